@@ -82,10 +82,13 @@ const layers = [
 
 export default {
   plugins: ["typescript", "import", "unicorn", "oxc"],
+  jsPlugins: ["./scripts/lint-names.mjs"],
   categories: { correctness: "error", suspicious: "error" },
   rules: {
     "import/no-cycle": ["error", { ignoreTypes: false }],
     "max-lines": ["warn", { max: 300, skipBlankLines: true, skipComments: true }],
+    "thinkery/limit-names": "error",
+    "no-warning-comments": ["error", { terms: ["todo", "fixme", "xxx"] }],
     "no-shadow": "off",
     // It does not see what another task changes while this one awaits.
     "no-unmodified-loop-condition": "off",

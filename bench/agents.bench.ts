@@ -12,47 +12,52 @@ const model = "zero-8";
 
 export const agents: Bench = {
   name: "agents",
-  about: "new agents, many agents, and agents with a long past",
+  about: "new agents, many agents, and agents with a long history",
   async run() {
     const server = await startModelServer();
     try {
-      return [await newAgent(server), await firstTurn(server), await thousand(server), await longPast(server)];
+      return [
+        await measureNewAgent(server),
+        await measureFirstTurn(server),
+        await measureManyAgents(server),
+        await measureLongHistory(server),
+      ];
     } finally {
       await server.stop();
     }
   },
 };
 
-/** Both open a socket and take a turn; one has never done so. */
-async function newAgent(server: ModelServer): Promise<Finding> {
-  const { house, create, dial } = await openHostSubject(server.base);
+/** Compares the first turn of an agent, including the connection, with its second. */
+async function measureNewAgent(server: ModelServer): Promise<Finding> {
+  const { host, create, dial } = await openHostSubject(server.base);
   const fresh: number[] = [];
   const warm: number[] = [];
   for (let round = 0; round < 40; round++) {
     await create(`new-${round}`, model);
-    const first = await visit(dial, `new-${round}`);
-    const second = await visit(dial, `new-${round}`);
-    // What the host itself does for the first time belongs to neither.
+    const first = await runTurnOnNewSocket(dial, `new-${round}`);
+    const second = await runTurnOnNewSocket(dial, `new-${round}`);
+    // The first rounds include the warm-up of the host itself.
     if (round >= 10) {
       fresh.push(first);
       warm.push(second);
     }
   }
-  await house.stop();
+  await host.stop();
   return compareMedians("first turn / a warm one", ["a new agent's first turn", fresh], ["its second", warm], 2);
 }
 
-async function firstTurn(server: ModelServer): Promise<Finding> {
+async function measureFirstTurn(server: ModelServer): Promise<Finding> {
   const hello = await createBareHello(5873);
   const home = await createHomePath();
   const args = ["--port", "5874"];
-  const house = await startHostProcess({ home, args, env: createModelEnvironment(server.base) });
-  await house.client.call("createAgent", {
+  const host = await startHostProcess({ home, args, env: createModelEnvironment(server.base) });
+  await host.client.call("createAgent", {
     params: { agency: "global" },
     body: { name: "alice", model: `openai:${model}` },
   });
-  const dial = createDialer(house);
-  await house.stop();
+  const dial = createDialer(host);
+  await host.stop();
   const env = { ...createModelEnvironment(server.base), THINKERY_HOME: home, PATH: process.env.PATH ?? "" };
   const bare: number[] = [];
   const turns: number[] = [];
@@ -60,7 +65,7 @@ async function firstTurn(server: ModelServer): Promise<Finding> {
     bare.push(await hello.first());
     turns.push(
       await measureTimeToFirst(process.execPath, [cliPath, "start", "--foreground", ...args], env, () =>
-        visit(dial, "alice"),
+        runTurnOnNewSocket(dial, "alice"),
       ),
     );
   }
@@ -74,45 +79,47 @@ async function firstTurn(server: ModelServer): Promise<Finding> {
   );
 }
 
-async function thousand(server: ModelServer): Promise<Finding> {
-  const { house, create, dial, pids } = await openHostSubject(server.base);
+async function measureManyAgents(server: ModelServer): Promise<Finding> {
+  const { host, create, dial, pids } = await openHostSubject(server.base);
   await create("nobody", model);
-  await visit(dial, "nobody");
+  await runTurnOnNewSocket(dial, "nobody");
   const before = measureResidentMegabytes(pids());
   let next = 0;
-  const some = async () => {
+  const createSome = async () => {
     for (let number = next++; number < 1000; number = next++) {
       await create(`one-of-${number}`, model);
-      await visit(dial, `one-of-${number}`);
+      await runTurnOnNewSocket(dial, `one-of-${number}`);
     }
   };
-  await Promise.all(Array.from({ length: 8 }, some));
+  await Promise.all(Array.from({ length: 8 }, createSome));
   const each = (measureResidentMegabytes(pids()) - before) / 1000;
-  await house.stop();
+  await host.stop();
   return { what: "an agent after one turn", unit: "MB", samples: { "each of 1,000": [each] }, figure: each, goal: 1 };
 }
 
-/** What the model is sent grows with the past. The lean loop sends the same, and what that costs it is taken off. */
-async function longPast(server: ModelServer): Promise<Finding> {
+/**
+ * Requests to the model grow with the history. The lean loop sends the same history, so its extra cost is subtracted.
+ */
+async function measureLongHistory(server: ModelServer): Promise<Finding> {
   const runs = [await ours.start(server.base, model), await lean.start(server.base, model)];
   const costs: Record<string, number[]>[] = [];
   for (const running of runs) {
-    await live(running, "old", 500);
+    await runTurns(running, "old", 500);
     costs.push({ young: [], old: [] });
   }
   for (let round = 0; round < 30; round++) {
     for (const [index, running] of runs.entries()) {
-      // A new one each time, because a turn makes it older.
-      await live(running, `young-${round}`, 5);
-      costs[index]?.young?.push(await timed(() => running.turn(`young-${round}`)));
-      costs[index]?.old?.push(await timed(() => running.turn("old")));
+      // A new agent each time, because every turn lengthens its history.
+      await runTurns(running, `young-${round}`, 5);
+      costs[index]?.young?.push(await measureMs(() => running.turn(`young-${round}`)));
+      costs[index]?.old?.push(await measureMs(() => running.turn("old")));
     }
   }
   await Promise.all(runs.map((running) => running.stop()));
-  const [mine, bare] = costs.map(({ young = [], old = [] }) => ({ young: getMedian(young), old: getMedian(old) }));
+  const [host, bare] = costs.map(({ young = [], old = [] }) => ({ young: getMedian(young), old: getMedian(old) }));
   const sending = bare ? Math.max(0, bare.old - bare.young) : NaN;
   return {
-    what: "a long past / a short one",
+    what: "a long history / a short one",
     unit: "ms",
     samples: {
       "ours, 20 messages": costs[0]?.young ?? [],
@@ -120,24 +127,24 @@ async function longPast(server: ModelServer): Promise<Finding> {
       "lean, 20 messages": costs[1]?.young ?? [],
       "lean, 2,000 messages": costs[1]?.old ?? [],
     },
-    figure: mine ? (mine.old - sending) / mine.young : NaN,
+    figure: host ? (host.old - sending) / host.young : NaN,
     goal: 1.5,
   };
 }
 
-async function live(running: RunningSubject, agent: string, turns: number): Promise<void> {
+async function runTurns(running: RunningSubject, agent: string, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await running.turn(agent);
 }
 
-const visit = (dial: Dial, agent: string) =>
-  timed(async () => {
-    const talk = await AgentSocket.open(dial(agent));
-    await talk.runTurn();
-    talk.close();
+const runTurnOnNewSocket = (dial: Dial, agent: string) =>
+  measureMs(async () => {
+    const socket = await AgentSocket.open(dial(agent));
+    await socket.runTurn();
+    socket.close();
   });
 
-async function timed(work: () => Promise<void>): Promise<number> {
-  const begun = performance.now();
+async function measureMs(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
   await work();
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }

@@ -20,7 +20,7 @@ export interface CompareOptions {
 
 interface Build {
   name: "base" | "this";
-  host: HostSubject;
+  subject: HostSubject;
   sockets: SocketPool;
 }
 
@@ -57,47 +57,47 @@ async function compareAt(deltas: number, model: ModelServer, program: string, pa
   const samples: Record<Build["name"], Sample[]> = { base: [], this: [] };
   try {
     for (const name of ["base", "this"] as const) {
-      const host = await openHostSubject(model.base, name === "base" ? program : undefined);
-      builds.push({ name, host, sockets: new SocketPool(host.dial) });
+      const subject = await openHostSubject(model.base, name === "base" ? program : undefined);
+      builds.push({ name, subject, sockets: new SocketPool(subject.dial) });
     }
-    for (const build of builds) await sample(build, `warm-up`, deltas);
+    for (const build of builds) await takeSample(build, "warm-up", deltas);
     for (let pair = 0; pair < pairs; pair++) {
       for (const build of pair % 2 ? builds.toReversed() : builds) {
-        samples[build.name].push(await sample(build, `pair-${pair}`, deltas));
+        samples[build.name].push(await takeSample(build, `pair-${pair}`, deltas));
       }
     }
   } finally {
-    for (const { sockets, host } of builds) {
+    for (const { sockets, subject } of builds) {
       await sockets.close();
-      await host.house.stop();
+      await subject.host.stop();
     }
   }
   return [
-    finding(`CPU per turn, ${deltas} deltas`, samples, ({ turn }) => turn),
-    finding(`CPU per agent and first turn, ${deltas} deltas`, samples, ({ first }) => first),
+    createFinding(`CPU per turn, ${deltas} deltas`, samples, ({ turn }) => turn),
+    createFinding(`CPU per agent and first turn, ${deltas} deltas`, samples, ({ first }) => first),
   ];
 }
 
-async function sample({ host, sockets }: Build, prefix: string, deltas: number): Promise<Sample> {
+async function takeSample({ subject, sockets }: Build, prefix: string, deltas: number): Promise<Sample> {
   const agents = Array.from({ length: agentsAtOnce }, (_, number) => `${prefix}-${number}`);
-  const start = measureProcessorTime(host.pids());
+  const start = measureProcessorTime(subject.pids());
   await Promise.all(
     agents.map(async (agent) => {
-      await host.create(agent, `zero-${deltas}`);
+      await subject.create(agent, `zero-${deltas}`);
       await sockets.runTurn(agent);
     }),
   );
-  const created = measureProcessorTime(host.pids());
+  const created = measureProcessorTime(subject.pids());
   await Promise.all(
     agents.map(async (agent) => {
       for (let turn = 0; turn < turnsEach; turn++) await sockets.runTurn(agent);
     }),
   );
-  const end = measureProcessorTime(host.pids());
+  const end = measureProcessorTime(subject.pids());
   return { first: (created - start) / agentsAtOnce, turn: (end - created) / (agentsAtOnce * turnsEach) };
 }
 
-function finding(
+function createFinding(
   what: string,
   { base, this: ours }: Record<Build["name"], Sample[]>,
   pick: (sample: Sample) => number,

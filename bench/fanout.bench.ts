@@ -9,68 +9,74 @@ const events = 1000;
 const rounds = 5;
 
 /**
- * Ours has more to do: a whole turn, whose model says 1,000 words, all of which every client sees.
- * Node's `ws` has its 1,000 frames ready.
+ * Our side does more work: a whole turn whose model streams 1,000 words to every client. Node's `ws` server sends 1,000
+ * prepared frames.
  */
 export const fanout: Bench = {
   name: "fanout",
   about: `${events} events to ${clients} sockets, an agent's turn against Node's ws sending one by one`,
   async run() {
     const model = await startModelServer();
-    const { house, create, dial } = await openHostSubject(model.base);
+    const { host, create, dial } = await openHostSubject(model.base);
     await create("crowd", `zero-${events}`);
     const plain = spawnNode(new URL("fanout/one-by-one.ts", import.meta.url), [String(events)]);
     const [line] = (await once(plain.stdout!, "data")) as [Buffer];
-    const ours = await Crowd.gather(dial, "crowd");
-    const theirs = await Crowd.gather(() => ({ url: `ws://127.0.0.1:${line.toString().trim()}` }), "plain");
+    const ours = await ClientGroup.connect(dial, "crowd");
+    const theirs = await ClientGroup.connect(() => ({ url: `ws://127.0.0.1:${line.toString().trim()}` }), "plain");
 
-    const took: Record<"ours" | "theirs", number[]> = { ours: [], theirs: [] };
-    await theirs.hear();
-    await ours.hear();
+    const times: Record<"ours" | "theirs", number[]> = { ours: [], theirs: [] };
+    await theirs.measureTurn();
+    await ours.measureTurn();
     for (let round = 0; round < rounds; round++) {
-      took.theirs.push(await theirs.hear());
-      took.ours.push(await ours.hear());
+      times.theirs.push(await theirs.measureTurn());
+      times.ours.push(await ours.measureTurn());
     }
-    ours.leave();
-    theirs.leave();
+    ours.close();
+    theirs.close();
     plain.kill("SIGKILL");
-    await house.stop();
+    await host.stop();
     await model.stop();
     return [
-      compareMedians("to everybody, ours / ws", ["a turn of ours", took.ours], ["ws, one by one", took.theirs], 0.5),
+      compareMedians(
+        "to all clients, ours / ws",
+        ["a turn of ours", times.ours],
+        ["ws, one by one", times.theirs],
+        0.5,
+      ),
     ];
   },
 };
 
-class Crowd {
-  #talks: AgentSocket[] = [];
-  #heard: number[] = [];
-  #all: (() => void) | undefined;
+class ClientGroup {
+  #sockets: AgentSocket[] = [];
+  #wordCounts: number[] = [];
+  #onAllReceived: (() => void) | undefined;
 
-  static async gather(dial: Dial, agent: string): Promise<Crowd> {
-    const crowd = new Crowd();
+  static async connect(dial: Dial, agent: string): Promise<ClientGroup> {
+    const group = new ClientGroup();
     for (let client = 0; client < clients; client++)
-      crowd.#talks.push(await AgentSocket.open(dial(agent), (frame) => crowd.#hear(client, frame)));
-    return crowd;
+      group.#sockets.push(await AgentSocket.open(dial(agent), (frame) => group.#handleFrame(client, frame)));
+    return group;
   }
 
-  /** Milliseconds until every client has all the words and knows that the turn is over. */
-  async hear(): Promise<number> {
-    this.#heard = this.#talks.map(() => 0);
-    const everybody = new Promise<void>((resolve) => (this.#all = resolve));
-    const begun = performance.now();
-    await this.#talks[0]?.runTurn();
-    await everybody;
-    return performance.now() - begun;
+  /** Returns the milliseconds until every client has received all words and the end of the turn. */
+  async measureTurn(): Promise<number> {
+    this.#wordCounts = this.#sockets.map(() => 0);
+    const allReceived = new Promise<void>((resolve) => (this.#onAllReceived = resolve));
+    const startedAt = performance.now();
+    await this.#sockets[0]?.runTurn();
+    await allReceived;
+    return performance.now() - startedAt;
   }
 
-  leave(): void {
-    for (const talk of this.#talks) talk.close();
+  close(): void {
+    for (const socket of this.#sockets) socket.close();
   }
 
-  #hear(client: number, { type, delta = "" }: Frame): void {
+  #handleFrame(client: number, { type, delta = "" }: Frame): void {
     if (type !== "text_delta") return;
-    this.#heard[client] = (this.#heard[client] ?? 0) + delta.split("word").length - 1;
-    if (this.#heard[client] === events && this.#heard.every((words) => words === events)) this.#all?.();
+    const count = (this.#wordCounts[client] ?? 0) + delta.split("word").length - 1;
+    this.#wordCounts[client] = count;
+    if (count === events && this.#wordCounts.every((words) => words === events)) this.#onAllReceived?.();
   }
 }

@@ -9,35 +9,35 @@ const requests = 400;
 
 export const guard: Bench = {
   name: "guard",
-  about: "p50 of reading one agent, through guard, router and schemas against the same object with nothing before it",
+  about: "p50 of reading one agent through guard, router and schemas, against the same object without them",
   async run() {
     const bare = await startBareWorker(new URL("guard.worker.ts", import.meta.url), {
       objects: ["Think", "Agency", "User"],
     });
-    const house = await startHostProcess();
+    const host = await startHostProcess();
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const barePort = Number(new URL(bare.url).port);
     await send({ port: barePort, path: "/", method: "POST" });
-    await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+    await host.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
 
     const direct: WireRequest = { port: barePort, path: "/agent", agent };
     const guarded: WireRequest = {
-      port: house.port,
+      port: host.port,
       path: "/agents/alice",
       agent,
-      headers: { authorization: `Bearer ${house.token}` },
+      headers: { authorization: `Bearer ${host.token}` },
     };
-    await p50(direct);
-    await p50(guarded);
+    await measureP50(direct);
+    await measureP50(guarded);
     const ours: number[] = [];
     const theirs: number[] = [];
-    // In turns, so that whatever else the machine does falls on both.
+    // Alternating, so that other load on the machine affects both.
     for (let round = 0; round < rounds; round++) {
-      theirs.push(await p50(direct));
-      ours.push(await p50(guarded));
+      theirs.push(await measureP50(direct));
+      ours.push(await measureP50(guarded));
     }
     agent.destroy();
-    await house.stop();
+    await host.stop();
     await bare.stop();
     return [
       compareMedians("p50, guarded / direct", ["through guard and router", ours], ["the bare object", theirs], 1.5),
@@ -45,13 +45,13 @@ export const guard: Bench = {
   },
 };
 
-async function p50(request: WireRequest): Promise<number> {
+async function measureP50(request: WireRequest): Promise<number> {
   const times: number[] = [];
   for (let number = 0; number < requests; number++) {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { status } = await send(request);
-    if (status !== 200) throw new Error(`answered ${status}`);
-    times.push(performance.now() - begun);
+    if (status !== 200) throw new Error(`unexpected status ${status}`);
+    times.push(performance.now() - startedAt);
   }
   return getMedian(times);
 }

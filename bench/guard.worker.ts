@@ -2,7 +2,7 @@ import type { Env } from "../packages/runtime/src/objects/env.ts";
 
 export { Agency, Think, User } from "../packages/runtime/src/main.ts";
 
-/** The same object asked the same thing, with nothing in front of it. */
+/** Reads the same object without guard, router and schemas. */
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const agency = env.Agency.getByName("global");

@@ -12,14 +12,14 @@ export const memory: Bench = {
   async run() {
     const samples: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      const house = await startHostProcess();
-      await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+      const host = await startHostProcess();
+      await host.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
       await waitUntil("the sandboxes", async () =>
-        (await house.client.call("health")).sandboxes?.every((slot) => slot.state === "ready"),
+        (await host.client.call("health")).sandboxes?.every((slot) => slot.state === "ready"),
       );
-      const pids = [house.daemon.pid ?? 0, ...findHomeProcesses(house.home).map(({ pid }) => pid)];
+      const pids = [host.daemon.pid ?? 0, ...findHomeProcesses(host.home).map(({ pid }) => pid)];
       samples.push(measureResidentMegabytes(pids));
-      await house.stop();
+      await host.stop();
     }
     return [
       { what: "idle host", unit: "MB", samples: { "whole host": samples }, figure: getMedian(samples), goal: 350 },

@@ -12,14 +12,14 @@ const turns = 25;
 export const middleware: Bench = {
   name: "middleware",
   about:
-    "p50 of a turn with one tool call, of an agent with ten middlewares that do nothing in every hook against one without",
+    "p50 of a turn with one tool call, for an agent with ten middlewares that do nothing in every hook, against one without",
   async run() {
     const model = await startModelServer();
     const build = await copyBuild({ worker: new URL("middleware.worker.ts", import.meta.url) });
-    const house = await startHostProcess({ env: createModelEnvironment(model.base), program: build.program });
-    const dial = createDialer(house);
+    const host = await startHostProcess({ env: createModelEnvironment(model.base), program: build.program });
+    const dial = createDialer(host);
     const open = async (name: string, blueprint: string) => {
-      await house.client.call("createAgent", {
+      await host.client.call("createAgent", {
         params: { agency: "global" },
         body: { name, blueprint, model: "openai:zero-8" },
       });
@@ -29,21 +29,21 @@ export const middleware: Bench = {
     try {
       for (let round = 0; round < rounds; round++) {
         const pair = [
-          { talk: await open(`ten-${round}`, "idle"), times: ten },
-          { talk: await open(`none-${round}`, "think"), times: none },
+          { socket: await open(`ten-${round}`, "idle"), times: ten },
+          { socket: await open(`none-${round}`, "think"), times: none },
         ];
-        // Turn by turn, and not always the same one first.
+        // Alternating, and not always in the same order.
         for (let turn = -warmUp; turn < turns; turn++) {
-          for (const { talk, times } of turn % 2 ? pair : pair.toReversed()) {
-            const begun = performance.now();
-            await talk.runTurn();
-            if (turn >= 0) times?.push(performance.now() - begun);
+          for (const { socket, times } of turn % 2 ? pair : pair.toReversed()) {
+            const startedAt = performance.now();
+            await socket.runTurn();
+            if (turn >= 0) times?.push(performance.now() - startedAt);
           }
         }
-        for (const { talk } of pair) talk.close();
+        for (const { socket } of pair) socket.close();
       }
     } finally {
-      await house.stop();
+      await host.stop();
       await build.remove();
       await model.stop();
     }

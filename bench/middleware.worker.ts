@@ -1,8 +1,8 @@
 import { AgentSystem } from "@thinkery/runtime";
 import { defineMiddleware } from "@thinkery/sdk";
 
-/** Has every hook and does nothing in any, half of the time asynchronously. */
-function idle(number: number) {
+/** A middleware with every hook that does nothing; every second one is asynchronous. */
+function createIdleMiddleware(number: number) {
   const hook = number % 2 ? async () => {} : () => {};
   return defineMiddleware({
     name: `idle-${number}`,
@@ -21,7 +21,7 @@ function idle(number: number) {
 }
 
 const system = new AgentSystem().defaults();
-for (let number = 0; number < 10; number++) system.use(idle(number));
+for (let number = 0; number < 10; number++) system.use(createIdleMiddleware(number));
 
 export const { Think, Agency, User, Supervision, handler } = system
   .addAgent({ name: "idle", tags: ["default", "idle"] })

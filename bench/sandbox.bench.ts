@@ -4,23 +4,22 @@ import http from "node:http";
 import { send } from "../tests/kit/wire.ts";
 import { startBareWorker } from "../tests/kit/workerd.ts";
 import { type Bench, type Finding, getMedian, compareMedians } from "./kit/bench.ts";
-import { openRunners, type Runners, runsATurn } from "./sandbox/runners.ts";
+import { openRunners, type Runners, runsPerTurn } from "./sandbox/runners.ts";
 
 const rounds = 15;
-/** The most that was used in the first and in the last of so many runs: in between, processes are replaced by new ones. */
-const window = 200;
+/** Memory is compared between the first and the last runs; in between, processes are replaced. */
+const windowRuns = 200;
 const runs = 2000;
-const together = 4;
+const concurrentAgents = 4;
 
 export const sandbox: Bench = {
   name: "sandbox",
-  about:
-    "one line of code by executeCode on a warm slot of a whole host; what it costs, how often it can be had, what it leaves",
+  about: "one line of code by executeCode on a warm slot of a whole host: latency, throughput and memory",
   async run() {
     return [
-      ...(await withRunners(together, oneLine)),
-      ...(await withRunners(together, manyAgents)),
-      ...(await withRunners(1, afterMany)),
+      ...(await withRunners(concurrentAgents, measureLatency)),
+      ...(await withRunners(concurrentAgents, measureThroughput)),
+      ...(await withRunners(1, measureMemory)),
     ];
   },
 };
@@ -34,8 +33,8 @@ async function withRunners(slots: number, measure: (runners: Runners) => Promise
   }
 }
 
-/** The call's own time, as the log has it, against a process of Node and against an isolate with nothing around it. */
-async function oneLine(runners: Runners): Promise<Finding[]> {
+/** Compares the duration of a call, as logged, with a Node process and with a bare isolate. */
+async function measureLatency(runners: Runners): Promise<Finding[]> {
   const loader = await startBareWorker(new URL("sandbox/loader.worker.ts", import.meta.url), {
     bindings: [`(name = "LOADER", workerLoader = (id = "bare"))`],
     sandbox: "service",
@@ -45,35 +44,37 @@ async function oneLine(runners: Runners): Promise<Finding[]> {
   const runner = await runners.newRunner("one-line");
   await runner.turn();
   const [ours, node, isolate]: number[][] = [[], [], []];
-  // In turns, so that whatever else the machine does falls on all.
+  // Alternating, so that other load on the machine affects all.
   for (let round = 0; round < rounds; round++) {
     ours?.push(...(await runner.turn()));
-    for (let number = 0; number < runsATurn / 8; number++)
+    for (let number = 0; number < runsPerTurn / 8; number++)
       node?.push(
-        await timed(() => once(spawn(process.execPath, ["-e", "console.log(1 + 1)"], { stdio: "ignore" }), "exit")),
+        await measureMs(() => once(spawn(process.execPath, ["-e", "console.log(1 + 1)"], { stdio: "ignore" }), "exit")),
       );
-    for (let number = 0; number < runsATurn; number++) isolate?.push(await timed(() => send(bare)));
+    for (let number = 0; number < runsPerTurn; number++) isolate?.push(await measureMs(() => send(bare)));
   }
   runner.close();
   agent.destroy();
   await loader.stop();
-  const mine: [string, number[]] = ["executeCode, one line", ours ?? []];
+  const calls: [string, number[]] = ["executeCode, one line", ours ?? []];
   return [
-    compareMedians("p50, ours / node -e", mine, ["node -e", node ?? []], 0.5),
-    compareMedians("p50, ours / a bare isolate", mine, ["a bare isolate", isolate ?? []], 5),
+    compareMedians("p50, ours / node -e", calls, ["node -e", node ?? []], 0.5),
+    compareMedians("p50, ours / a bare isolate", calls, ["a bare isolate", isolate ?? []], 5),
   ];
 }
 
-/** Runs a second, of one agent and of as many as there are slots. */
-async function manyAgents(runners: Runners): Promise<Finding[]> {
-  const all = await Promise.all(Array.from({ length: together }, (_, index) => runners.newRunner(`together-${index}`)));
+/** Compares the runs per second of one agent with those of as many agents as there are slots. */
+async function measureThroughput(runners: Runners): Promise<Finding[]> {
+  const all = await Promise.all(
+    Array.from({ length: concurrentAgents }, (_, index) => runners.newRunner(`runner-${index}`)),
+  );
   const rates: number[][] = [];
-  for (const those of [all.slice(0, 1), all]) {
-    await Promise.all(those.map((runner) => runner.turn()));
+  for (const active of [all.slice(0, 1), all]) {
+    await Promise.all(active.map((runner) => runner.turn()));
     const samples: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      const ms = await timed(() => Promise.all(those.map((runner) => runner.turn())));
-      samples.push((those.length * runsATurn * 1000) / ms);
+      const ms = await measureMs(() => Promise.all(active.map((runner) => runner.turn())));
+      samples.push((active.length * runsPerTurn * 1000) / ms);
     }
     rates.push(samples);
   }
@@ -81,9 +82,9 @@ async function manyAgents(runners: Runners): Promise<Finding[]> {
   const [one = [], several = []] = rates;
   return [
     {
-      what: `${together} agents / one`,
+      what: `${concurrentAgents} agents / one`,
       unit: "runs/s",
-      samples: { "one agent": one, [`${together} agents`]: several },
+      samples: { "one agent": one, [`${concurrentAgents} agents`]: several },
       figure: getMedian(several) / getMedian(one),
       goal: 1,
       atLeast: true,
@@ -91,36 +92,37 @@ async function manyAgents(runners: Runners): Promise<Finding[]> {
   ];
 }
 
-async function afterMany(runners: Runners): Promise<Finding[]> {
+/** Compares the memory of the slot and of main during the first and the last runs. */
+async function measureMemory(runners: Runners): Promise<Finding[]> {
   const runner = await runners.newRunner("many");
-  const seen: Record<"slots" | "main", [first: number[], last: number[]]> = { slots: [[], []], main: [[], []] };
-  for (let made = 0; made < runs; made += runsATurn) {
+  const megabytes: Record<"slots" | "main", [first: number[], last: number[]]> = { slots: [[], []], main: [[], []] };
+  for (let count = 0; count < runs; count += runsPerTurn) {
     let isOver = false;
     const turn = runner.turn().finally(() => (isOver = true));
-    const when = made < window ? 0 : made >= runs - window ? 1 : undefined;
-    while (when !== undefined && !isOver) {
+    const phase = count < windowRuns ? 0 : count >= runs - windowRuns ? 1 : undefined;
+    while (phase !== undefined && !isOver) {
       const { slots, main } = await runners.megabytes();
-      seen.slots[when].push(slots);
-      seen.main[when].push(main);
+      megabytes.slots[phase].push(slots);
+      megabytes.main[phase].push(main);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     await turn;
   }
   runner.close();
-  return Object.entries(seen).map(([who, [first, last]]) => {
-    const name = who === "main" ? "main" : "the slot";
+  return Object.entries(megabytes).map(([process, [first, last]]) => {
+    const name = process === "main" ? "main" : "the slot";
     return {
       what: `memory of ${name}, last / first`,
       unit: "MB" as const,
-      samples: { [`${name}, first ${window} of ${runs} runs`]: first, [`${name}, last ${window}`]: last },
+      samples: { [`${name}, first ${windowRuns} of ${runs} runs`]: first, [`${name}, last ${windowRuns}`]: last },
       figure: Math.max(...last) / Math.max(...first),
       goal: 1.1,
     };
   });
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
+async function measureMs(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
   await work();
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }

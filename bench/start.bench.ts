@@ -7,14 +7,14 @@ const rounds = 9;
 
 export const start: Bench = {
   name: "start",
-  about: "from the command to the first answer, an agent of the host against a hello of bare workerd",
+  about: "time from the command to the first response, of an agent on the host against bare workerd",
   async run() {
     const hello = await createBareHello(5871);
     const home = await createHomePath();
-    const house = await startHostProcess({ home, args: ["--port", "5872"] });
-    await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
-    const headers = { authorization: `Bearer ${house.token}` };
-    await house.stop();
+    const host = await startHostProcess({ home, args: ["--port", "5872"] });
+    await host.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+    const headers = { authorization: `Bearer ${host.token}` };
+    await host.stop();
 
     const bare: number[] = [];
     const ours: number[] = [];
@@ -31,8 +31,8 @@ export const start: Bench = {
     await removeHome(home);
     return [
       compareMedians(
-        "first answer, ours / bare",
-        ["the host, first agent answer", ours],
+        "first response, ours / bare",
+        ["the host, first agent response", ours],
         ["bare workerd, hello", bare],
         12,
       ),

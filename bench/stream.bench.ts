@@ -9,50 +9,50 @@ const model = `paced-100-${seconds}`;
 
 export const stream: Bench = {
   name: "stream",
-  about: `${agents} agents at once, each with a model that says 100 words a second for ${seconds} s`,
+  about: `${agents} concurrent agents, each with a model that streams 100 words per second for ${seconds} s`,
   async run() {
     const server = await startModelServer();
-    const { house, create, dial } = await openHostSubject(server.base);
-    /** For each agent, how old its oldest word was when it arrived. */
-    const latest: number[] = [];
-    const heard: number[] = [];
-    const talks: AgentSocket[] = [];
+    const { host, create, dial } = await openHostSubject(server.base);
+    /** For each agent, the maximum delay of a word in milliseconds. */
+    const maxDelays: number[] = [];
+    const wordCounts: number[] = [];
+    const sockets: AgentSocket[] = [];
     for (let agent = 0; agent < agents; agent++) {
       await create(`stream-${agent}`, model);
-      const see = ({ type, delta = "" }: { type: string; delta?: string }) => {
+      const handleFrame = ({ type, delta = "" }: { type: string; delta?: string }) => {
         if (type !== "text_delta") return;
         const now = performance.timeOrigin + performance.now();
         for (const [, sent] of delta.matchAll(/@([\d.]+) /g)) {
-          heard[agent] = (heard[agent] ?? 0) + 1;
-          latest[agent] = Math.max(latest[agent] ?? 0, now - Number(sent));
+          wordCounts[agent] = (wordCounts[agent] ?? 0) + 1;
+          maxDelays[agent] = Math.max(maxDelays[agent] ?? 0, now - Number(sent));
         }
       };
-      talks.push(await AgentSocket.open(dial(`stream-${agent}`), see));
+      sockets.push(await AgentSocket.open(dial(`stream-${agent}`), handleFrame));
     }
     const pings: number[] = [];
-    let streaming = true;
+    let isStreaming = true;
     const pinging = (async () => {
-      while (streaming) {
-        const begun = performance.now();
-        await house.client.call("health");
-        pings.push(performance.now() - begun);
+      while (isStreaming) {
+        const startedAt = performance.now();
+        await host.client.call("health");
+        pings.push(performance.now() - startedAt);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     })();
-    await Promise.all(talks.map((talk) => talk.runTurn()));
-    streaming = false;
+    await Promise.all(sockets.map((socket) => socket.runTurn()));
+    isStreaming = false;
     await pinging;
-    for (const talk of talks) talk.close();
-    await house.stop();
+    for (const socket of sockets) socket.close();
+    await host.stop();
     await server.stop();
-    const missing = heard.filter((words) => words !== seconds * 100).length + agents - heard.length;
-    if (missing > 0) throw new Error(`${missing} agents did not pass on every word.`);
+    const missing = wordCounts.filter((words) => words !== seconds * 100).length + agents - wordCounts.length;
+    if (missing > 0) throw new Error(`${missing} agents did not deliver every word.`);
     const p99 = pings.sort((a, b) => a - b)[Math.floor(pings.length * 0.99)] ?? NaN;
     const word: Finding = {
-      what: "the latest word",
+      what: "maximum delay of a word",
       unit: "ms",
-      samples: { "latest of each agent": latest },
-      figure: Math.max(...latest),
+      samples: { "maximum of each agent": maxDelays },
+      figure: Math.max(...maxDelays),
       goal: 250,
     };
     const ping: Finding = { what: "ping p99", unit: "ms", samples: { "GET /health": pings }, figure: p99, goal: 50 };

@@ -2,7 +2,7 @@
 import { build } from "./build.mjs";
 import { run } from "./run.mjs";
 
-await build({ say: (line) => console.error(line) });
+await build({ log: (line) => console.error(line) });
 process.exit(
   await run(process.execPath, ["--import", "./scripts/typescript.mjs", "bench/kit/main.ts", ...process.argv.slice(2)]),
 );

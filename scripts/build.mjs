@@ -1,4 +1,4 @@
-// Builds what is stale: the Worker, the sandbox, the page, then the daemon that carries them.
+// Builds the stale parts: the Workers, the page and the daemon.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { root } from "./root.mjs";
 const dist = join(root, "packages/daemon/dist");
 const stampFile = join(dist, "stamps.json");
 
-const always = ["package-lock.json", "scripts/build.mjs", "packages/runtime/build.mjs", "packages/sdk/src"];
+const commonInputs = ["package-lock.json", "scripts/build.mjs", "packages/runtime/build.mjs", "packages/sdk/src"];
 
 const parts = {
   worker: {
@@ -46,7 +46,7 @@ const parts = {
         target: "node20.19",
         splitting: true,
         minify: true,
-        // A crash report should name what crashed.
+        // Stack traces need readable names.
         keepNames: true,
         plugins: [oneLocale],
         chunkNames: "chunks/[name]-[hash]",
@@ -59,15 +59,15 @@ const parts = {
   },
 };
 
-/** Builds the parts whose inputs changed since they were built, and answers their names. */
-export async function build({ say = () => {} } = {}) {
+/** Builds the parts whose inputs have changed, and returns their names. */
+export async function build({ log = () => {} } = {}) {
   mkdirSync(dist, { recursive: true });
   const stamps = readStamps();
   const built = [];
   for (const [name, part] of Object.entries(parts)) {
-    const stamp = stampOf([...always, ...part.inputs]);
+    const stamp = computeStamp([...commonInputs, ...part.inputs]);
     if (stamps[name] === stamp) continue;
-    say(`building the ${name} …`);
+    log(`building the ${name} …`);
     await part.build();
     stamps[name] = stamp;
     built.push(name);
@@ -87,15 +87,15 @@ function readStamps() {
   }
 }
 
-function stampOf(inputs) {
+function computeStamp(inputs) {
   const hash = createHash("sha256");
-  for (const path of inputs.flatMap((input) => filesIn(join(root, input)))) {
+  for (const path of inputs.flatMap((input) => listFiles(join(root, input)))) {
     hash.update(path.slice(root.length)).update("\0").update(readFileSync(path)).update("\0");
   }
   return hash.digest("hex");
 }
 
-function filesIn(path) {
+function listFiles(path) {
   if (!existsSync(path)) return [];
   let entries;
   try {
@@ -106,10 +106,10 @@ function filesIn(path) {
   return entries
     .filter((entry) => entry.name !== "node_modules" && entry.name !== "dist" && !entry.name.includes(".test."))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => (entry.isDirectory() ? filesIn(join(path, entry.name)) : [join(path, entry.name)]));
+    .flatMap((entry) => (entry.isDirectory() ? listFiles(join(path, entry.name)) : [join(path, entry.name)]));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const built = await build({ say: (line) => console.error(line) });
+  const built = await build({ log: (line) => console.error(line) });
   if (built.length === 0) console.error("everything is up to date");
 }

@@ -1,7 +1,8 @@
-// `npm run check`: types, lint with the layer rules, unused code. Two at a time: each of them leaves a core idle in part.
+// `npm run check`: types, unused code, formatting and lint. Runs two steps at a time, because none of them uses a whole
+// core.
 import { run, tool } from "./run.mjs";
 
-// The slowest first.
+// Slowest first.
 const projects = [
   "packages/runtime",
   "tests",
@@ -18,12 +19,13 @@ const projects = [
 const steps = [
   ...projects.map((project) => ["tsc", "-p", project]),
   ["knip", "--no-progress"],
+  ["oxfmt", "--check", "."],
   ["oxlint", "-c", "oxlint.config.mjs", "--deny-warnings", "--quiet"],
 ];
 
 let failure = 0;
 
-async function work() {
+async function runSteps() {
   for (let step = steps.shift(); step && failure === 0; step = steps.shift()) {
     const [name, ...args] = step;
     const code = await run(tool(name), args);
@@ -31,5 +33,5 @@ async function work() {
   }
 }
 
-await Promise.all([work(), work()]);
+await Promise.all([runSteps(), runSteps()]);
 process.exit(failure);

@@ -1,42 +1,42 @@
-// `npm run dev`: rebuilds what changed and restarts the host with it.
+// `npm run dev`: rebuilds on changes and restarts the host.
 import { spawn } from "node:child_process";
 import { watch } from "node:fs";
 import { install } from "./install.mjs";
 import { root } from "./root.mjs";
 
-const say = (line) => console.error(line);
-install({ say });
+const log = (line) => console.error(line);
+install({ log });
 const { build } = await import("./build.mjs");
 
 let host;
 let timer;
-let busy = false;
-let again = false;
+let isBuilding = false;
+let hasChanged = false;
 
-async function round() {
-  if (busy) {
-    again = true;
+async function rebuild() {
+  if (isBuilding) {
+    hasChanged = true;
     return;
   }
-  busy = true;
+  isBuilding = true;
   try {
-    const built = await build({ say });
+    const built = await build({ log });
     if (built.length > 0 || !host) await restart();
   } catch (error) {
-    say(`the build failed; the host goes on as it was\n${error.message}`);
+    log(`build failed; the host keeps running\n${error.message}`);
   }
-  busy = false;
-  if (again) {
-    again = false;
-    await round();
+  isBuilding = false;
+  if (hasChanged) {
+    hasChanged = false;
+    await rebuild();
   }
 }
 
 async function restart() {
   if (host) {
-    const gone = new Promise((resolve) => host.once("exit", resolve));
+    const exited = new Promise((resolve) => host.once("exit", resolve));
     host.kill("SIGTERM");
-    await gone;
+    await exited;
   }
   host = spawn(
     process.execPath,
@@ -44,7 +44,7 @@ async function restart() {
     {
       cwd: root,
       stdio: "inherit",
-      // In a group of its own: a Ctrl+C then reaches it through us, once.
+      // In its own process group, so that Ctrl+C reaches it only once, through us.
       detached: true,
     },
   );
@@ -61,7 +61,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 for (const name of ["sdk/src", "runtime/src", "daemon/src", "dashboard/src"]) {
   watch(`${root}packages/${name}`, { recursive: true }, () => {
     clearTimeout(timer);
-    timer = setTimeout(round, 100);
+    timer = setTimeout(rebuild, 100);
   });
 }
-await round();
+await rebuild();

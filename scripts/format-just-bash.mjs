@@ -1,5 +1,5 @@
-// Writes the shell's interpreter to a folder as our patch sees it: formatted in a/, and once more in b/ to be changed.
-// `diff -u a/browser.js b/browser.js` is then the patch; each hunk gets its name by hand.
+// Writes just-bash's interpreter to a folder, formatted as our patch expects it: once in a/, and once in b/ for
+// editing. `diff -u a/browser.js b/browser.js` is then the patch; name each hunk by hand.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { applyPatch, format } from "../packages/runtime/patches/patch.mjs";

@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
 
-/** The folder of this checkout, with a slash at its end. A file path, not a URL's: there may be a space in it. */
+/**
+ * The folder of this checkout, with a trailing slash. A file path and not a URL path, because it may contain spaces.
+ */
 export const root = fileURLToPath(new URL("..", import.meta.url));

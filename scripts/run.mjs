@@ -1,31 +1,32 @@
-// Runs one step of a script in the foreground and stops the script when the step fails.
+// Runs one step of a script in the foreground.
 import { spawn } from "node:child_process";
 import { root } from "./root.mjs";
 
-/** Resolves with the exit code. Ctrl+C goes to the child, which ends in its own time. */
+/** Resolves with the exit code. Ctrl+C goes to the child, which exits gracefully. */
 export function run(command, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, stdio: "inherit", ...options });
     const ignore = () => {};
     process.on("SIGINT", ignore);
-    const relay = () => child.kill("SIGTERM");
-    process.on("SIGTERM", relay);
+    const forward = () => child.kill("SIGTERM");
+    process.on("SIGTERM", forward);
     child.on("error", (error) => {
       console.error(error.message);
       resolve(1);
     });
     child.on("exit", (code, signal) => {
       process.off("SIGINT", ignore);
-      process.off("SIGTERM", relay);
+      process.off("SIGTERM", forward);
       resolve(code ?? (signal === "SIGINT" ? 130 : 1));
     });
   });
 }
 
-export async function must(command, args, options) {
+/** Exits the script if the command fails. */
+export async function runOrExit(command, args, options) {
   const code = await run(command, args, options);
   if (code !== 0) process.exit(code);
 }
 
-/** A program of an installed package, without asking npm to find it. */
+/** Path of an installed package's program, without going through npm. */
 export const tool = (name) => `${root}node_modules/.bin/${name}`;

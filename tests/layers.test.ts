@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
-// The direction of imports is a rule only as long as something stops who breaks it.
+// Checks that the linter enforces the direction of imports.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -69,13 +69,13 @@ test.each([
   ],
   ["the sdk importing Node", "packages/sdk/src/breach.ts", 'import "node:fs";', "no platform"],
   [
-    "an example importing what is not public",
+    "an example importing internals",
     "examples/security-team/src/breach.ts",
     'import "@thinkery/sdk/internal";',
     "not public",
   ],
   [
-    "the daemon starting a process anywhere",
+    "the daemon starting a process from any module",
     "packages/daemon/src/config/breach.ts",
     'import "node:child_process";',
     "start processes",
@@ -84,7 +84,7 @@ test.each([
   expect(await lint(path, source)).toContain(message);
 });
 
-test("an import between neighbours that is listed is fine", async () => {
+test("a listed import between folders of one layer is allowed", async () => {
   expect(
     await lint(
       "packages/runtime/src/model/breach.ts",
@@ -93,7 +93,7 @@ test("an import between neighbours that is listed is fine", async () => {
   ).toContain("0 errors");
 });
 
-test("files that import each other's types are a cycle", async () => {
+test("files that import each other's types form a cycle", async () => {
   const other = `${root}packages/runtime/src/turn/breach-two.ts`;
   onTestFinished(() => rm(other, { force: true }));
   await writeFile(other, 'import type { One } from "./breach-one.ts";\nexport type Two = One;\n');

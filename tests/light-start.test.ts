@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { build, type Metafile } from "esbuild";
 import { beforeAll, expect, test } from "vitest";
 
-// Schemas cost more to load than most commands take. They are loaded when there is something to check.
+// Loading zod takes longer than most commands run, so it is loaded only when there is something to validate.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -28,29 +28,29 @@ beforeAll(async () => {
   ({ inputs, outputs } = metafile);
 });
 
-/** The sources that run before the first line of this module does. */
+/** Lists the sources that are loaded before this module runs. */
 function listLoadedModules(module: string): string[] {
   const first = Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === module);
   expect([module, first.length]).toEqual([module, 1]);
   const loaded = new Set(first);
-  // A set that grows while it is walked is walked to its new end.
+  // Iterating a set includes entries added meanwhile.
   for (const path of loaded) {
     for (const { kind, path: next } of outputs[path]?.imports ?? [])
       if (kind === "import-statement" && outputs[next]) loaded.add(next);
   }
   return [...loaded].flatMap((path) => {
-    const held = Object.entries(outputs[path]?.inputs ?? {});
-    return held.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([source]) => source);
+    const sources = Object.entries(outputs[path]?.inputs ?? {});
+    return sources.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([source]) => source);
   });
 }
 
 test.each(["main.ts", "host/host.ts", "cli/foreground.ts"])("%s starts without zod", (module) => {
   const sources = listLoadedModules(`packages/daemon/src/${module}`);
   expect(sources).toContain("packages/sdk/src/protocol/errors.ts");
-  // Named by who brings it along, which is what has to change.
-  const bringers = sources.filter(
+  // The failure lists the modules that import zod, because those have to change.
+  const importers = sources.filter(
     (source) =>
       !isZod(source) && inputs[source]?.imports.some(({ kind, path }) => kind !== "dynamic-import" && isZod(path)),
   );
-  expect(sources.some(isZod) ? bringers : []).toEqual([]);
+  expect(sources.some(isZod) ? importers : []).toEqual([]);
 });

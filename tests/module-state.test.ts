@@ -3,32 +3,32 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-// Objects may live in different isolates, and each has its own copy of a module's variables. So what lives there is a
-// cache that may be lost or missed at any time. docs/01-shape.md has the table “State outside of objects”.
+// Objects may live in different isolates, each with its own copy of a module's variables. So module state may only be a
+// cache that can be lost or stale at any time. See the table “State outside of objects” in docs/01-architecture.md.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Every module-level binding of main's Worker that can change, and why it is right when it is not shared. */
+/** Every mutable module-level binding of main's Worker, and why it need not be shared. */
 const allowed: Record<string, string> = {
   "agency/revision.ts revisions": "a hint; agents in other isolates read again after 30 s",
   "agency/revision.ts last": "numbers the hints",
-  "host/drain.ts holdCount": "best effort; what a stop cuts off is recovered like after a crash",
+  "host/drain.ts holdCount": "best effort; work interrupted by a stop is recovered as after a crash",
   "host/drain.ts isStopping": "best effort, as above",
-  "http/authenticate.ts callerCache": "yeses, for 10 s",
-  "http/directory.ts accessCache": "yeses, for 30 s; the object itself knows that it is gone",
+  "http/authenticate.ts callerCache": "positive results, for 10 s",
+  "http/directory.ts accessCache": "positive results, for 30 s; a deleted object refuses requests itself",
   "model/catalogue.ts modelsByEnv": "derived from the environment; listings for 30 s",
   "model/estimate.ts definitionChars": "results of a pure function",
   "objects/usage-reports.ts flushDueAt": "a timer of this isolate",
-  "objects/usage-reports.ts pendingReports": "sent within 500 ms, said again by the next beat",
+  "objects/usage-reports.ts pendingReports": "sent within 500 ms, repeated with the next heartbeat",
   "policy/match-request.ts parsedRules": "results of a pure function",
   "tools/toolbox.ts definitionCache": "results of a pure function",
 };
 
-/** Declared at the top of a file, in the first column. */
+/** Matches declarations in the first column. */
 const declaration =
   /^(?:export )?(?:(let|var) (?<variable>\w+)|const (?<container>\w+)(?<type>[^=]*)= (?:new (?:Map|Set|WeakMap|WeakSet|Array)\b|\[\]|\{\}))(?<rest>.*)/gm;
 
-/** A set or map with content, or one that is only read, is a constant. */
+/** Tells whether a set or map is a constant: readonly, or created with content. */
 function isConstant({ type = "", rest = "" }: Record<string, string | undefined>): boolean {
   return /Readonly|readonly/.test(type) || /^(?:<[^(]*>)?\((?!\))/.test(rest);
 }
@@ -39,7 +39,7 @@ function findState(file: string, source: string): string[] {
     .map(({ groups = {} }) => `${file} ${groups.variable ?? groups.container}`);
 }
 
-test("mutable state at the top of a module is found, constants are not", () => {
+test("mutable module state is found, constants are not", () => {
   const source = `
 let a = 0;
 export let b: string | undefined;
@@ -60,14 +60,14 @@ function local() {
   expect(findState("x.ts", source)).toEqual(["a", "b", "c", "d", "e", "f"].map((name) => `x.ts ${name}`));
 });
 
-test("every mutable binding of a module of main's Worker is a known cache", async () => {
+test("every mutable module-level binding of main's Worker is a known cache", async () => {
   const folder = "packages/runtime/src/";
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", folder], {
     cwd: root,
     encoding: "utf8",
   })
     .split("\n")
-    // What runs inside a slot has an isolate of its own.
+    // Code that runs inside a slot has its own isolate.
     .filter(
       (file) =>
         file.endsWith(".ts") && !/\.(?:test|fixture)\.ts$/.test(file) && !file.startsWith(`${folder}sandbox/process`),

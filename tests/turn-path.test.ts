@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
 
-// The walk through a turn in docs/02-turn.md names real files, and stays one that a person can take.
+// Checks that the walk through a turn in docs/02-turn.md names real files and stays short.
 
 const root = new URL("..", import.meta.url);
 
-test("the path of a turn is as the docs describe it, and no longer than 40 files and 25 changes of directory", () => {
+test("the docs name the files of a turn, at most 40 with 25 changes of directory", () => {
   const text = readFileSync(new URL("docs/02-turn.md", root), "utf8");
   const rows = text.split("\n").filter((line) => /^\| \d+ \|/.test(line));
   const files = rows.flatMap((row) =>

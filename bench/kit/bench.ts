@@ -1,17 +1,17 @@
-/** One thing to measure against another in the same run: absolute times differ between machines, ratios less. */
+/** A benchmark, usually of two things in the same run: ratios differ less between machines than absolute times. */
 export interface Bench {
   name: string;
-  /** What is measured, in a sentence. */
+  /** Describes what is measured. */
   about: string;
   run(): Promise<Finding[]>;
 }
 
 export interface Finding {
   what: string;
-  /** Every sample, so that the spread can be seen and not only believed. */
+  /** All samples, so that the spread can be checked. */
   samples: Record<string, number[]>;
   unit: "ms" | "MB" | "KB" | "turns/s" | "runs/s" | "fsyncs";
-  /** The figure the goal speaks of, with its goal: a bound from above, or from below when it says so. */
+  /** The figure compared with the goal, which is an upper bound, or a lower bound with `atLeast`. */
   figure: number;
   goal: number;
   atLeast?: true;
@@ -25,7 +25,7 @@ export function getMedian(samples: number[]): number {
   return sorted.length % 2 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 }
 
-/** A ratio of medians, with both sets of samples kept. */
+/** Creates a finding from the ratio of two medians. */
 export function compareMedians(
   what: string,
   ours: [string, number[]],

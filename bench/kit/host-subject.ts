@@ -2,7 +2,7 @@ import { type HostProcess, startHostProcess } from "../../tests/kit/host-process
 import type { Dial } from "./subject.ts";
 
 export interface HostSubject {
-  house: HostProcess;
+  host: HostProcess;
   create(agent: string, model: string): Promise<void>;
   dial: Dial;
   pids(): number[];
@@ -17,18 +17,18 @@ export function createDialer({ url, token }: { url: string; token: string }): Di
   });
 }
 
-/** A whole host whose agents ask the bench's model; `program` is another build's CLI. */
+/** Starts a host whose agents use the benchmark's model; `program` is the CLI of another build. */
 export async function openHostSubject(modelBase: string, program?: string): Promise<HostSubject> {
-  const house = await startHostProcess({ env: createModelEnvironment(modelBase), ...(program ? { program } : {}) });
+  const host = await startHostProcess({ env: createModelEnvironment(modelBase), ...(program ? { program } : {}) });
   return {
-    house,
+    host,
     create: async (name, model) => {
-      await house.client.call("createAgent", {
+      await host.client.call("createAgent", {
         params: { agency: "global" },
         body: { name, model: `openai:${model}` },
       });
     },
-    dial: createDialer(house),
-    pids: () => [house.daemon.pid ?? 0],
+    dial: createDialer(host),
+    pids: () => [host.daemon.pid ?? 0],
   };
 }

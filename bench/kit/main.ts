@@ -25,14 +25,14 @@ Runs the named benchmarks, or all but "compare" if none is named:
 
   npm run bench -- compare --base <folder> [--pairs <n>]
 
-Measures the CPU time per turn of this build and of another one, in turns, and fails if a median ratio is above 1.10.
+Measures the CPU time per turn of this build and of another one alternately, and fails if a median ratio is above 1.10.
 
   --base <folder>  another checkout of this repository, installed and built (npm ci && npm run build)
   --pairs <n>      how often both builds are measured (default 10)
-  --help           shows this text`;
+  --help           show this help`;
 
 const selected = readArguments();
-// Whoever stops a bench stops what it started.
+// Stopping a benchmark also stops the processes it started.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
     for (const pid of listProcessTree([process.pid])) if (pid !== process.pid) process.kill(pid, "SIGKILL");
@@ -64,10 +64,10 @@ function readArguments(): Bench[] {
   if (unknown.length > 0) return exitWithUsage(`Unknown benchmark: ${unknown.join(", ")}.`);
   const chosen: Bench[] = all.filter((bench) => positionals.length === 0 || positionals.includes(bench.name));
   if (!positionals.includes("compare"))
-    return values.base ? exitWithUsage("--base is an option of the benchmark compare.") : chosen;
+    return values.base ? exitWithUsage("--base is only valid with the benchmark compare.") : chosen;
   const pairs = Number(values.pairs);
   if (!values.base) return exitWithUsage("compare needs --base <folder>: the checkout to compare with.");
-  if (!Number.isInteger(pairs) || pairs < 1) return exitWithUsage("--pairs must be a whole number of at least 1.");
+  if (!Number.isInteger(pairs) || pairs < 1) return exitWithUsage("--pairs must be a positive integer.");
   return [...chosen, compare({ base: values.base, pairs })];
 }
 

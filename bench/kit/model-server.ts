@@ -1,7 +1,7 @@
-// A model that needs no time to think, as a program of its own: `node model-server.ts` prints its port.
-//   zero-D      first a call of the todo tool, then D deltas of text
-//   paced-R-S   R deltas a second for S seconds (30 if not said), each naming the moment it was sent
-// GET /stats tells calls and bytes since POST /reset.
+// A model that responds instantly, as a separate program: `node model-server.ts` prints its port.
+//   zero-D      first calls the todo tool, then sends D deltas of text
+//   paced-R-S   sends R deltas per second for S seconds (default 30), each with the time it was sent
+// GET /stats returns the calls and bytes since POST /reset.
 import http from "node:http";
 
 interface Call {
@@ -18,7 +18,7 @@ const server = http.createServer((request, response) => {
   request.on("end", () => {
     const body = Buffer.concat(chunks);
     const route = `${request.method} ${request.url}`;
-    if (route === "POST /v1/chat/completions") return answer(body, response);
+    if (route === "POST /v1/chat/completions") return respond(body, response);
     if (route === "GET /v1/models")
       return sendJson(response, {
         object: "list",
@@ -26,14 +26,14 @@ const server = http.createServer((request, response) => {
       });
     if (route === "GET /stats") return sendJson(response, stats);
     if (route === "POST /reset") return sendJson(response, (stats = { calls: 0, bytes: 0 }));
-    sendJson(response, { error: { message: `there is no ${route}` } }, 404);
+    sendJson(response, { error: { message: `unknown route ${route}` } }, 404);
   });
 });
-// A subject that keeps a connection open between rounds must not find it closed.
+// Subjects may keep connections open between rounds.
 server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => console.log((server.address() as { port: number }).port));
 
-function answer(body: Buffer, response: http.ServerResponse): void {
+function respond(body: Buffer, response: http.ServerResponse): void {
   const call = JSON.parse(body.toString("utf8")) as Call;
   stats.calls++;
   stats.bytes += body.length;
@@ -46,7 +46,7 @@ function answer(body: Buffer, response: http.ServerResponse): void {
 }
 
 class Stream {
-  /** Peers take it for the message's own id: it must be a new one each time. */
+  /** Unique, because peers use it as the id of the message. */
   #id = `chatcmpl-${crypto.randomUUID()}`;
   #model: string;
   #response: http.ServerResponse;
@@ -68,7 +68,7 @@ class Stream {
     this.#end("tool_calls", 12);
   }
 
-  /** Each delta leaves in a write of its own, as tokens do; nothing waits between them. */
+  /** Sends each delta in its own write, as tokens arrive, without delays. */
   sendText(count: number, sent = 0): void {
     if (sent === count) return this.#end("stop", count);
     this.#sendChunk({ ...(sent ? {} : { role: "assistant" }), content: `word${sent} ` });
@@ -77,10 +77,10 @@ class Stream {
 
   sendPaced(rate: number, seconds: number): void {
     const count = rate * seconds;
-    const begun = performance.now();
+    const startedAt = performance.now();
     let sent = 0;
     const timer = setInterval(() => {
-      const due = Math.min(count, Math.floor(((performance.now() - begun) / 1000) * rate));
+      const due = Math.min(count, Math.floor(((performance.now() - startedAt) / 1000) * rate));
       for (; sent < due; sent++)
         this.#sendChunk({ content: `@${(performance.timeOrigin + performance.now()).toFixed(1)} ` });
       if (sent < count && !this.#response.destroyed) return;
@@ -103,14 +103,14 @@ class Stream {
   }
 
   #sendData(piece: object): void {
-    const whole = {
+    const chunk = {
       id: this.#id,
       object: "chat.completion.chunk",
       created: 1_760_000_000,
       model: this.#model,
       ...piece,
     };
-    this.#response.write(`data: ${JSON.stringify(whole)}\n\n`);
+    this.#response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   }
 }
 

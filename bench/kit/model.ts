@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const loader = new URL("../../scripts/typescript.mjs", import.meta.url).href;
 
-/** Runs a program of ours in another Node, types and all. */
+/** Runs one of our TypeScript programs in another Node process. */
 export function spawnNode(
   file: URL,
   args: string[],
@@ -18,14 +18,14 @@ export function spawnNode(
 }
 
 export interface ModelServer {
-  /** Where the OpenAI wire format is spoken, `/v1` included. */
+  /** Base URL of the OpenAI-compatible API, including `/v1`. */
   base: string;
   stats(): Promise<{ calls: number; bytes: number }>;
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the model that needs no time to think in a process of its own, so that its work is not counted as a subject's. */
+/** Starts the model in a separate process, so that its work is not attributed to a subject. */
 export async function startModelServer(): Promise<ModelServer> {
   const child = spawnNode(new URL("model-server.ts", import.meta.url), []);
   const [line] = (await once(child.stdout!, "data")) as [Buffer];
@@ -35,9 +35,9 @@ export async function startModelServer(): Promise<ModelServer> {
     stats: async () => (await fetch(`${url}/stats`)).json() as Promise<{ calls: number; bytes: number }>,
     reset: async () => void (await fetch(`${url}/reset`, { method: "POST" })),
     async stop() {
-      const gone = once(child, "exit");
+      const exited = once(child, "exit");
       child.kill("SIGKILL");
-      await gone;
+      await exited;
     },
   };
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { waitUntil } from "../../tests/kit/wait-until.ts";
 
-/** These processes and all that they started. */
+/** Lists these processes and all their descendants. */
 export function listProcessTree(pids: number[]): number[] {
   const found = new Set<number>();
   const walk = (pid: number) => {
@@ -17,11 +17,11 @@ export function listProcessTree(pids: number[]): number[] {
   return [...found];
 }
 
-/** Milliseconds of processor time, user and system, that these processes have used so far. */
+/** Returns the CPU time in milliseconds, user and system, that these processes have used so far. */
 export function measureProcessorTime(pids: number[]): number {
   let ticks = 0;
   for (const pid of listProcessTree(pids)) {
-    // The name in brackets may hold spaces; user and system time are the 12th and 13th field after it.
+    // The name in brackets may contain spaces; user and system time are the 12th and 13th field after it.
     const fields = readText(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
     ticks += Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
   }
@@ -37,7 +37,7 @@ export function measureResidentMegabytes(pids: number[]): number {
 
 export const canTrace = () => spawnSync("strace", ["-V"], { stdio: "ignore" }).status === 0;
 
-/** How often these processes wait for the disk while `work` is done. */
+/** Counts how often these processes sync to disk during `work`. */
 export async function countSyncsDuring(pids: number[], work: () => Promise<void>): Promise<number> {
   const targets = listProcessTree(pids).flatMap((pid) => ["-p", String(pid)]);
   const strace = spawn("strace", ["-f", "-e", "trace=fsync,fdatasync", ...targets], {
@@ -48,9 +48,9 @@ export async function countSyncsDuring(pids: number[], work: () => Promise<void>
   await waitUntil("strace to attach", () => output.split(" attached").length > targets.length / 2);
   output = "";
   await work();
-  const gone = once(strace, "exit");
+  const exited = once(strace, "exit");
   strace.kill("SIGINT");
-  await gone;
+  await exited;
   // A call that another thread's line interrupted is printed twice, the second time as "resumed".
   return output.split("\n").filter((line) => /\bf(data)?sync\(/.test(line)).length;
 }

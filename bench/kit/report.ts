@@ -2,15 +2,17 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { type Bench, type Finding, isMet, getMedian } from "./bench.ts";
 
-/** Runs benches one after the other, prints what they found and writes it as JSON. Answers whether all goals were met. */
+/**
+ * Runs benchmarks one after another, prints their findings and writes them as JSON. Returns whether all goals were met.
+ */
 export async function report(benches: Bench[], folder: string): Promise<boolean> {
   mkdirSync(folder, { recursive: true });
-  let met = true;
+  let areGoalsMet = true;
   for (const bench of benches) {
     console.log(`\n${bench.name}: ${bench.about}`);
     const findings = await bench.run();
     for (const finding of findings) {
-      met &&= isMet(finding);
+      areGoalsMet &&= isMet(finding);
       printFinding(finding);
     }
     const machine = {
@@ -24,7 +26,7 @@ export async function report(benches: Bench[], folder: string): Promise<boolean>
       JSON.stringify({ ...bench, at: new Date().toISOString(), machine, findings }, null, 2),
     );
   }
-  return met;
+  return areGoalsMet;
 }
 
 function printFinding(finding: Finding): void {

@@ -2,20 +2,22 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { WebSocket } from "ws";
 
-/** Something that takes turns: ours, the ground it is measured against, or a peer. */
+/** Something that runs turns: our host, the baseline, or a peer. */
 export interface Subject {
   name: string;
-  /** Whether what it was told and what it answered outlive its process. */
+  /** Whether messages and answers survive a crash of its process. */
   durable: boolean;
-  /** Why it cannot run here, if it cannot. */
+  /** Returns why it cannot run on this machine, if so. */
   absent?(): string | undefined;
   start(modelBase: string, model: string): Promise<RunningSubject>;
 }
 
 export interface RunningSubject {
-  /** One user message, one tool call, the final text. The same name is the same agent, which remembers. */
+  /**
+   * Runs a turn: one user message, one tool call, the final text. The same name is the same agent, with its history.
+   */
   turn(agent: string): Promise<void>;
-  /** The processes that do the work; their children count too. */
+  /** The processes that do the work; their descendants count too. */
   pids(): number[];
   stop(): Promise<void>;
 }
@@ -29,7 +31,7 @@ export interface Frame {
 
 export type Dial = (agent: string) => { url: string; headers?: Record<string, string> };
 
-/** Talks to agents over one socket each. */
+/** Runs turns over one socket per agent. */
 export class SocketPool {
   #dial: Dial;
   #open = new Map<string, Promise<AgentSocket>>();
@@ -50,10 +52,10 @@ export class SocketPool {
   }
 }
 
-/** A host cuts off whoever never says that it has read. */
+/** A host disconnects clients that do not acknowledge what they have read. */
 const ackIntervalBytes = 256 * 1024;
 
-/** One socket to one agent. A turn is over when the agent says that it is idle again. */
+/** A socket to one agent. A turn ends when the agent reports that it is idle again. */
 export class AgentSocket {
   #socket: WebSocket;
   #onFrame: (frame: Frame) => void;
@@ -61,9 +63,9 @@ export class AgentSocket {
   #unread = 0;
   #pendingTurn: { resolve(): void; reject(error: Error): void } | undefined;
 
-  private constructor(socket: WebSocket, see: (frame: Frame) => void) {
+  private constructor(socket: WebSocket, onFrame: (frame: Frame) => void) {
     this.#socket = socket;
-    this.#onFrame = see;
+    this.#onFrame = onFrame;
     socket.on("message", (data: Buffer) => {
       this.#unread += data.length;
       if (this.#unread > ackIntervalBytes) {
@@ -72,16 +74,17 @@ export class AgentSocket {
       }
       this.#handle(JSON.parse(data.toString()) as Frame);
     });
-    socket.on("close", (code, reason) =>
-      this.#pendingTurn?.reject(new Error(`the socket was closed: ${code} ${reason}`)),
-    );
+    socket.on("close", (code, reason) => this.#pendingTurn?.reject(new Error(`socket closed: ${code} ${reason}`)));
     socket.on("error", (error) => this.#pendingTurn?.reject(error));
   }
 
-  /** `see` is shown every frame that arrives, batches taken apart. */
-  static async open({ url, headers }: ReturnType<Dial>, see: (frame: Frame) => void = () => {}): Promise<AgentSocket> {
+  /** `onFrame` is called with every frame, including those inside batches. */
+  static async open(
+    { url, headers }: ReturnType<Dial>,
+    onFrame: (frame: Frame) => void = () => {},
+  ): Promise<AgentSocket> {
     const socket = new WebSocket(url, { headers, perMessageDeflate: false });
-    const agentSocket = new AgentSocket(socket, see);
+    const agentSocket = new AgentSocket(socket, onFrame);
     await once(socket, "open");
     return agentSocket;
   }

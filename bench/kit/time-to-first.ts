@@ -11,34 +11,34 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );`;
 
-/** Milliseconds from the command until `tried` succeeds for the first time; then the process is ended. */
+/** Returns the milliseconds from starting the command until `attempt` first succeeds; then ends the process. */
 export async function measureTimeToFirst(
   command: string,
   args: string[],
   env: Record<string, string>,
-  tried: () => Promise<unknown>,
+  attempt: () => Promise<unknown>,
 ): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(command, args, { env, stdio: "ignore" });
-  const gone = new Promise((resolve) => child.once("exit", resolve));
+  const exited = new Promise((resolve) => child.once("exit", resolve));
   const end = startedAt + 20_000;
   try {
     for (;;) {
-      const done = await tried().then(
+      const done = await attempt().then(
         () => true,
         () => false,
       );
       if (done) return performance.now() - startedAt;
-      if (performance.now() > end) throw new Error(`${command} did not answer`);
+      if (performance.now() > end) throw new Error(`${command} did not respond`);
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   } finally {
     child.kill("SIGTERM");
-    await gone;
+    await exited;
   }
 }
 
-/** The least that workerd can do, to start anew as often as wanted. */
+/** A minimal workerd that can be started repeatedly. */
 export async function createBareHello(port: number): Promise<{ first(): Promise<number>; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "bare-"));
   const file = join(folder, "hello.capnp");

@@ -1,4 +1,4 @@
-/** The least that an isolate for code can be: loaded, run once, gone. */
+/** The minimal isolate for code: loaded, run once and discarded. */
 export default {
   async fetch(request: Request, { LOADER }: { LOADER: WorkerLoader }): Promise<Response> {
     if (request.method === "GET") return new Response("alive");
@@ -13,7 +13,7 @@ export default {
       env: {},
       globalOutbound: null,
     });
-    const inside = worker.getEntrypoint() as unknown as { run(): Promise<unknown> };
-    return Response.json(await inside.run());
+    const entrypoint = worker.getEntrypoint() as unknown as { run(): Promise<unknown> };
+    return Response.json(await entrypoint.run());
   },
 };

@@ -8,14 +8,14 @@ import { createDialer } from "../kit/host-subject.ts";
 import { measureResidentMegabytes } from "../kit/process.ts";
 import { AgentSocket } from "../kit/subject.ts";
 
-/** Runs of code that one turn of a runner makes, one after the other. */
-export const runsATurn = 40;
+/** Consecutive runs of code in one turn. */
+export const runsPerTurn = 40;
 
-/** A turn of nothing but one line of code, again and again; no two in a row are the same. */
+/** A turn that only runs one line of code repeatedly, each time a different one. */
 const script = [
   {
     steps: [
-      ...Array.from({ length: runsATurn }, (_, index) => ({
+      ...Array.from({ length: runsPerTurn }, (_, index) => ({
         call: { tool: "executeCode", input: { code: `return ${index} + 1` } },
       })),
       { text: "Ran." },
@@ -23,45 +23,51 @@ const script = [
   },
 ];
 
-/** A whole host whose agents do nothing but run code. */
+/** Starts a host whose agents only run code. */
 export async function openRunners(slots: number) {
   const home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "scripts", "runner.yaml"), JSON.stringify(script));
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: slots }));
-  const house = await startHostProcess({ home });
-  const dial = createDialer(house);
+  const host = await startHostProcess({ home });
+  const dial = createDialer(host);
   await waitUntil("the sandboxes", async () =>
-    (await house.client.call("health")).sandboxes?.every(({ state }) => state === "ready"),
+    (await host.client.call("health")).sandboxes?.every(({ state }) => state === "ready"),
   );
 
   return {
     async newRunner(name: string) {
       const params = { agency: "global", agent: name };
-      await house.client.call("createAgent", { params, body: { name, model: "scripted:runner" } });
-      const talk = await AgentSocket.open(dial(name));
+      await host.client.call("createAgent", { params, body: { name, model: "scripted:runner" } });
+      const socket = await AgentSocket.open(dial(name));
       return {
-        /** Has its runs made and answers how long each call took. Nothing of it is remembered: a long past is another bench's. */
+        /**
+         * Runs a turn and returns the duration of each call. The messages are cleared, because history is measured
+         * elsewhere.
+         */
         async turn(): Promise<number[]> {
-          await talk.runTurn();
-          const { events } = await house.client.call("listEvents", { params, query: { limit: 1000 } });
-          await house.client.call("clearMessages", { params });
-          return timesIn(events);
+          await socket.runTurn();
+          const { events } = await host.client.call("listEvents", { params, query: { limit: 1000 } });
+          await host.client.call("clearMessages", { params });
+          return readDurations(events);
         },
-        close: () => talk.close(),
+        close: () => socket.close(),
       };
     },
-    /** Of the processes that code runs in, and of main. */
+    /** Memory of the slots' processes and of main. */
     async megabytes(): Promise<{ slots: number; main: number }> {
       const all = findHomeProcesses(home);
-      const pids = (config: string) =>
+      const findPids = (config: string) =>
         all
           .filter(({ command }) => new RegExp(`^\\S*workerd serve \\S*/run/${config}\\.capnp`).test(command))
           .map(({ pid }) => pid);
-      return { slots: measureResidentMegabytes(pids("sandbox-\\d+")), main: measureResidentMegabytes(pids("main")) };
+      return {
+        slots: measureResidentMegabytes(findPids("sandbox-\\d+")),
+        main: measureResidentMegabytes(findPids("main")),
+      };
     },
     async stop(): Promise<void> {
-      await house.stop();
+      await host.stop();
       await removeHome(home);
     },
   };
@@ -69,10 +75,10 @@ export async function openRunners(slots: number) {
 
 export type Runners = Awaited<ReturnType<typeof openRunners>>;
 
-function timesIn(events: readonly AgentEvent[]): number[] {
+function readDurations(events: readonly AgentEvent[]): number[] {
   const times = events.flatMap(({ type, data }) =>
     type === "tool.output" && data.toolName === "executeCode" ? [data.ms] : [],
   );
-  if (times.length !== runsATurn) throw new Error(`Of ${runsATurn} runs, ${times.length} ended well.`);
+  if (times.length !== runsPerTurn) throw new Error(`Only ${times.length} of ${runsPerTurn} runs succeeded.`);
   return times;
 }

@@ -7,18 +7,18 @@ const alone: Figure = ({ alone }) => getMedian(alone);
 const throughput: Figure = ({ throughput }) => getMedian(throughput);
 const processor: Figure = ({ processor }) => getMedian(processor);
 
-/** What we promised of a turn, against everything that ran beside us. */
-export function goals(all: Measured[], deltas: number): Finding[] {
-  const named = (name: string) => all.find(({ subject }) => subject.name === name);
-  const [ours, lean, think, deepagents] = ["ours", "lean loop", "@cloudflare/think", "deepagents"].map(named);
+/** Compares our turn with every other subject and with our goals. */
+export function createFindings(all: Measured[], deltas: number): Finding[] {
+  const findSubject = (name: string) => all.find(({ subject }) => subject.name === name);
+  const [ours, lean, think, deepagents] = ["ours", "lean loop", "@cloudflare/think", "deepagents"].map(findSubject);
   if (!ours) return [];
   const peers = all.filter((one) => one.subject.durable && one !== ours && one !== lean);
-  const best = (better: (a: Measured, b: Measured) => boolean) =>
-    peers.reduce<Measured | undefined>((best, peer) => (!best || better(peer, best) ? peer : best), undefined);
-  const fastest = best((a, b) => alone(a) < alone(b));
-  const busiest = best((a, b) => throughput(a) > throughput(b));
+  const findBest = (isBetter: (a: Measured, b: Measured) => boolean) =>
+    peers.reduce<Measured | undefined>((best, peer) => (!best || isBetter(peer, best) ? peer : best), undefined);
+  const fastest = findBest((a, b) => alone(a) < alone(b));
+  const busiest = findBest((a, b) => throughput(a) > throughput(b));
 
-  const against = (
+  const compareWith = (
     what: string,
     figure: Figure,
     kind: "alone" | "throughput" | "processor",
@@ -38,19 +38,19 @@ export function goals(all: Measured[], deltas: number): Finding[] {
     return [kind === "throughput" ? { ...finding, atLeast: true as const } : finding];
   };
   return [
-    ...against("p50", alone, "alone", lean, 2),
-    ...against("p50", alone, "alone", fastest, 0.5),
-    ...against("p50", alone, "alone", think, 0.3),
-    ...against("turns/s", throughput, "throughput", lean, 0.6),
-    ...against("turns/s", throughput, "throughput", busiest, 2),
-    ...against("processor", processor, "processor", lean, 2),
-    ...against("processor", processor, "processor", think, 0.25),
-    ...against("processor", processor, "processor", deepagents, 0.3),
+    ...compareWith("p50", alone, "alone", lean, 2),
+    ...compareWith("p50", alone, "alone", fastest, 0.5),
+    ...compareWith("p50", alone, "alone", think, 0.3),
+    ...compareWith("turns/s", throughput, "throughput", lean, 0.6),
+    ...compareWith("turns/s", throughput, "throughput", busiest, 2),
+    ...compareWith("processor", processor, "processor", lean, 2),
+    ...compareWith("processor", processor, "processor", think, 0.25),
+    ...compareWith("processor", processor, "processor", deepagents, 0.3),
     ...(ours.syncs === undefined
       ? []
       : [
           {
-            what: `fsyncs a turn, ${deltas} deltas`,
+            what: `fsyncs per turn, ${deltas} deltas`,
             unit: "fsyncs" as const,
             samples: { ours: [ours.syncs] },
             figure: ours.syncs,
@@ -67,8 +67,8 @@ export function goals(all: Measured[], deltas: number): Finding[] {
   ];
 }
 
-/** Everything that was measured, a line for each subject. */
-export function table(all: Measured[], deltas: number): string {
+/** Formats all measurements, one line per subject. */
+export function formatTable(all: Measured[], deltas: number): string {
   const head = [`${deltas} deltas`, "p50 ms", "turns/s", "CPU ms", "fsyncs", "KB sent", "durable"];
   const rows = all.map((one) => [
     one.subject.name,

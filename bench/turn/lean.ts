@@ -1,6 +1,7 @@
 import { startBareWorker } from "../../tests/kit/workerd.ts";
 import { SocketPool, type Subject } from "../kit/subject.ts";
 
+/** The baseline: a minimal durable turn in a single Worker. */
 export const lean: Subject = {
   name: "lean loop",
   durable: true,

@@ -1,6 +1,5 @@
-// The least that can honestly be called a durable turn: the ground that every other subject stands on.
-// A row for each message before the model hears of it, the tool's row with its effect, the outcome with
-// its text. Deltas go to the client and to the log in batches of 20 ms. Nothing else.
+// The baseline: the minimum that counts as a durable turn. It stores each message before calling the model, each tool
+// call with its effect, and the outcome with its text. Deltas go to the client and to the log in batches of 20 ms.
 import { DurableObject } from "cloudflare:workers";
 
 interface Env {
@@ -81,49 +80,49 @@ export class Lean extends DurableObject<Env> {
     const model = url.searchParams.get("model") ?? "";
     server.addEventListener("message", ({ data }) => {
       const { type, id, content } = JSON.parse(String(data)) as { type: string; id: string; content: string };
-      if (type === "chat") this.ctx.waitUntil(this.#turn(id, content, base, model));
+      if (type === "chat") this.ctx.waitUntil(this.#runTurn(id, content, base, model));
     });
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  async #turn(id: string, content: string, base: string, model: string): Promise<void> {
+  async #runTurn(id: string, content: string, base: string, model: string): Promise<void> {
     const { sql } = this.ctx.storage;
     const history = [...sql.exec<{ body: string }>("SELECT body FROM message ORDER BY seq")].map(
       ({ body }) => JSON.parse(body) as Message,
     );
-    const keep = (message: Message) => {
+    const store = (message: Message) => {
       history.push(message);
       sql.exec("INSERT INTO message (turn, body) VALUES (?, ?)", id, JSON.stringify(message));
     };
     sql.exec("INSERT INTO turn VALUES (?, 'running')", id);
-    keep({ role: "user", content });
-    this.#tell(id, "status", { status: "running" });
+    store({ role: "user", content });
+    this.#send(id, "status", { status: "running" });
     for (;;) {
-      const answer = await this.#step(id, base, {
+      const response = await this.#callModel(id, base, {
         model,
         stream: true,
         stream_options: { include_usage: true },
         messages: history,
         tools,
       });
-      keep(answer);
-      for (const call of answer.tool_calls ?? []) {
+      store(response);
+      for (const call of response.tool_calls ?? []) {
         sql.exec("INSERT INTO ledger VALUES (?, ?, ?, 'started')", call.id, id, call.function.name);
-        this.#tell(id, "tool_call", { id: call.id, name: call.function.name, args: call.function.arguments });
+        this.#send(id, "tool_call", { id: call.id, name: call.function.name, args: call.function.arguments });
         const result = this.#writeTodos(call.function.arguments);
         sql.exec("UPDATE ledger SET status = 'done' WHERE call = ?", call.id);
-        keep({ role: "tool", tool_call_id: call.id, content: result });
-        this.#tell(id, "tool_result", { id: call.id, result });
+        store({ role: "tool", tool_call_id: call.id, content: result });
+        this.#send(id, "tool_result", { id: call.id, result });
       }
-      if (!answer.tool_calls) break;
+      if (!response.tool_calls) break;
     }
     sql.exec("UPDATE turn SET status = 'completed' WHERE id = ?", id);
-    this.#tell(id, "message-complete", {});
-    this.#tell(id, "status", { status: "idle" });
+    this.#send(id, "message-complete", {});
+    this.#send(id, "status", { status: "idle" });
   }
 
-  /** One call of the model, read straight from its wire. */
-  async #step(id: string, base: string, body: object): Promise<Message> {
+  /** Calls the model and parses its stream directly. */
+  async #callModel(id: string, base: string, body: object): Promise<Message> {
     const response = await this.env.models.fetch(`${base}/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -142,7 +141,7 @@ export class Lean extends DurableObject<Env> {
         const delta = (JSON.parse(line.slice(6)) as { choices: { delta: Delta }[] }).choices[0]?.delta;
         if (delta?.content) {
           text += delta.content;
-          this.#add(id, delta.content);
+          this.#addDelta(id, delta.content);
         }
         for (const part of delta?.tool_calls ?? []) {
           const call = (calls[part.index] ??= {
@@ -158,7 +157,7 @@ export class Lean extends DurableObject<Env> {
     return { role: "assistant", content: text || null, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
   }
 
-  #add(id: string, text: string): void {
+  #addDelta(id: string, text: string): void {
     this.#batch += text;
     this.#timer ??= setTimeout(() => this.#flush(id), 20);
   }
@@ -166,11 +165,11 @@ export class Lean extends DurableObject<Env> {
   #flush(id: string): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#batch) this.#tell(id, "text_delta", { delta: this.#batch });
+    if (this.#batch) this.#send(id, "text_delta", { delta: this.#batch });
     this.#batch = "";
   }
 
-  #tell(id: string, type: string, data: object): void {
+  #send(id: string, type: string, data: object): void {
     const { seq } = this.ctx.storage.sql
       .exec<{ seq: number }>(
         "INSERT INTO event (turn, type, data) VALUES (?, ?, ?) RETURNING seq",

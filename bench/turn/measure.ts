@@ -2,95 +2,109 @@ import type { ModelServer } from "../kit/model.ts";
 import { canTrace, measureProcessorTime, countSyncsDuring } from "../kit/process.ts";
 import type { RunningSubject, Subject } from "../kit/subject.ts";
 
-const agentsAtOnce = 32;
-const turnsEach = 4;
-/** Every so many rounds all agents work at once, which takes slow subjects long. */
-const togetherEvery = 3;
-/** Turns that an agent takes before the clock counts, and those it then takes: memories stay short, in every subject alike. */
-const warmUp = 2;
-const timed = 10;
-const traced = 10;
+const concurrentAgents = 32;
+const turnsPerAgent = 4;
+/** Throughput is measured only in some rounds, because it takes slow subjects long. */
+const roundsPerThroughput = 3;
+/** Turns per agent before and while measuring; few, so that histories stay short in every subject. */
+const warmUpTurns = 2;
+const measuredTurns = 10;
+const tracedTurns = 10;
 
 export interface Measured {
   subject: Subject;
-  /** Milliseconds of every single turn of an agent that is alone. */
+  /** Milliseconds of each turn of a single agent. */
   alone: number[];
-  /** Turns a second with 32 agents, and milliseconds of processor time a turn, once a round. */
+  /** Turns per second with 32 agents, and milliseconds of CPU time per turn, once per round. */
   throughput: number[];
   processor: number[];
   syncs: number | undefined;
-  /** Kilobytes to the model for the first turn of an agent, all calls together. */
+  /** Kilobytes sent to the model in the first turn of an agent. */
   kilobytes: number;
 }
 
-interface Entrant extends Measured {
+interface RunningMeasurement extends Measured {
   running: RunningSubject;
 }
 
-/** Runs all subjects side by side, in turns, so that whatever else the machine does falls on all of them. */
+/** Measures all subjects alternately, so that other load on the machine affects all of them. */
 export async function measure(
   subjects: Subject[],
   model: ModelServer,
   deltas: number,
   rounds: number,
 ): Promise<Measured[]> {
-  const entrants: Entrant[] = [];
+  const measurements: RunningMeasurement[] = [];
   try {
     for (const subject of subjects) {
       const running = await subject.start(model.base, `zero-${deltas}`);
-      entrants.push({ subject, running, alone: [], throughput: [], processor: [], syncs: undefined, kilobytes: NaN });
+      measurements.push({
+        subject,
+        running,
+        alone: [],
+        throughput: [],
+        processor: [],
+        syncs: undefined,
+        kilobytes: NaN,
+      });
     }
-    for (const entrant of entrants) await first(entrant, model);
+    for (const measurement of measurements) await measureRequestSize(measurement, model);
     for (let round = 0; round < rounds; round++) {
-      for (const entrant of entrants) await alone(entrant, `alone-${round}`);
-      if (round % togetherEvery === 0) for (const entrant of entrants) await together(entrant, `together-${round}`);
+      for (const measurement of measurements) await measureLatency(measurement, `alone-${round}`);
+      if (round % roundsPerThroughput === 0)
+        for (const measurement of measurements) await measureThroughput(measurement, `together-${round}`);
     }
-    if (canTrace()) for (const entrant of entrants) await trace(entrant);
+    if (canTrace()) for (const measurement of measurements) await measureSyncs(measurement);
   } finally {
-    await Promise.all(entrants.map(({ running }) => running.stop()));
+    await Promise.all(measurements.map(({ running }) => running.stop()));
   }
-  return entrants;
+  return measurements;
 }
 
-async function first(entrant: Entrant, model: ModelServer): Promise<void> {
-  await entrant.running.turn("warm");
+async function measureRequestSize(measurement: RunningMeasurement, model: ModelServer): Promise<void> {
+  await measurement.running.turn("warm");
   await model.reset();
-  await entrant.running.turn("first");
+  await measurement.running.turn("first");
   const { calls, bytes } = await model.stats();
   if (calls < 2)
-    throw new Error(`${entrant.subject.name} took a turn with ${calls} calls of the model: its tool was not called.`);
-  entrant.kilobytes = bytes / 1024;
+    throw new Error(
+      `${measurement.subject.name} finished a turn with only ${calls} model calls; its tool was not called.`,
+    );
+  measurement.kilobytes = bytes / 1024;
 }
 
-async function alone(entrant: Entrant, agent: string): Promise<void> {
-  for (let turn = 0; turn < warmUp; turn++) await entrant.running.turn(agent);
-  for (let turn = 0; turn < timed; turn++) {
-    const begun = performance.now();
-    await entrant.running.turn(agent);
-    entrant.alone.push(performance.now() - begun);
+async function measureLatency(measurement: RunningMeasurement, agent: string): Promise<void> {
+  for (let turn = 0; turn < warmUpTurns; turn++) await measurement.running.turn(agent);
+  for (let turn = 0; turn < measuredTurns; turn++) {
+    const startedAt = performance.now();
+    await measurement.running.turn(agent);
+    measurement.alone.push(performance.now() - startedAt);
   }
 }
 
-async function together({ running, throughput, processor }: Entrant, prefix: string): Promise<void> {
-  const agents = Array.from({ length: agentsAtOnce }, (_, number) => `${prefix}-${number}`);
+async function measureThroughput(
+  { running, throughput, processor }: RunningMeasurement,
+  prefix: string,
+): Promise<void> {
+  const agents = Array.from({ length: concurrentAgents }, (_, number) => `${prefix}-${number}`);
   await Promise.all(agents.map((agent) => running.turn(agent)));
-  const used = measureProcessorTime(running.pids());
-  const begun = performance.now();
+  const processorTime = measureProcessorTime(running.pids());
+  const startedAt = performance.now();
   await Promise.all(
     agents.map(async (agent) => {
-      for (let turn = 0; turn < turnsEach; turn++) await running.turn(agent);
+      for (let turn = 0; turn < turnsPerAgent; turn++) await running.turn(agent);
     }),
   );
-  const turns = agentsAtOnce * turnsEach;
-  throughput.push((turns / (performance.now() - begun)) * 1000);
-  processor.push((measureProcessorTime(running.pids()) - used) / turns);
+  const turns = concurrentAgents * turnsPerAgent;
+  throughput.push((turns / (performance.now() - startedAt)) * 1000);
+  processor.push((measureProcessorTime(running.pids()) - processorTime) / turns);
 }
 
-async function trace(entrant: Entrant): Promise<void> {
-  const { running } = entrant;
+async function measureSyncs(measurement: RunningMeasurement): Promise<void> {
+  const { running } = measurement;
   await running.turn("traced");
   const syncs = await countSyncsDuring(running.pids(), async () => {
-    for (let turn = 0; turn < traced; turn++) await running.turn("traced");
+    for (let turn = 0; turn < tracedTurns; turn++) await running.turn("traced");
   });
-  entrant.syncs = syncs / traced;
+  measurement.syncs = syncs / tracedTurns;
 }

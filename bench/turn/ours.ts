@@ -1,12 +1,12 @@
 import { openHostSubject } from "../kit/host-subject.ts";
 import { SocketPool, type Subject } from "../kit/subject.ts";
 
-/** A whole host with everything on: log, ledger, action log, one socket for each agent. */
+/** A whole host with all features on: log, ledger, action log, one socket per agent. */
 export const ours: Subject = {
   name: "ours",
   durable: true,
   async start(modelBase, model) {
-    const { house, create, dial, pids } = await openHostSubject(modelBase);
+    const { host, create, dial, pids } = await openHostSubject(modelBase);
     const sockets = new SocketPool(dial);
     const created = new Set<string>();
     return {
@@ -20,7 +20,7 @@ export const ours: Subject = {
       pids,
       async stop() {
         await sockets.close();
-        await house.stop();
+        await host.stop();
       },
     };
   },

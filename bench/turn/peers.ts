@@ -4,10 +4,10 @@ import type { Subject } from "../kit/subject.ts";
 
 const folder = new URL("../peers/", import.meta.url);
 
-/** Whoever `npm run bench:peers` installed: one file each in bench/peers. */
-export async function peers(): Promise<Subject[]> {
+/** Loads the peers that `npm run bench:peers` installed, one file each in bench/peers. */
+export async function loadPeers(): Promise<Subject[]> {
   if (!existsSync(new URL("node_modules", folder))) {
-    console.log("  No peers beside us: `npm run bench:peers` installs them.");
+    console.log("  Peers are not installed. Run `npm run bench:peers` to include them.");
     return [];
   }
   const files = (await readdir(folder)).filter((name) => name.endsWith(".peer.ts")).sort();

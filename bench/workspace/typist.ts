@@ -4,8 +4,11 @@ import * as Y from "yjs";
 import type { HostProcess } from "../../tests/kit/host-process.ts";
 import { waitUntil } from "../../tests/kit/wait-until.ts";
 
-/** Somebody who has an agent's files open. */
-function join({ url, token }: HostProcess, agent: string): { doc: Y.Doc; provider: WebsocketProvider; close(): void } {
+/** Connects to the live document of an agent's files. */
+function connect(
+  { url, token }: HostProcess,
+  agent: string,
+): { doc: Y.Doc; provider: WebsocketProvider; close(): void } {
   class Authorized extends WebSocket {
     constructor(address: string, protocols?: string | string[]) {
       super(address, protocols, { headers: { authorization: `Bearer ${token}` } });
@@ -26,19 +29,20 @@ function join({ url, token }: HostProcess, agent: string): { doc: Y.Doc; provide
   };
 }
 
-const synced = (provider: WebsocketProvider) =>
+const waitForSync = (provider: WebsocketProvider) =>
   new Promise<void>((resolve) => (provider.synced ? resolve() : provider.once("sync", () => resolve())));
 
-export async function untilSynced(house: HostProcess, agent: string): Promise<void> {
-  const { provider, close } = join(house, agent);
-  await synced(provider);
+/** Connects to an agent's files, waits until they are synced and disconnects. */
+export async function connectAndSync(host: HostProcess, agent: string): Promise<void> {
+  const { provider, close } = connect(host, agent);
+  await waitForSync(provider);
   close();
 }
 
-/** Replaces words here and there, as people do. */
-export async function typeALot(house: HostProcess, agent: string, times: number): Promise<void> {
-  const { doc, provider, close } = join(house, agent);
-  await synced(provider);
+/** Replaces words at different places, as people do. */
+export async function typeEdits(host: HostProcess, agent: string, times: number): Promise<void> {
+  const { doc, provider, close } = connect(host, agent);
+  await waitForSync(provider);
   const text = new Y.Text("some words of a line that is edited\n".repeat(600));
   doc.getMap("files").set("edited.ts", text);
   for (let number = 0; number < times; number++) {
@@ -49,11 +53,11 @@ export async function typeALot(house: HostProcess, agent: string, times: number)
     });
     if (number % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
   }
-  const whole = text.toString();
+  const expected = text.toString();
   await waitUntil(
     "the host to have it",
-    async () => (await house.client.agent(agent).file("edited.ts")).text() === whole,
-    { within: 60_000, every: 100 },
+    async () => (await host.client.agent(agent).file("edited.ts")).text() === expected,
+    { timeoutMs: 60_000, intervalMs: 100 },
   );
   close();
 }

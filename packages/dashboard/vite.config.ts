@@ -7,7 +7,7 @@ export default defineConfig({
   build: {
     outDir: "../daemon/dist/page",
     emptyOutDir: true,
-    // The page's CSP knows only files of its own origin: nothing may be inlined.
+    // The CSP allows only files from the page's own origin, so nothing may be inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: ["chrome123", "firefox121", "safari17.5"],

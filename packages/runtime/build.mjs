@@ -1,4 +1,4 @@
-// The one way to bundle code for workerd: for our own build, for tests and benchmarks, and for a Worker of your own.
+// Bundles code for workerd: for our own build, for tests and benchmarks, and for custom Workers.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,15 +6,15 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { justBash } from "./shims/just-bash.mjs";
 
-/** Lets go of the process that bundles; the next bundle starts another. */
+/** Ends esbuild's service process; the next build starts a new one. */
 export { stop } from "esbuild";
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const resolvePath = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Of this package; the daemon that starts the bundle has to be of the same. */
-export const { version } = JSON.parse(readFileSync(here("./package.json"), "utf8"));
+/** Version of this package; the daemon that runs the bundle must have the same version. */
+export const { version } = JSON.parse(readFileSync(resolvePath("./package.json"), "utf8"));
 
-/** Bundles `entry` into `outdir/<name>.js` and chunks beside it that load on demand. */
+/** Bundles `entry` into `outdir/<name>.js` and chunks that are loaded on demand. */
 export async function buildWorker(entry, outdir, { name = "main", ...settings } = {}) {
   return build({
     entryPoints: { [name]: entry },
@@ -31,7 +31,7 @@ export async function buildWorker(entry, outdir, { name = "main", ...settings } 
     conditions: ["workerd", "worker", "browser", "import"],
     mainFields: ["module", "main"],
     external: ["node:*", "cloudflare:workers", "cloudflare:sockets"],
-    alias: { "cloudflare:email": here("./shims/cloudflare-email.js"), path: "node:path" },
+    alias: { "cloudflare:email": resolvePath("./shims/cloudflare-email.js"), path: "node:path" },
     plugins: [oneLocale, lateMcpClient, bundledText],
     metafile: true,
     logLevel: "warning",
@@ -43,7 +43,7 @@ export const oneLocale = {
   name: "one-locale",
   setup(bundler) {
     bundler.onResolve({ filter: /\/locales\/index\.js$/ }, (args) =>
-      args.resolveDir.includes("/zod/") ? { path: here("./shims/zod-locales.js") } : undefined,
+      args.resolveDir.includes("/zod/") ? { path: resolvePath("./shims/zod-locales.js") } : undefined,
     );
   },
 };
@@ -51,7 +51,7 @@ export const oneLocale = {
 const lateMcpClient = {
   name: "late-mcp-client",
   setup(bundler) {
-    const shim = here("./shims/mcp-client.js");
+    const shim = resolvePath("./shims/mcp-client.js");
     bundler.onResolve({ filter: /^@modelcontextprotocol\/client$/ }, (args) =>
       args.importer === shim ? undefined : { path: shim },
     );
@@ -59,8 +59,8 @@ const lateMcpClient = {
 };
 
 /**
- * `import code from "./x.ts?text"` is the bundle of `x.ts` as text: a Worker that loads others brings their code along.
- * With `?packed` it is gzip in base64: what is large and seldom needed costs less of every start.
+ * `import code from "./x.ts?text"` imports the bundle of `x.ts` as text, for Workers that load other Workers. With
+ * `?packed` it is gzip in base64, so that large and rarely needed code slows down the start less.
  */
 const bundledText = {
   name: "bundled-text",
@@ -83,7 +83,7 @@ const bundledText = {
   },
 };
 
-/** One file and all that it needs, for an isolate with nothing else in it. */
+/** Bundles a file with all its dependencies, for an isolate without other modules. */
 export function bundleAlone(entry) {
   return build({
     entryPoints: [entry],

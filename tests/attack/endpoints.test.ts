@@ -5,16 +5,16 @@ import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
-// Every endpoint there is × who asks. An endpoint that is added later is walked too.
+// Every endpoint × every kind of caller. New endpoints are included automatically.
 
-let house: HostProcess;
+let host: HostProcess;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  house = await startHostProcess();
-  await house.client.call("createAgency", { body: { id: "den" } });
+  host = await startHostProcess();
+  await host.client.call("createAgency", { body: { id: "den" } });
   for (const agency of ["global", "den"])
-    await house.client.call("createAgent", { params: { agency }, body: { name: "alice" } });
+    await host.client.call("createAgent", { params: { agency }, body: { name: "alice" } });
   for (const [user, scope] of [
     ["owner", "read"],
     ["owner", "chat"],
@@ -22,16 +22,16 @@ beforeAll(async () => {
     ["mallory", "read"],
     ["mallory", "chat"],
   ] as const) {
-    const { token } = await house.client.call("createToken", {
+    const { token } = await host.client.call("createToken", {
       body: { name: "t", user, scopes: user === "mallory" && scope === "chat" ? ["read", "chat"] : [scope] },
     });
     tokens[`${user} ${scope}`] = token;
   }
 });
 
-afterAll(() => house?.stop());
+afterAll(() => host?.stop());
 
-const filled: Record<string, string> = {
+const params: Record<string, string> = {
   agency: "den",
   agent: "alice",
   name: "think",
@@ -42,7 +42,7 @@ const filled: Record<string, string> = {
   branch: "try",
 };
 
-/** Bodies that pass their schemas, so that what is refused is refused for who asks. */
+/** Valid bodies, so that a rejection is due to the caller. */
 const bodies: Record<string, unknown> = {
   login: { code: "x" },
   createToken: { name: "t" },
@@ -64,64 +64,67 @@ const bodies: Record<string, unknown> = {
   serve: { agent: "alice@den", message: "hello" },
 };
 
-function ask(name: string, endpoint: Endpoint, token: string | undefined, extra: Record<string, string> = {}) {
-  const path = endpoint.path.replace(/[:*]([a-z]+)/g, (_, key: string) => filled[key] ?? "missing");
+function request(name: string, endpoint: Endpoint, token: string | undefined, extra: Record<string, string> = {}) {
+  const path = endpoint.path.replace(/[:*]([a-z]+)/g, (_, key: string) => params[key] ?? "missing");
   const headers = {
     ...(token ? { authorization: `Bearer ${token}` } : {}),
     ...(endpoint.body ? { "content-type": "application/json" } : {}),
     ...extra,
   };
   const body = endpoint.body ? { body: JSON.stringify(bodies[name]) } : {};
-  return send({ port: house.port, method: endpoint.method, path, headers, ...body });
+  return send({ port: host.port, method: endpoint.method, path, headers, ...body });
 }
 
-/** What only the host itself may say to an object. */
-const forged: Record<string, string> = { "x-thinkery-user": "owner", "x-thinkery-scopes": "admin,chat" };
+/** Headers that only the host itself may send to an object. */
+const forgedHeaders: Record<string, string> = { "x-thinkery-user": "owner", "x-thinkery-scopes": "admin,chat" };
 
 const all = Object.entries<Endpoint>(endpoints);
 const guarded = all.filter(([, { access }]) => access !== "public");
 
-test("there is a body to try for every endpoint that takes one", () => {
+test("there is a valid body for every endpoint that takes one", () => {
   for (const [name, { body }] of all)
     if (body) expect([name, body.safeParse(bodies[name]).success]).toEqual([name, true]);
 });
 
-test.each(guarded)("%s is refused without a token, to a wrong one, and from a foreign page", async (name, endpoint) => {
-  expect((await ask(name, endpoint, undefined)).status).toBe(401);
-  expect((await ask(name, endpoint, "0".repeat(64))).status).toBe(401);
-  expect((await ask(name, endpoint, house.token, { origin: "http://evil.example" })).status).toBe(403);
-  expect((await ask(name, endpoint, house.token, { host: "evil.example" })).status).toBe(421);
-});
+test.each(guarded)(
+  "%s is rejected without a token, with a wrong one, and from another origin",
+  async (name, endpoint) => {
+    expect((await request(name, endpoint, undefined)).status).toBe(401);
+    expect((await request(name, endpoint, "0".repeat(64))).status).toBe(401);
+    expect((await request(name, endpoint, host.token, { origin: "http://evil.example" })).status).toBe(403);
+    expect((await request(name, endpoint, host.token, { host: "evil.example" })).status).toBe(421);
+  },
+);
 
 test.each(guarded.filter(([, { access }]) => access !== "any"))(
-  "%s is refused to a token that lacks its scope",
+  "%s is rejected for a token without its scope",
   async (name, endpoint) => {
     for (const scope of ["read", "chat", "approve"]) {
       if (endpoint.access === scope) continue;
-      expect([scope, (await ask(name, endpoint, tokens[`owner ${scope}`])).status]).toEqual([scope, 403]);
+      expect([scope, (await request(name, endpoint, tokens[`owner ${scope}`])).status]).toEqual([scope, 403]);
     }
   },
 );
 
 test.each(guarded.filter(([name, { path }]) => path.includes(":agency") || name === "run" || name === "serve"))(
-  "%s of somebody else's is not found",
+  "%s of another user is not found",
   async (name, endpoint) => {
     if (endpoint.access === "admin") return;
     const token = tokens[endpoint.access === "read" ? "mallory read" : "mallory chat"];
-    // A socket is told by its close code; see below.
+    // Sockets are rejected by close code; see below.
     if (endpoint.status === 101) return;
-    for (const extra of [{}, { accept: "text/event-stream" }, forged] as Record<string, string>[]) {
-      const answer = await ask(name, endpoint, token, extra);
-      expect(answer.status).toBe(404);
-      expect(answer.headers["content-type"]).toContain("application/json");
+    for (const extra of [{}, { accept: "text/event-stream" }, forgedHeaders] as Record<string, string>[]) {
+      const response = await request(name, endpoint, token, extra);
+      expect(response.status).toBe(404);
+      expect(response.headers["content-type"]).toContain("application/json");
     }
   },
 );
 
 test.each(all.filter(([, { method, access }]) => method === "GET" && access === "read"))(
-  "%s is answered to a token that may read",
+  "%s is allowed for a token that may read",
   async (name, endpoint) => {
-    const due: Record<string, number> = {
+    const expectedStatus: Record<string, number> = {
       getBlob: 404,
       openSocket: 400,
       getApp: 404,
@@ -131,13 +134,13 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
       getVersion: 404,
       openLive: 400,
     };
-    expect((await ask(name, endpoint, tokens["owner read"])).status).toBe(due[name] ?? 200);
+    expect((await request(name, endpoint, tokens["owner read"])).status).toBe(expectedStatus[name] ?? 200);
   },
 );
 
-/** A socket with everything it says. */
+/** Opens a socket and records its frames. */
 async function connect(path: string, token: string, headers: Record<string, string> = {}) {
-  const socket = new WebSocket(`ws://127.0.0.1:${house.port}${path}`, {
+  const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, {
     headers: { authorization: `Bearer ${token}`, ...headers },
   });
   const frames: any[] = [];
@@ -150,32 +153,32 @@ async function connect(path: string, token: string, headers: Record<string, stri
   return { socket, frames, closed };
 }
 
-const ways = ["/agents/alice/ws", "/agency/global/agent/alice/ws", "/agents/think/global~alice"];
-const liveWays = ["/agents/alice/yjs", "/agency/global/agent/alice/yjs?branch=main"];
+const socketPaths = ["/agents/alice/ws", "/agency/global/agent/alice/ws", "/agents/think/global~alice"];
+const livePaths = ["/agents/alice/yjs", "/agency/global/agent/alice/yjs?branch=main"];
 
-test.each([...ways, ...liveWays])(
-  "a socket at %s closes with 4403 for whoever does not own the agent",
+test.each([...socketPaths, ...livePaths])(
+  "a socket at %s closes with 4403 for a user who does not own the agent",
   async (path) => {
-    for (const headers of [{}, forged]) {
+    for (const headers of [{}, forgedHeaders]) {
       const { closed } = await connect(path, tokens["mallory chat"] as string, headers);
       expect(await closed).toBe(4403);
     }
-    const missing = await connect(path.replace("alice", "nobody"), house.token);
+    const missing = await connect(path.replace("alice", "nobody"), host.token);
     expect(await missing.closed).toBe(4403);
   },
 );
 
-test.each(ways)(
-  "a socket at %s that may only read is answered an error to chat, cancel and approve, whatever headers it sends",
+test.each(socketPaths)(
+  "a read-only socket at %s gets an error for chat, cancel and approve, whatever headers it sends",
   async (path) => {
-    for (const headers of [{}, forged]) {
+    for (const headers of [{}, forgedHeaders]) {
       const { socket, frames } = await connect(path, tokens["owner read"] as string, headers);
       await waitUntil("the history", () => frames.some(({ type }) => type === "history"));
       socket.send(JSON.stringify({ type: "chat", id: "m1", content: "hello" }));
-      await waitUntil("the first refusal", () => frames.some(({ type }) => type === "error"));
+      await waitUntil("the first error", () => frames.some(({ type }) => type === "error"));
       socket.send(JSON.stringify({ type: "cancel" }));
       socket.send(JSON.stringify({ type: "approve", approved: true }));
-      await waitUntil("the third refusal", () => frames.filter(({ type }) => type === "error").length >= 3);
+      await waitUntil("the third error", () => frames.filter(({ type }) => type === "error").length >= 3);
       expect(frames.filter(({ type }) => type === "error").map(({ code }) => code)).toEqual([
         "forbidden",
         "forbidden",
@@ -184,17 +187,17 @@ test.each(ways)(
       expect(frames.map(({ type }) => type)).not.toContain("task-queued");
       socket.close();
     }
-    const { messages } = await house.client.call("listMessages", { params: { agency: "global", agent: "alice" } });
+    const { messages } = await host.client.call("listMessages", { params: { agency: "global", agent: "alice" } });
     expect(messages).toEqual([]);
   },
 );
 
-test("to approve over a socket takes the scope approve, and something that waits", async () => {
+test("approving over a socket needs the scope approve and a pending call", async () => {
   for (const [scope, code] of [
     ["chat", "forbidden"],
     ["approve", "conflict"],
   ] as const) {
-    const { token } = await house.client.call("createToken", { body: { name: "t", scopes: ["read", scope] } });
+    const { token } = await host.client.call("createToken", { body: { name: "t", scopes: ["read", scope] } });
     const { socket, frames } = await connect("/agents/alice/ws", token);
     socket.send(
       JSON.stringify({
@@ -205,21 +208,21 @@ test("to approve over a socket takes the scope approve, and something that waits
         modifiedToolCalls: [{ toolName: "bash", args: {} }],
       }),
     );
-    const { error, ...answer } = await waitUntil("the answer", () => frames.find(({ type }) => type === "error"));
-    expect([scope, answer]).toEqual([scope, { type: "error", code }]);
-    if (scope === "approve") expect(error).toBe("Nothing waits for an approval.");
+    const { error, ...frame } = await waitUntil("the error", () => frames.find(({ type }) => type === "error"));
+    expect([scope, frame]).toEqual([scope, { type: "error", code }]);
+    if (scope === "approve") expect(error).toBe("No tool call is waiting for approval.");
     socket.terminate();
   }
 });
 
-test("a client cannot pass for the host: its own x-thinkery headers never arrive", async () => {
-  const { socket, frames } = await connect("/agents/think/global~alice", house.token, { "x-thinkery-socket": "1" });
-  // Had that header come through, the Agents SDK's own frames would be left out.
+test("a client cannot impersonate the host: its own x-thinkery headers are removed", async () => {
+  const { socket, frames } = await connect("/agents/think/global~alice", host.token, { "x-thinkery-socket": "1" });
+  // With that header, the Agents SDK's own frames would be left out.
   await waitUntil("the SDK's greeting", () => frames.some(({ type }) => type === "cf_agent_identity"));
   socket.terminate();
 });
 
-test("a socket takes no query it does not know", async () => {
+test("a socket rejects unknown or invalid query parameters", async () => {
   for (const query of [
     "ws?after=-1",
     "ws?after=x",
@@ -231,13 +234,13 @@ test("a socket takes no query it does not know", async () => {
     "yjs?token=x",
   ]) {
     const headers = {
-      authorization: `Bearer ${house.token}`,
+      authorization: `Bearer ${host.token}`,
       connection: "Upgrade",
       upgrade: "websocket",
       "sec-websocket-version": "13",
       "sec-websocket-key": "dGhpbmtlcnktaXMtaG9tZQ==",
     };
-    const answer = await send({ port: house.port, path: `/agents/alice/${query}`, headers });
-    expect([query, answer.status]).toEqual([query, 400]);
+    const response = await send({ port: host.port, path: `/agents/alice/${query}`, headers });
+    expect([query, response.status]).toEqual([query, 400]);
   }
 });

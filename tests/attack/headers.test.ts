@@ -2,30 +2,30 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { send } from "../kit/wire.ts";
 
-let house: HostProcess;
+let host: HostProcess;
 
 beforeAll(async () => {
-  house = await startHostProcess();
+  host = await startHostProcess();
 });
 
-afterAll(() => house?.stop());
+afterAll(() => host?.stop());
 
-const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
-  send({ port: house.port, path, method, headers });
+const request = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  send({ port: host.port, path, method, headers });
 
-test("every answer carries the security headers, refusals included", async () => {
-  const authorization = `Bearer ${house.token}`;
-  const answers = await Promise.all([
-    ask("/"),
-    ask("/health"),
-    ask("/agents"),
-    ask("/agents", { authorization }),
-    ask("/nothing", { authorization }),
-    ask("/agents", { authorization }, "PUT"),
-    ask("/health", { host: "evil.example" }),
-    ask("/health", { origin: "http://evil.example" }),
+test("every response has the security headers, including errors", async () => {
+  const authorization = `Bearer ${host.token}`;
+  const responses = await Promise.all([
+    request("/"),
+    request("/health"),
+    request("/agents"),
+    request("/agents", { authorization }),
+    request("/nothing", { authorization }),
+    request("/agents", { authorization }, "PUT"),
+    request("/health", { host: "evil.example" }),
+    request("/health", { origin: "http://evil.example" }),
   ]);
-  for (const { headers } of answers) {
+  for (const { headers } of responses) {
     expect(headers).toMatchObject({
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
@@ -41,20 +41,22 @@ test("every answer carries the security headers, refusals included", async () =>
   }
 });
 
-test("answers of the API are kept by nobody, files of the page only under a hashed name", async () => {
-  expect((await ask("/agents", { authorization: `Bearer ${house.token}` })).headers["cache-control"]).toBe("no-store");
-  const index = await ask("/");
+test("API responses are not cached, and page files only under a hashed name", async () => {
+  expect((await request("/agents", { authorization: `Bearer ${host.token}` })).headers["cache-control"]).toBe(
+    "no-store",
+  );
+  const index = await request("/");
   expect(index.headers["cache-control"]).toBe("no-cache");
   expect(index.headers["content-type"]).toBe("text/html; charset=utf-8");
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(index.body)?.[1] ?? "";
-  const asset = await ask(script);
+  const asset = await request(script);
   expect(asset.headers).toMatchObject({
     "content-type": "text/javascript; charset=utf-8",
     "cache-control": "public, max-age=31536000, immutable",
   });
 });
 
-test("nothing but the page's own files is served without a token", async () => {
+test("only the page's own files are served without a token", async () => {
   for (const path of [
     "/assets/",
     "/assets/..%2f..%2fbuild.json",
@@ -65,7 +67,7 @@ test("nothing but the page's own files is served without a token", async () => {
     "/.env",
     "/assets/.hidden",
   ]) {
-    const { status } = await ask(path);
+    const { status } = await request(path);
     expect([path, [401, 404].includes(status)]).toEqual([path, true]);
   }
 });

@@ -4,19 +4,19 @@ import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { sample } from "../kit/sample.ts";
 import { send, upgradeHeaders, type WireResponse } from "../kit/wire.ts";
 
-// Host × Origin × method × content type × token, over HTTP, WebSocket and the Agents SDK's routes. What must
-// come out is worked out here from the rules of the contract, not from the code.
+// Host × Origin × method × content type × token, over HTTP, WebSocket and the Agents SDK's routes. The expected
+// status is computed here from the rules of the API, not from the code.
 
-let house: HostProcess;
+let hostProcess: HostProcess;
 let readToken: string;
 let foreignToken: string;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
 
 beforeAll(async () => {
-  house = await startHostProcess();
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+  hostProcess = await startHostProcess();
+  await hostProcess.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
   const issue = async (user: string | undefined) =>
-    (await house.client.call("createToken", { body: { name: "t", scopes: ["read"], ...(user ? { user } : {}) } }))
+    (await hostProcess.client.call("createToken", { body: { name: "t", scopes: ["read"], ...(user ? { user } : {}) } }))
       .token;
   readToken = await issue(undefined);
   foreignToken = await issue("mallory");
@@ -24,22 +24,22 @@ beforeAll(async () => {
 
 afterAll(async () => {
   agent.destroy();
-  await house?.stop();
+  await hostProcess?.stop();
 });
 
 const hosts = () => [
-  { host: `127.0.0.1:${house.port}`, good: true },
-  { host: `localhost:${house.port}`, good: true },
-  { host: `LocalHost:${house.port}`, good: true },
-  { host: `[::1]:${house.port}`, good: true },
+  { host: `127.0.0.1:${hostProcess.port}`, good: true },
+  { host: `localhost:${hostProcess.port}`, good: true },
+  { host: `LocalHost:${hostProcess.port}`, good: true },
+  { host: `[::1]:${hostProcess.port}`, good: true },
   { host: "127.0.0.1", good: true },
   { host: "evil.example", good: false },
-  { host: `evil.example:${house.port}`, good: false },
-  { host: `127.0.0.1.evil.example:${house.port}`, good: false },
-  { host: `localhost.:${house.port}`, good: false },
-  { host: `evil.example@127.0.0.1:${house.port}`, good: false },
-  { host: `127.0.0.1:${house.port}, evil.example`, good: false },
-  { host: `0.0.0.0:${house.port}`, good: false },
+  { host: `evil.example:${hostProcess.port}`, good: false },
+  { host: `127.0.0.1.evil.example:${hostProcess.port}`, good: false },
+  { host: `localhost.:${hostProcess.port}`, good: false },
+  { host: `evil.example@127.0.0.1:${hostProcess.port}`, good: false },
+  { host: `127.0.0.1:${hostProcess.port}, evil.example`, good: false },
+  { host: `0.0.0.0:${hostProcess.port}`, good: false },
 ];
 
 const origins = (host: string) => [
@@ -47,9 +47,9 @@ const origins = (host: string) => [
   { origin: `http://${host}`, good: true },
   { origin: "http://evil.example", good: false },
   { origin: "null", good: false },
-  // workerd hands an empty header on as none, and none proves nothing: the token still decides.
+  // workerd passes an empty header on as absent, which is allowed: the token still decides.
   { origin: "", good: true },
-  { origin: `http://127.0.0.1:${house.port + 1}`, good: false },
+  { origin: `http://127.0.0.1:${hostProcess.port + 1}`, good: false },
   { origin: `http://${host}.evil.example`, good: false },
 ];
 
@@ -58,16 +58,16 @@ type Credential = { headers: Record<string, string>; user?: "owner" | "mallory";
 const credentials = (): Credential[] => [
   { headers: {} },
   { headers: { authorization: `Bearer ${"0".repeat(64)}` } },
-  { headers: { authorization: `Basic ${house.token}` } },
+  { headers: { authorization: `Basic ${hostProcess.token}` } },
   { headers: { authorization: `Bearer ${forgeToken(readToken)}` } },
-  { headers: { cookie: `thinkery-${house.port}=nonsense` } },
-  { headers: { authorization: `Bearer ${house.token}` }, user: "owner", scope: "admin" },
-  { headers: { "x-secret": house.token }, user: "owner", scope: "admin" },
+  { headers: { cookie: `thinkery-${hostProcess.port}=nonsense` } },
+  { headers: { authorization: `Bearer ${hostProcess.token}` }, user: "owner", scope: "admin" },
+  { headers: { "x-secret": hostProcess.token }, user: "owner", scope: "admin" },
   { headers: { authorization: `Bearer ${readToken}` }, user: "owner", scope: "read" },
   { headers: { authorization: `Bearer ${foreignToken}` }, user: "mallory", scope: "read" },
 ];
 
-// A real token of this host with its signature's last letter changed.
+// A real token of this host with the last character of its signature changed.
 const forgeToken = (token: string) => token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
 
 const types = [undefined, "application/json", "text/plain", "application/x-www-form-urlencoded"];
@@ -81,7 +81,7 @@ interface Cell {
   credential: Credential;
 }
 
-/** The status the contract asks for. */
+/** The status that the API specifies. */
 function getExpectedStatus({ path, method, type, host, origin, credential }: Cell): number {
   if (!host.good) return 421;
   if (!origin.good) return 403;
@@ -106,7 +106,7 @@ function getExpectedStatus({ path, method, type, host, origin, credential }: Cel
   return 404;
 }
 
-test("every cell of the HTTP matrix answers as the contract says", async () => {
+test("every cell of the HTTP matrix gets its specified status", async () => {
   const cells: Cell[] = [];
   for (const path of [
     "/",
@@ -130,20 +130,20 @@ test("every cell of the HTTP matrix answers as the contract says", async () => {
       }
     }
   }
-  // Stopping the host is refused to everybody but an admin; an admin's cell would end the test.
+  // Only an admin may stop the host; a request with an admin's token would end the test.
   for (const host of hosts()) {
     for (const origin of origins(host.host)) {
-      for (const credential of credentials().filter((one) => one.scope !== "admin")) {
+      for (const credential of credentials().filter(({ scope }) => scope !== "admin")) {
         cells.push({ path: "/shutdown", method: "POST", host, origin, credential });
       }
     }
   }
   expect(cells.length).toBeGreaterThan(40_000);
-  const wrong = await visit(
-    sample(cells, { name: "cells of the HTTP matrix", size: 5_000, kindOf: listDecisions }),
+  const wrong = await findWrongCells(
+    sample(cells, { name: "cells of the HTTP matrix", size: 5_000, kindOf: listCombinations }),
     (cell) =>
       send({
-        port: house.port,
+        port: hostProcess.port,
         path: cell.path,
         method: cell.method,
         agent,
@@ -154,7 +154,7 @@ test("every cell of the HTTP matrix answers as the contract says", async () => {
   expect(wrong).toEqual([]);
 }, 300_000);
 
-test("every cell of the socket matrix answers as the contract says", async () => {
+test("every cell of the socket matrix gets its specified status", async () => {
   const cells: Cell[] = [];
   for (const path of [
     "/agents/think/global~alice",
@@ -172,29 +172,29 @@ test("every cell of the socket matrix answers as the contract says", async () =>
     }
   }
   expect(cells.length).toBeGreaterThan(5_000);
-  const wrong = await visit(
-    sample(cells, { name: "cells of the socket matrix", size: 1_000, kindOf: listDecisions }),
-    (cell) => send({ port: house.port, path: cell.path, headers: { ...buildHeaders(cell), ...upgradeHeaders } }),
-    // Somebody else's object accepts the handshake to say 4403 in its close frame; see the sockets test.
+  const wrong = await findWrongCells(
+    sample(cells, { name: "cells of the socket matrix", size: 1_000, kindOf: listCombinations }),
+    (cell) => send({ port: hostProcess.port, path: cell.path, headers: { ...buildHeaders(cell), ...upgradeHeaders } }),
+    // Another user's object accepts the handshake and then closes with 4403; see endpoints.test.ts.
     (cell) => (!cell.host.good ? 421 : !cell.origin.good ? 403 : cell.credential.user ? 101 : 401),
   );
   expect(wrong).toEqual([]);
 }, 300_000);
 
 /**
- * What a cell decides. Every route meets every host, every origin at a good host and every credential at a good host and
- * origin; and hosts, origins and credentials all meet each other.
+ * The combinations a sample has to cover: every route with every host, with every origin at a good host, and with every
+ * credential at a good host and origin; and all pairs of hosts, origins and credentials.
  */
-function listDecisions({ path, method, type, host, origin, credential }: Cell): string[] {
+function listCombinations({ path, method, type, host, origin, credential }: Cell): string[] {
   const route = `${method} ${path} ${type}`;
-  const from = `from ${String(origin.origin).replace(host.host, "the host itself")}`;
-  const as = `as ${JSON.stringify(credential.headers)}`;
+  const fromOrigin = `from ${String(origin.origin).replace(host.host, "the host itself")}`;
+  const asUser = `as ${JSON.stringify(credential.headers)}`;
   return [
     `${route} at ${host.host}`,
-    `${host.host} ${from}`,
-    `${host.host} ${as}`,
-    ...(host.good ? [`${route} ${from}`, `${from} ${as}`] : []),
-    ...(host.good && origin.good ? [`${route} ${as}`] : []),
+    `${host.host} ${fromOrigin}`,
+    `${host.host} ${asUser}`,
+    ...(host.good ? [`${route} ${fromOrigin}`, `${fromOrigin} ${asUser}`] : []),
+    ...(host.good && origin.good ? [`${route} ${asUser}`] : []),
   ];
 }
 
@@ -207,18 +207,18 @@ function buildHeaders(cell: Cell): Record<string, string> {
   };
 }
 
-async function visit(
+async function findWrongCells(
   cells: Cell[],
-  ask: (cell: Cell) => Promise<WireResponse>,
+  request: (cell: Cell) => Promise<WireResponse>,
   expected = getExpectedStatus,
 ): Promise<unknown[]> {
   const wrong: unknown[] = [];
   const queue = [...cells];
   const worker = async () => {
     for (let cell = queue.pop(); cell; cell = queue.pop()) {
-      const answer = await ask(cell).catch((error: Error) => ({ status: -1, headers: {}, body: error.message }));
-      if (answer.status !== expected(cell)) {
-        wrong.push({ ...cell, due: expected(cell), got: answer.status, body: answer.body.slice(0, 200) });
+      const response = await request(cell).catch((error: Error) => ({ status: -1, headers: {}, body: error.message }));
+      if (response.status !== expected(cell)) {
+        wrong.push({ ...cell, expected: expected(cell), got: response.status, body: response.body.slice(0, 200) });
       }
     }
   };

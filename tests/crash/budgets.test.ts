@@ -10,7 +10,7 @@ import {
 } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
-import { type Answer, type ModelServer, openModelServer, type SeenRequest } from "../kit/model-server.ts";
+import { type Answer, type ModelServer, openModelServer, type RecordedRequest } from "../kit/model-server.ts";
 import { findMain } from "../kit/processes.ts";
 import { type Random, createRandom } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
@@ -21,67 +21,67 @@ const killsPerRound = getRepeatCount("kills per round", { sample: 4, full: 4 });
 const turns = getRepeatCount("budget turns", { sample: 500, full: 500 });
 const spenders = 8;
 
-/** A call is taken to use so many tokens at least. Calls that use no more are never over what was set aside for them. */
-const setAside = { input: 250, output: 250 };
-/** Calls that use whatever they like, far more than anybody would have thought. */
-const wild = { input: 3000, output: 1000 };
+/** The minimum reservation for a call. Calls that use no more never exceed their reservation. */
+const reserved = { input: 250, output: 250 };
+/** Usage far beyond any reservation. */
+const excessive = { input: 3000, output: 1000 };
 
 interface Round {
-  what: string;
+  name: string;
   budget: Budget;
-  /** Whose it is. */
   level: "agency" | "user";
-  most: typeof setAside;
-  /** How far over the limit it may be, in its own kind, for a call of that size under way. */
-  over(call: { input: number; output: number }): number;
+  /** Maximum usage of a call. */
+  maxUsage: typeof reserved;
+  /** Returns by how much the limit may be exceeded, in units of the budget, while calls of that size are running. */
+  computeOverrun(call: { input: number; output: number }): number;
 }
 
 const sumTokens = ({ input, output }: { input: number; output: number }) => input + output;
-/** As it is configured below, for a million. */
+/** Dollars per million tokens, as configured below. */
 const price = { input: 20, output: 80 };
 const computeCost = ({ input, output }: { input: number; output: number }) =>
   (input * price.input + output * price.output) / 1_000_000;
-const sumTokensOfAll = (call: { input: number; output: number }) => spenders * sumTokens(call);
+const sumTokensOfAllSpenders = (call: { input: number; output: number }) => spenders * sumTokens(call);
 
 const rounds: Round[] = [
   {
-    what: "an agency's tokens",
+    name: "an agency's tokens",
     budget: { tokens: 40_000, per: "ever" },
     level: "agency",
-    most: setAside,
-    over: sumTokens,
+    maxUsage: reserved,
+    computeOverrun: sumTokens,
   },
   {
-    what: "an agency's steps of a day",
+    name: "an agency's steps per day",
     budget: { steps: 150, per: "day" },
     level: "agency",
-    most: wild,
-    over: () => 0,
+    maxUsage: excessive,
+    computeOverrun: () => 0,
   },
   {
-    what: "a user's tokens over two agencies",
+    name: "a user's tokens across two agencies",
     budget: { tokens: 40_000, per: "ever" },
     level: "user",
-    most: setAside,
-    over: sumTokens,
+    maxUsage: reserved,
+    computeOverrun: sumTokens,
   },
   {
-    what: "an agency's cost of a day",
+    name: "an agency's cost per day",
     budget: { costUsd: 2, per: "day" },
     level: "agency",
-    most: setAside,
-    over: computeCost,
+    maxUsage: reserved,
+    computeOverrun: computeCost,
   },
   {
-    what: "an agency's tokens, and a model that uses far more than was set aside",
+    name: "an agency's tokens, with a model that uses far more than reserved",
     budget: { tokens: 300_000, per: "ever" },
     level: "agency",
-    most: wild,
-    over: sumTokensOfAll,
+    maxUsage: excessive,
+    computeOverrun: sumTokensOfAllSpenders,
   },
 ];
 
-let house: HostProcess;
+let host: HostProcess;
 let server: ModelServer;
 
 beforeAll(async () => {
@@ -96,26 +96,28 @@ beforeAll(async () => {
     turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
   };
   await writeFile(join(home, "config.jsonc"), JSON.stringify(config));
-  house = await startHostProcess({ home });
+  host = await startHostProcess({ home });
 });
 
 afterAll(async () => {
-  await house?.stop();
-  if (house) await removeHome(house.home);
+  await host?.stop();
+  if (host) await removeHome(host.home);
   await server?.stop();
 });
 
 let titles = 0;
 
-/** Uses what it likes up to a size, fails now and then in its own ways, and asks for a tool before it answers. */
-function createMoodyModel(chance: Random, most: typeof setAside): (request: SeenRequest) => Answer {
+/**
+ * A model with random usage up to a maximum, occasional failures of several kinds, and tool calls before its answer.
+ */
+function createUnreliableModel(random: Random, maxUsage: typeof reserved): (request: RecordedRequest) => Answer {
   return ({ results }) => {
-    const usage = { input: 1 + chance.below(most.input), output: 1 + chance.below(most.output) };
-    const delayMs = chance.below(6);
-    if (chance.chance(0.08)) return { fault: { kind: "status", status: chance.pick([429, 500]), retryAfter: 0 } };
-    if (chance.chance(0.04)) return { text: ["No", " more"], fault: { kind: "cut", phase: "text" }, delayMs };
-    if (chance.chance(0.04)) return { fault: { kind: "status", status: 400, message: "The provider says no." } };
-    if (chance.chance(results.length === 0 ? 0.5 : 0.2)) {
+    const usage = { input: 1 + random.below(maxUsage.input), output: 1 + random.below(maxUsage.output) };
+    const delayMs = random.below(6);
+    if (random.chance(0.08)) return { fault: { kind: "status", status: random.pick([429, 500]), retryAfter: 0 } };
+    if (random.chance(0.04)) return { text: ["No", " more"], fault: { kind: "cut", phase: "text" }, delayMs };
+    if (random.chance(0.04)) return { fault: { kind: "status", status: 400, message: "The provider says no." } };
+    if (random.chance(results.length === 0 ? 0.5 : 0.2)) {
       return {
         text: "Noted.",
         toolCalls: [{ name: "set_title", input: { title: `title ${++titles}` } }],
@@ -128,10 +130,10 @@ function createMoodyModel(chance: Random, most: typeof setAside): (request: Seen
 }
 
 async function api<T>(path: string, method = "GET", body?: unknown): Promise<{ status: number; body: T }> {
-  const response = await fetch(house.url + path, {
+  const response = await fetch(host.url + path, {
     method,
     headers: {
-      authorization: `Bearer ${house.token}`,
+      authorization: `Bearer ${host.token}`,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -141,11 +143,11 @@ async function api<T>(path: string, method = "GET", body?: unknown): Promise<{ s
   return { status: response.status, body: text.startsWith("{") ? JSON.parse(text) : text };
 }
 
-/** The same, asked again until main is there. */
+/** Like `api`, but retries until main responds. */
 const retryApi = <T>(path: string, method = "GET", body?: unknown): Promise<T> =>
   waitUntil(`${method} ${path}`, async () => {
-    const answer = await api<T>(path, method, body);
-    return answer.status < 300 || answer.status === 409 ? answer.body || ({} as T) : undefined;
+    const response = await api<T>(path, method, body);
+    return response.status < 300 || response.status === 409 ? response.body || ({} as T) : undefined;
   });
 
 interface Spender {
@@ -155,7 +157,7 @@ interface Spender {
 
 type Outcome = "completed" | "failed" | "refused";
 
-/** Says something with a key of its own until there is an outcome, however often main dies meanwhile. */
+/** Sends a message with an idempotency key until there is an outcome, however often main is killed meanwhile. */
 async function sendMessage({ agency, name }: Spender, key: string): Promise<Outcome> {
   return waitUntil(
     `the outcome of ${key}`,
@@ -166,22 +168,22 @@ async function sendMessage({ agency, name }: Spender, key: string): Promise<Outc
         idempotencyKey: key,
       });
       if (status === 200) return "completed";
-      const why = body.error?.message ?? "";
-      if (status === 409 && why.includes("budget")) return "refused";
-      return status === 503 && !/host is (busy|stopping)/.test(why) ? "failed" : undefined;
+      const message = body.error?.message ?? "";
+      if (status === 409 && message.includes("budget")) return "refused";
+      return status === 503 && !/host is (busy|stopping)/.test(message) ? "failed" : undefined;
     },
-    { within: 60_000 },
+    { timeoutMs: 60_000 },
   );
 }
 
 test(
-  `${turns} turns of ${spenders} agents at once stay within their budgets over ${kills} kills of main, and the books balance`,
+  `${turns} turns of ${spenders} concurrent agents stay within their budgets over ${kills} kills of main, and the usage totals match`,
   async () => {
-    const chance = createRandom("budgets");
+    const random = createRandom("budgets");
     const tally = { turns: 0, refused: 0, failed: 0, calls: 0, kills: 0 };
-    // Every round once, and all of them again until it is enough.
+    // Repeats all rounds until there were enough turns and kills.
     for (let number = 0; tally.turns < turns || tally.kills < kills || number % rounds.length !== 0; number++) {
-      await playRound(rounds[number % rounds.length] as Round, number, chance, tally);
+      await playRound(rounds[number % rounds.length] as Round, number, random, tally);
     }
     console.log(
       `${tally.turns} turns, ${tally.refused} of them refused and ${tally.failed} failed, ${tally.calls} calls, ${tally.kills} kills`,
@@ -192,8 +194,8 @@ test(
   Math.max(180_000, kills * 10_000),
 );
 
-async function playRound(round: Round, number: number, chance: Random, tally: Record<string, number>): Promise<void> {
-  server.answer(createMoodyModel(chance, round.most));
+async function playRound(round: Round, number: number, random: Random, tally: Record<string, number>): Promise<void> {
+  server.answer(createUnreliableModel(random, round.maxUsage));
   const agencies = round.level === "user" ? [`r${number}-a`, `r${number}-b`] : [`r${number}`];
   for (const id of agencies) await retryApi("/agencies", "POST", { id });
   const all = Array.from({ length: spenders }, (_, index): Spender => ({
@@ -202,16 +204,16 @@ async function playRound(round: Round, number: number, chance: Random, tally: Re
   }));
   for (const { agency, name } of all)
     await retryApi(`/agency/${agency}/agents`, "POST", { name, model: "local:test-model" });
-  // A user's budget counts everything that was spent before.
+  // A user's budget also counts what was spent before.
   const before = await retryApi<UserUsage>("/user/usage");
   const spentBefore = round.level === "user" ? before.total.inputTokens + before.total.outputTokens : 0;
   const budget = { ...round.budget, ...(round.budget.tokens ? { tokens: round.budget.tokens + spentBefore } : {}) };
   const at = round.level === "user" ? "/user/budget" : `/agency/${agencies[0]}/budget`;
   await retryApi(at, "PUT", budget);
 
-  let over = false;
+  let isOver = false;
   const spending = all.map(async (spender, index) => {
-    // Refused once may be for what others had set aside; so each tries a few times.
+    // A single refusal may be due to the reservations of others, so each agent tries a few times.
     for (let turn = 0, refusals = 0; refusals < 3; turn++) {
       const outcome = await sendMessage(spender, `r${number}-s${index}-${turn}`);
       tally.turns = (tally.turns ?? 0) + 1;
@@ -220,44 +222,44 @@ async function playRound(round: Round, number: number, chance: Random, tally: Re
     }
   });
   const killing = (async () => {
-    for (let kill = 0; kill < killsPerRound && !over; kill++) {
-      // One that never gets to answer is let wait longer and longer by the daemon.
+    for (let kill = 0; kill < killsPerRound && !isOver; kill++) {
+      // Main has to respond in between, or the daemon's backoff would grow.
       await retryApi("/who");
-      await sleep(chance.below(400));
+      await sleep(random.below(400));
       await killMain();
       tally.kills = (tally.kills ?? 0) + 1;
     }
   })();
   await Promise.all(spending);
-  over = true;
+  isOver = true;
   await killing;
 
-  // One more, and nobody asks anything of the agents: what is set aside has to come back by itself.
+  // One more kill, and no further requests to the agents: reservations have to be released by themselves.
   await killMain();
-  const settled = await waitUntil("nothing to be set aside", async () => {
+  const settled = await waitUntil("all reservations to be released", async () => {
     const { statuses } = await retryApi<BudgetResponse>(at);
     return statuses.length > 0 && statuses.every(({ reserved }) => reserved === 0) ? statuses : undefined;
   });
   await expectBalanced(agencies, all, before, tally);
   const spent = settled[0]?.spent ?? 0;
   const limit = settled[0]?.limit ?? 0;
-  expect([round.what, spent >= limit * 0.8]).toEqual([round.what, true]);
-  const allowed = limit + round.over(round.most);
-  expect(spent, `${round.what}: ${spent} of ${limit}, and ${allowed} at most`).toBeLessThanOrEqual(allowed);
+  expect([round.name, spent >= limit * 0.8]).toEqual([round.name, true]);
+  const allowed = limit + round.computeOverrun(round.maxUsage);
+  expect(spent, `${round.name}: ${spent} of ${limit}, at most ${allowed}`).toBeLessThanOrEqual(allowed);
   await retryApi(at, "DELETE");
 }
 
 let killed = 0;
 
 async function killMain(): Promise<void> {
-  const main = await waitUntil("main to live", () => findMain(house.home, killed));
+  const main = await waitUntil("main to run", () => findMain(host.home, killed));
   killed = main.pid;
   process.kill(main.pid, "SIGKILL");
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What each agent's log says is what it says itself, what its agency says of it, and what the user's books say of that. */
+/** The usage in each agent's log matches its own totals, those of its agency and those of the user. */
 async function expectBalanced(
   agencies: string[],
   all: Spender[],
@@ -266,28 +268,28 @@ async function expectBalanced(
 ): Promise<void> {
   const sums = new Map<string, Figures>();
   for (const agency of agencies) {
-    const truths: [string, Figures][] = [];
+    const logged: [string, Figures][] = [];
     for (const { name } of all.filter((spender) => spender.agency === agency)) {
       const { events, usage } = await retryApi<AgentExport>(`/agency/${agency}/agent/${name}/export`);
-      const truth = readFigures(events);
-      expectSame(usage.total, truth, `${name}'s own sum`);
-      truths.push([name, truth]);
+      const figures = readFigures(events);
+      expectSame(usage.total, figures, `${name}'s own total`);
+      logged.push([name, figures]);
     }
-    const usage = await waitUntil(`${agency} to have heard all`, async () => {
+    const usage = await waitUntil(`all reports to ${agency}`, async () => {
       const usage = await retryApi<AgencyUsage>(`/agency/${agency}/usage`);
-      return usage.total.calls === sumFigures(truths).calls && usage;
+      return usage.total.calls === sumFigures(logged).calls && usage;
     });
-    for (const [name, truth] of truths) {
+    for (const [name, figures] of logged) {
       const share = usage.byAgent.find(({ agent }) => agent === name);
-      if (truth.calls > 0) expectSame(share, truth, `${name} in the books of ${agency}`);
+      if (figures.calls > 0) expectSame(share, figures, `${name} in the totals of ${agency}`);
     }
-    expectSame(usage.total, sumFigures(truths), `the sum of ${agency}`);
+    expectSame(usage.total, sumFigures(logged), `the total of ${agency}`);
     for (const day of usage.byDay)
       expectSame(day, sumFigures(day.byModel.map((used) => [used.model, used])), `${day.day} of ${agency}`);
-    sums.set(agency, sumFigures(truths));
-    tally.calls = (tally.calls ?? 0) + sumFigures(truths).calls;
+    sums.set(agency, sumFigures(logged));
+    tally.calls = (tally.calls ?? 0) + sumFigures(logged).calls;
   }
-  const user = await waitUntil("the user to have heard all", async () => {
+  const user = await waitUntil("all reports to the user", async () => {
     const user = await retryApi<UserUsage>("/user/usage");
     return user.total.calls === before.total.calls + sumFigures([...sums]).calls && user;
   });
@@ -295,9 +297,9 @@ async function expectBalanced(
     expectSame(
       user.byAgency.find((share) => share.agency === agency),
       sum,
-      `${agency} in the user's books`,
+      `${agency} in the user's totals`,
     );
-  expectSame(user.total, sumFigures([["before", before.total], ...sums]), "the user's sum");
+  expectSame(user.total, sumFigures([["before", before.total], ...sums]), "the user's total");
 }
 
 interface Figures {
@@ -326,12 +328,12 @@ function sumFigures(all: [string, Figures][]): Figures {
   };
 }
 
-function expectSame(seen: Figures | undefined, due: Figures, what: string): void {
-  expect([what, seen?.calls, seen?.inputTokens, seen?.outputTokens]).toEqual([
-    what,
-    due.calls,
-    due.inputTokens,
-    due.outputTokens,
+function expectSame(actual: Figures | undefined, expected: Figures, name: string): void {
+  expect([name, actual?.calls, actual?.inputTokens, actual?.outputTokens]).toEqual([
+    name,
+    expected.calls,
+    expected.inputTokens,
+    expected.outputTokens,
   ]);
-  expect(seen?.costUsd, what).toBeCloseTo(due.costUsd ?? Number.NaN, 9);
+  expect(actual?.costUsd, name).toBeCloseTo(expected.costUsd ?? Number.NaN, 9);
 }

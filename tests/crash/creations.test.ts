@@ -12,40 +12,40 @@ import { waitUntil } from "../kit/wait-until.ts";
 const kills = getRepeatCount("kills", { sample: 20, full: 100 });
 const writers = 4;
 
-let house: HostProcess;
+let host: HostProcess;
 let home: string | undefined;
 
 afterAll(async () => {
-  await house?.stop();
+  await host?.stop();
   if (home) await removeHome(home);
 });
 
 test(
-  `nothing acknowledged is lost or doubled over ${kills} kills of main and of the daemon`,
+  `no acknowledged creation is lost or duplicated over ${kills} kills of main and the daemon`,
   async () => {
-    const chance = createRandom("creations");
+    const random = createRandom("creations");
     home = await createHomePath();
-    // The host gives up on a main that keeps failing; here failing is the point.
+    // By default the host gives up on a main that keeps failing.
     await mkdir(home, { mode: 0o700 });
     await writeFile(join(home, "config.jsonc"), '{ "maxFailuresPerMinute": 100000, "sandboxSlots": 1 }');
-    house = await startHostProcess({ home });
-    const port = house.port;
+    host = await startHostProcess({ home });
+    const port = host.port;
 
-    const asked = new Set<string>();
+    const requested = new Set<string>();
     const acknowledged = new Set<string>();
-    let over = false;
+    let isOver = false;
 
     async function write(writer: number): Promise<void> {
-      for (let number = 0; !over; number++) {
+      for (let number = 0; !isOver; number++) {
         const name = `w${writer}-${number}`;
-        asked.add(name);
-        // Like any careful client: the same name again until there is an answer.
-        while (!over && !(await create(name))) await sleep(5);
+        requested.add(name);
+        // Requests the same name until there is a response, as a careful client does.
+        while (!isOver && !(await create(name))) await sleep(5);
       }
     }
 
     async function create(name: string): Promise<boolean> {
-      const client = createClient({ url: house.url, token: house.token });
+      const client = createClient({ url: host.url, token: host.token });
       try {
         const agent = await client.call("createAgent", {
           params: { agency: "global" },
@@ -54,7 +54,7 @@ test(
         });
         expect(agent.name).toBe(name);
       } catch (error) {
-        // A conflict can only mean that an earlier try, cut off before its answer, was stored.
+        // A conflict can only mean that an earlier attempt was stored before its response was cut off.
         if (!(isThinkeryError(error) && error.code === "conflict")) return false;
       }
       acknowledged.add(name);
@@ -62,46 +62,46 @@ test(
     }
 
     const writing = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-    // Every tenth kill is the daemon's.
-    const isDaemonNext = chance.deck([true, ...Array.from({ length: 9 }, () => false)]);
+    // Every tenth kill hits the daemon.
+    const isDaemonNext = random.deck([true, ...Array.from({ length: 9 }, () => false)]);
     let daemonKills = 0;
     let killed = 0;
     for (let kill = 0; kill < kills; kill++) {
       const before = acknowledged.size;
       await waitUntil("the next acknowledgement", () => acknowledged.size > before);
-      await sleep(chance.below(120));
+      await sleep(random.below(120));
       if (isDaemonNext()) {
         daemonKills++;
         await killDaemon(port);
       } else {
-        const main = await waitUntil("main to live", () => findMain(house.home, killed));
+        const main = await waitUntil("main to run", () => findMain(host.home, killed));
         killed = main.pid;
         process.kill(main.pid, "SIGKILL");
       }
     }
-    over = true;
+    isOver = true;
     await writing;
 
-    const stored = await waitUntil("the list", () => listAgents(house));
+    const stored = await waitUntil("the list", () => listAgents(host));
     expect(new Set(stored).size).toBe(stored.length);
     expect([...acknowledged].filter((name) => !stored.includes(name))).toEqual([]);
-    expect(stored.filter((name) => !asked.has(name))).toEqual([]);
+    expect(stored.filter((name) => !requested.has(name))).toEqual([]);
     console.log(
       `${acknowledged.size} creations acknowledged over ${kills} kills, ${daemonKills} of them of the daemon`,
     );
 
-    await house.stop();
-    expect(findHomeProcesses(house.home)).toEqual([]);
+    await host.stop();
+    expect(findHomeProcesses(host.home)).toEqual([]);
   },
   Math.max(120_000, kills * 3_000),
 );
 
 async function killDaemon(port: number): Promise<void> {
-  const orphans = findHomeProcesses(house.home).map(({ pid }) => pid);
-  house.daemon.kill("SIGKILL");
-  house = await startHostProcess({ home: house.home, args: ["--port", String(port)] });
-  const left = findHomeProcesses(house.home).filter(({ pid }) => orphans.includes(pid));
-  expect(left).toEqual([]);
+  const orphans = findHomeProcesses(host.home).map(({ pid }) => pid);
+  host.daemon.kill("SIGKILL");
+  host = await startHostProcess({ home: host.home, args: ["--port", String(port)] });
+  const remaining = findHomeProcesses(host.home).filter(({ pid }) => orphans.includes(pid));
+  expect(remaining).toEqual([]);
 }
 
 async function listAgents({ client }: HostProcess): Promise<string[]> {

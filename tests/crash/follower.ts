@@ -2,7 +2,7 @@ import type { AgentEvent } from "@thinkery/sdk";
 import { readEvents } from "../kit/sse.ts";
 
 export interface Follower {
-  /** What it was told under each number, in the order in which it was told. */
+  /** The events in the order in which they arrived. */
   received: { seq: number; text: string }[];
   stop(): Promise<void>;
 }
@@ -10,13 +10,13 @@ export interface Follower {
 interface FollowOptions {
   url: string;
   token: string;
-  /** May end a connection that works. */
-  leave(): boolean;
+  /** Called after each event; if it returns true, the follower disconnects and connects again. */
+  shouldReconnect(): boolean;
   onEvent(event: AgentEvent): void;
 }
 
-/** Reads an agent's events as a browser would: whenever the connection ends, it asks for what came after the last. */
-export function follow({ url, token, leave, onEvent }: FollowOptions): Follower {
+/** Reads an agent's events as a browser does: when the connection ends, it reconnects after the last event. */
+export function follow({ url, token, shouldReconnect, onEvent }: FollowOptions): Follower {
   const received: Follower["received"] = [];
   const stopping = new AbortController();
 
@@ -33,7 +33,7 @@ export function follow({ url, token, leave, onEvent }: FollowOptions): Follower 
     for await (const { id, data } of readEvents(response)) {
       received.push({ seq: Number(id), text: data });
       onEvent(JSON.parse(data) as AgentEvent);
-      if (leave()) return;
+      if (shouldReconnect()) return;
     }
   }
 

@@ -10,20 +10,20 @@ import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 import { type Follower, follow } from "./follower.ts";
 
 const kills = getRepeatCount("kills", { sample: 40, full: 200 });
-/** Main spends most of such a run starting, so two of them take half as long. */
-const houses = 2;
+/** Main spends most of the test starting, so two hosts take half as long. */
+const hostCount = 2;
 const senders = 4;
-/** So many messages of one sender may be under way. */
+/** Maximum unfinished messages per sender. */
 const maxOpen = 3;
-/** After so many kills every turn may get a step further. */
-const breath = 8;
+/** After this many kills, the test waits until every agent has advanced. */
+const killsPerPause = 8;
 
 const call = (tool: string, input: object) => ({ tool, input });
 const ring = (tool: string) => call(tool, { bell: "BELL", id: "{{ message }}" });
 const todos = call("write_todos", { todos: [{ content: "{{ message }}", status: "pending" }] });
 const words = "one two three four five six seven eight nine ten eleven twelve";
 
-/** What a message asks for is its last word. */
+/** The last word of a message selects its kind. */
 const kinds: Record<string, object[]> = {
   talk: [{ reasoning: "Hm. " }, { text: `A few words about {{ message }}: ${words}.` }],
   plan: [
@@ -42,11 +42,11 @@ const kinds: Record<string, object[]> = {
   last: [{ call: ring("ring_again") }, { text: "That was {{ message }}." }],
 };
 
-/** Where main is killed: at these points as soon as they are seen (or a moment after "sent"), at "random" later. */
+/** When main is killed: as soon as one of these points is reached, or a moment later for "sent" and "random". */
 const points = ["random", "random", "sent", "acknowledged", "ring", "streaming", "tool started"] as const;
 type Point = (typeof points)[number];
 
-let workshops: Testbed[] = [];
+let testbeds: Testbed[] = [];
 let shelf: BareWorker;
 
 beforeAll(async () => {
@@ -60,142 +60,143 @@ beforeAll(async () => {
         turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
       },
     });
-  shelf = await startBareWorker(new URL("../runtime/store.worker.ts", import.meta.url), { objects: ["Shelf"] });
-  workshops = await Promise.all(Array.from({ length: houses }, open));
+  shelf = await startBareWorker(new URL("../runtime/store.worker.ts", import.meta.url), { objects: ["StoreObject"] });
+  testbeds = await Promise.all(Array.from({ length: hostCount }, open));
 });
 
 afterAll(async () => {
-  await Promise.all(workshops.map((workshop) => workshop.stop()));
+  await Promise.all(testbeds.map((testbed) => testbed.stop()));
   await shelf?.stop();
 });
 
 test(
   `turns survive ${kills} kills of main`,
   async () => {
-    const chance = createRandom("turns");
-    await Promise.all(workshops.map((workshop) => killRepeatedly(workshop, Math.ceil(kills / houses), chance)));
+    const random = createRandom("turns");
+    await Promise.all(testbeds.map((testbed) => killRepeatedly(testbed, Math.ceil(kills / hostCount), random)));
   },
   Math.max(150_000, kills * 2_000),
 );
 
-/** Kills one house's main again and again while its agents work, and then looks at what is left. */
-async function killRepeatedly(workshop: Testbed, kills: number, chance: Random): Promise<void> {
-  const { bell } = workshop;
+/** Repeatedly kills main of one host while its agents work, and then checks the result. */
+async function killRepeatedly(testbed: Testbed, kills: number, random: Random): Promise<void> {
+  const { bell } = testbed;
   const agents = await Promise.all(
-    Array.from({ length: senders }, () => workshop.newAgent({ model: "scripted:worker" })),
+    Array.from({ length: senders }, () => testbed.newAgent({ model: "scripted:worker" })),
   );
   const sent = agents.map((): string[] => []);
   const ended = agents.map(() => 0);
-  /** Who got anywhere since everybody was last waited for. */
+  /** Agents that have advanced since the last pause. */
   const advanced = new Set<number>();
-  let over = false;
-  let armed: Point | undefined;
-  let reach = () => {};
-  let signs = 0;
-  const reached = (point: Point) => {
-    signs++;
-    if (armed === point) reach();
+  let isOver = false;
+  let target: Point | undefined;
+  let hitTarget = () => {};
+  let pointCount = 0;
+  const reach = (point: Point) => {
+    pointCount++;
+    if (target === point) hitTarget();
   };
 
   bell.onRing = () => {
-    if (armed !== "ring") return;
-    reach();
-    // Its answer never comes: main is dead before.
+    if (target !== "ring") return;
+    hitTarget();
+    // Never responds; main is killed first.
     return new Promise(() => {});
   };
 
   const followers = agents.map(({ at }, index) =>
     follow({
-      url: `${workshop.house().url}${at}/events`,
-      token: workshop.house().token,
-      leave: () => chance.chance(0.02),
+      url: `${testbed.host().url}${at}/events`,
+      token: testbed.host().token,
+      shouldReconnect: () => random.chance(0.02),
       onEvent: ({ type }) => {
         if (turnEndTypes.includes(type)) ended[index] = (ended[index] ?? 0) + 1;
         if (type === "model.completed" || type === "tool.output") advanced.add(index);
-        if (type === "model.delta" || type === "model.started") reached("streaming");
-        if (type === "tool.started") reached("tool started");
+        if (type === "model.delta" || type === "model.started") reach("streaming");
+        if (type === "tool.started") reach("tool started");
       },
     }),
   );
 
-  /** Like any careful client: the same message with the same key until there is an answer. */
+  /** Sends the same message with the same key until there is a response, as a careful client does. */
   async function send(agent: TestAgent, name: string): Promise<void> {
     const body = { message: name, idempotencyKey: name };
-    const post = () => workshop.api(`${agent.at}/invoke`, "POST", body).catch(() => undefined);
-    for (let answers = 0; answers === 0 || chance.chance(0.1);) {
+    const post = () => testbed.api(`${agent.at}/invoke`, "POST", body).catch(() => undefined);
+    // Some clients send it once more although it was accepted.
+    for (let responses = 0; responses === 0 || random.chance(0.1);) {
       const posted = post();
-      reached("sent");
-      const answer = await posted;
-      // Some clients forget that they were answered, and send it once more.
-      if (answer?.status === 202) answers++;
-      else if (answer && answer.status !== 503) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+      reach("sent");
+      const response = await posted;
+      if (response?.status === 202) responses++;
+      else if (response && response.status !== 503)
+        throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);
       else await sleep(5);
     }
-    reached("acknowledged");
-    reached("random");
+    reach("acknowledged");
+    reach("random");
   }
 
   const sending = agents.map(async (agent, index) => {
     const mine = sent[index] as string[];
-    while (!over) {
-      const name = `s${index}-${mine.length} ${chance.pick(["talk", "plan", "once", "again", "many"])}`;
+    while (!isOver) {
+      const name = `s${index}-${mine.length} ${random.pick(["talk", "plan", "once", "again", "many"])}`;
       mine.push(name);
       await send(agent, name);
-      while (!over && mine.length - (ended[index] ?? 0) > maxOpen) await sleep(5);
+      while (!isOver && mine.length - (ended[index] ?? 0) > maxOpen) await sleep(5);
     }
   });
 
-  const nextPoint = chance.deck(points);
+  const nextPoint = random.deck(points);
   const missed: Point[] = [];
   let killed = 0;
   for (let kill = 0; kill < kills; kill++) {
-    // A turn that never gets to finish a step is given up, and rightly so; here each is let live in time.
-    if (kill % breath === breath - 1) {
-      await waitUntil("every agent to get somewhere", () => advanced.size === senders);
+    // A turn that never finishes a step would rightly be given up, so each gets the time for one.
+    if (kill % killsPerPause === killsPerPause - 1) {
+      await waitUntil("every agent to advance", () => advanced.size === senders);
       advanced.clear();
     }
-    const before = signs;
-    await waitUntil("a sign of life", () => signs > before);
-    const main = await waitUntil("main to live", () => findMain(workshop.home, killed), { every: 30 });
+    const before = pointCount;
+    await waitUntil("main to work", () => pointCount > before);
+    const main = await waitUntil("main to run", () => findMain(testbed.home, killed), { intervalMs: 30 });
     killed = main.pid;
     const point = nextPoint();
-    const hit = new Promise<boolean>((resolve) => (reach = () => resolve(true)));
-    armed = point;
+    const hit = new Promise<boolean>((resolve) => (hitTarget = () => resolve(true)));
+    target = point;
     if (!(await Promise.race([hit, sleep(6_000)]))) missed.push(point);
-    await sleep(chance.below(point === "random" ? 120 : point === "sent" ? 8 : 1));
+    await sleep(random.below(point === "random" ? 120 : point === "sent" ? 8 : 1));
     process.kill(main.pid, "SIGKILL");
-    armed = undefined;
+    target = undefined;
   }
-  over = true;
+  isOver = true;
   await Promise.all(sending);
 
-  // From here on nobody is connected, and nobody asks: the turns have to go on by themselves.
+  // From here on there are no connections and no requests: the turns have to continue by themselves.
   for (const [index, agent] of agents.entries()) {
     sent[index]?.push(`s${index} last`);
     await send(agent, `s${index} last`);
   }
   await Promise.all(followers.map((follower) => follower.stop()));
-  process.kill((await waitUntil("main to live", () => findMain(workshop.home, killed))).pid, "SIGKILL");
+  process.kill((await waitUntil("main to run", () => findMain(testbed.home, killed))).pid, "SIGKILL");
   await waitUntil(
     "the last ring of every agent",
     () => agents.every((_, index) => bell.rings.some(({ id }) => id === `s${index} last`)),
-    { within: 60_000 },
+    { timeoutMs: 60_000 },
   );
 
-  const usual = await recordUninterrupted(workshop);
+  const uninterrupted = await recordUninterrupted(testbed);
   const messages: Message[] = [];
   for (const [index, agent] of agents.entries()) {
     await waitUntil("the last turn's end", async () => (await agent.run()).status === "completed");
-    const whole = (await workshop.api(`${agent.at}/export`)).body as AgentExport;
-    const log = whole.events;
+    const exported = (await testbed.api(`${agent.at}/export`)).body as AgentExport;
+    const log = exported.events;
     expectWholeLog(log, followers[index] as Follower);
     expectOutcomes(log, sent[index] as string[]);
-    expectTranscript(whole.messages, sent[index] as string[], usual);
-    expectRings(whole.messages, bell.rings);
-    expect(whole.usage.turns).toEqual({ completed: sent[index]?.length, error: 0, canceled: 0, open: 0 });
-    const { format: _, version: __, agent: ___, events: ____, ...derived } = whole;
-    expect(await rebuildState(workshop, agent.name, log)).toEqual(derived);
-    messages.push(...whole.messages);
+    expectTranscript(exported.messages, sent[index] as string[], uninterrupted);
+    expectRings(exported.messages, bell.rings);
+    expect(exported.usage.turns).toEqual({ completed: sent[index]?.length, error: 0, canceled: 0, open: 0 });
+    const { format: _, version: __, agent: ___, events: ____, ...derived } = exported;
+    expect(await rebuildState(testbed, agent.name, log)).toEqual(derived);
+    messages.push(...exported.messages);
   }
   expectNoEffectUnknownToTheLog(
     messages,
@@ -208,7 +209,7 @@ async function killRepeatedly(workshop: Testbed, kills: number, chance: Random):
   expect(missed.length).toBeLessThan(kills / 10 + 2);
 }
 
-/** Every number once and in order, and whoever listened all the time was told exactly what is stored. */
+/** Sequence numbers are consecutive, and the follower received exactly what is stored. */
 function expectWholeLog(log: AgentEvent[], { received }: Follower): void {
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   expect(received.map(({ seq }) => seq)).toEqual(received.map((_, index) => index + 1));
@@ -234,24 +235,24 @@ const toLine = ({ role, content, toolCalls }: Message): Line => [
   (toolCalls ?? []).map(({ name, input }) => ({ name, input })),
 ];
 
-/** The transcript of one message of each kind, in peace. */
-async function recordUninterrupted(workshop: Testbed): Promise<Map<string, Line[]>> {
-  workshop.bell.onRing = () => {};
-  const agent = await workshop.newAgent({ model: "scripted:worker" });
-  const usual = new Map<string, Line[]>();
+/** Records the transcript of one message of each kind, without kills. */
+async function recordUninterrupted(testbed: Testbed): Promise<Map<string, Line[]>> {
+  testbed.bell.onRing = () => {};
+  const agent = await testbed.newAgent({ model: "scripted:worker" });
+  const transcripts = new Map<string, Line[]>();
   for (const kind of Object.keys(kinds)) {
     const before = (await agent.messages()).length;
     await agent.say(`NAME ${kind}`);
-    usual.set(kind, (await agent.messages()).slice(before).map(toLine));
+    transcripts.set(kind, (await agent.messages()).slice(before).map(toLine));
   }
-  return usual;
+  return transcripts;
 }
 
-/** Each message exactly once, in its sender's order, answered as if nothing had happened; but for what may be unknown. */
-function expectTranscript(messages: Message[], sent: string[], usual: Map<string, Line[]>): void {
+/** Each message appears once, in order, answered as without kills, except for tool results that may be unknown. */
+function expectTranscript(messages: Message[], sent: string[], uninterrupted: Map<string, Line[]>): void {
   const expected = sent.flatMap((message) => {
     const [name = "", kind = ""] = message.split(" ");
-    return JSON.parse(JSON.stringify(usual.get(kind)).replaceAll("NAME", name)) as Line[];
+    return JSON.parse(JSON.stringify(uninterrupted.get(kind)).replaceAll("NAME", name)) as Line[];
   });
   const lines = messages.map((message, index): Line => {
     const line = toLine(message);
@@ -263,21 +264,21 @@ function expectTranscript(messages: Message[], sent: string[], usual: Map<string
 const isUnknown = ({ toolResult, content }: Message) =>
   toolResult?.name === "ring" && toolResult.failed === true && content.includes("unknown");
 
-/** What may not be repeated happened once at most, and the model was told where nobody knows; the rest has results. */
+/** Calls that are not idempotent happened at most once, and have either a result or an unknown outcome. */
 function expectRings(messages: Message[], rings: Ring[]): void {
   for (const message of messages) {
     const { toolResult, content } = message;
     if (!toolResult?.name.startsWith("ring")) continue;
-    const heard = rings.filter(({ callId }) => callId === toolResult.callId);
-    if (toolResult.name === "ring") expect(heard.length, toolResult.callId).toBeLessThanOrEqual(1);
+    const matching = rings.filter(({ callId }) => callId === toolResult.callId);
+    if (toolResult.name === "ring") expect(matching.length, toolResult.callId).toBeLessThanOrEqual(1);
     if (isUnknown(message)) continue;
-    expect([toolResult.failed ?? false, content]).toEqual([false, `rang ${heard[0]?.id}`]);
+    expect([toolResult.failed ?? false, content]).toEqual([false, `rang ${matching[0]?.id}`]);
   }
 }
 
 /**
- * The ledger's row is there before the effect: whatever rang, the log knows its call. And what may not be repeated
- * rang once for its message, also where the model was asked again.
+ * The ledger entry is written before the effect, so the log knows the call of every ring. Calls that are not idempotent
+ * rang once per message, even if the model was called again.
  */
 function expectNoEffectUnknownToTheLog(messages: Message[], rings: Ring[]): void {
   const known = new Set(messages.flatMap(({ toolResult }) => toolResult?.callId ?? []));
@@ -286,7 +287,7 @@ function expectNoEffectUnknownToTheLog(messages: Message[], rings: Ring[]): void
   expect(once.filter((id, index) => once.indexOf(id) !== index)).toEqual([]);
 }
 
-/** Everything an agent derived from its log, derived once more elsewhere. */
+/** Derives the state of an agent again from its log, in another Worker. */
 async function rebuildState({ home }: Testbed, name: string, log: AgentEvent[]): Promise<unknown> {
   const body = JSON.stringify({ step: "load", log, agent: `global~${name}` });
   return (await fetch(`${shelf.url}/${encodeURIComponent(home + name)}`, { method: "POST", body })).json();

@@ -7,21 +7,21 @@ import { getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-/** Edits of each of three people and an agent. */
+/** Number of edits by each of three people and an agent. */
 const edits = getRepeatCount("edits", { sample: 80, full: 150 });
 const kills = getRepeatCount("workspace kills", { sample: 3, full: 4 });
-/** The agent makes so many in one call. */
-const together = 5;
+/** Number of edits the agent makes in one call. */
+const editsPerCall = 5;
 const paths = ["one.md", "two.md"];
 const anchor = "# the agent's\n";
 
-let workshop: Testbed;
+let testbed: Testbed;
 let agent: TestAgent;
 let at: string;
 const editors = new Set<Editor>();
 
 beforeAll(async () => {
-  const many = Array.from({ length: together }, (_, index) => ({
+  const many = Array.from({ length: editsPerCall }, (_, index) => ({
     oldString: anchor,
     newString: `${anchor}{{ message }}-${index}\n`,
   }));
@@ -32,7 +32,7 @@ beforeAll(async () => {
       steps: [{ call: { tool: "editFile", input: { path: "one.md", edits: many } } }, { text: "Done." }],
     },
   ];
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     scripts: { worker: { exchanges } },
     config: {
       maxFailuresPerMinute: 100_000,
@@ -40,17 +40,17 @@ beforeAll(async () => {
       turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
     },
   });
-  agent = await workshop.newAgent({ model: "scripted:worker" });
+  agent = await testbed.newAgent({ model: "scripted:worker" });
   at = `/agency/global/agent/${agent.name}`;
 });
 
 afterAll(async () => {
   for (const editor of editors) editor.stop();
-  await workshop?.stop();
+  await testbed?.stop();
 });
 
 function open(): Editor {
-  const editor = openEditor({ ...workshop.house(), at });
+  const editor = openEditor({ ...testbed.host(), at });
   editors.add(editor);
   return editor;
 }
@@ -61,10 +61,10 @@ function close(editor: Editor): void {
   editors.delete(editor);
 }
 
-/** Asks as a careful client would: again, until there is an answer. */
-async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  const { url, token } = workshop.house();
-  return waitUntil(`an answer of ${path}`, async () => {
+/** Sends a request until there is a response, as a careful client does. */
+async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const { url, token } = testbed.host();
+  return waitUntil(`a response to ${path}`, async () => {
     const response = await fetch(url + at + path, {
       ...init,
       headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
@@ -76,78 +76,78 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   });
 }
 
-const read = async (path: string) => (await ask(`/files/${path}`)).text();
+const read = async (path: string) => (await send(`/files/${path}`)).text();
 
 async function kill(before = 0): Promise<number> {
-  const main = await waitUntil("main to live", () => findMain(workshop.home, before), { every: 30 });
+  const main = await waitUntil("main to run", () => findMain(testbed.home, before), { intervalMs: 30 });
   process.kill(main.pid, "SIGKILL");
   return main.pid;
 }
 
 test(
-  `three people and an agent, ${edits} edits each, over ${kills} kills of main: all have the same, and nothing is lost`,
+  `three people and an agent converge without losing one of ${edits} edits each, over ${kills} kills of main`,
   async () => {
-    const chance = createRandom("workspace");
-    for (const path of paths) await ask(`/files/${path}`, { method: "PUT", body: anchor });
+    const random = createRandom("workspace");
+    for (const path of paths) await send(`/files/${path}`, { method: "PUT", body: anchor });
     expect((await agent.say("look")).type).toBe("agent.completed");
     const people = [open(), open(), open()];
     await Promise.all(people.map((person) => person.waitForSync()));
     const expected = new Set<string>();
     let done = 0;
 
-    const typing = people.map((person, index) => type(person, `person${index}`, chance, expected, () => (done += 1)));
-    const working = work(people[0] as Editor, expected, () => (done += together));
+    const typing = people.map((person, index) => type(person, `person${index}`, random, expected, () => (done += 1)));
+    const working = work(people[0] as Editor, expected, () => (done += editsPerCall));
     const putting = put(Math.ceil(edits / 10), expected);
     const killing = (async () => {
       const all = edits * 4;
       let killed = 0;
       for (let count = 0; count < kills; count += 1) {
-        // Main has to have lived in between, or the daemon would let more and more time pass before it starts another.
+        // Main has to respond in between, or the daemon's backoff would grow.
         const before = listStateVectors(people);
         await waitUntil(
-          "everybody to hear of others' edits",
+          "everybody to receive others' edits",
           () =>
             people.every((person) => person.provider.synced) &&
             listStateVectors(people).every((vector, index) => vector !== before[index]),
-          { within: 60_000 },
+          { timeoutMs: 60_000 },
         );
-        await waitUntil("some more edits", () => done >= ((count + 0.5) * all) / kills, { within: 120_000 });
-        await new Promise((resolve) => setTimeout(resolve, chance.below(20)));
+        await waitUntil("some more edits", () => done >= ((count + 0.5) * all) / kills, { timeoutMs: 120_000 });
+        await new Promise((resolve) => setTimeout(resolve, random.below(20)));
         killed = await kill(killed);
       }
     })();
     await Promise.all([...typing, working, putting, killing]);
 
     await waitUntil(
-      "all people to have the same",
+      "all people to have the same text",
       () =>
         people.every(
           (person) => person.provider.synced && readLines(person).length === readLines(people[0] as Editor).length,
         ) && readLines(people[0] as Editor).length >= expected.size,
       {
-        within: 30_000,
+        timeoutMs: 30_000,
       },
     );
     const files = Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
     const late = open();
     await late.waitForSync();
-    for (const one of [...people, late]) expect(one.readAll()).toEqual(files);
-    // Each edit is there, and once.
+    for (const editor of [...people, late]) expect(editor.readAll()).toEqual(files);
+    // Each edit is there exactly once.
     expect(readLines(late).sort()).toEqual([...expected].sort());
-    for (const one of [...people, late]) {
-      expect(one.closed).toEqual([]);
-      close(one);
+    for (const editor of [...people, late]) {
+      expect(editor.closed).toEqual([]);
+      close(editor);
     }
   },
   Math.max(120_000, edits * 500),
 );
 
-test("what somebody else was shown is there after main was killed at that moment, though nobody has it any more", async () => {
-  await ask("/files/shown.md", { method: "PUT", body: "" });
+test("an edit that reached another client survives a kill of main at that moment, even if all clients disconnect", async () => {
+  await send("/files/shown.md", { method: "PUT", body: "" });
   for (let round = 0; round < Math.max(3, kills); round += 1) {
     const [ada, ben] = [open(), open()];
     await Promise.all([ada.waitForSync(), ben.waitForSync()]);
-    const main = await waitUntil("main to live", () => findMain(workshop.home));
+    const main = await waitUntil("main to run", () => findMain(testbed.home));
     const mark = `seen-${round}\n`;
     const shown = new Promise<void>((resolve) => {
       ben.doc.on("update", () => {
@@ -160,7 +160,7 @@ test("what somebody else was shown is there after main was killed at that moment
     await shown;
     close(ada);
     close(ben);
-    await waitUntil("another main", () => findMain(workshop.home, main.pid));
+    await waitUntil("another main", () => findMain(testbed.home, main.pid));
     expect(await read("shown.md")).toContain(mark);
     const late = open();
     await late.waitForSync();
@@ -169,53 +169,53 @@ test("what somebody else was shown is there after main was killed at that moment
   }
 });
 
-/** Inserts lines anywhere, and takes out some of its own. */
+/** Inserts lines at random places and deletes some of its own. */
 async function type(
   person: Editor,
   name: string,
-  chance: Random,
+  random: Random,
   expected: Set<string>,
   onEdit: () => void,
 ): Promise<void> {
   const mine: [path: string, line: string][] = [];
   for (let edit = 0; edit < edits; edit += 1) {
-    if (mine.length > 5 && chance.chance(0.2)) {
-      const [path, line] = mine.splice(chance.below(mine.length), 1)[0] as [string, string];
+    if (mine.length > 5 && random.chance(0.2)) {
+      const [path, line] = mine.splice(random.below(mine.length), 1)[0] as [string, string];
       person.text(path).delete(person.text(path).toString().indexOf(`${line}\n`), line.length + 1);
       expected.delete(line);
     } else {
-      const path = chance.pick(paths);
+      const path = random.pick(paths);
       const line = `${name}-${edit}`;
       const text = person.text(path);
       const starts = [...text.toString().matchAll(/\n/g)].map(({ index }) => index + 1);
-      text.insert(chance.pick(starts), `${line}\n`);
+      text.insert(random.pick(starts), `${line}\n`);
       mine.push([path, line]);
       expected.add(line);
     }
     onEdit();
-    // Keys are not pressed all at once.
-    await new Promise((resolve) => setTimeout(resolve, 4 + chance.below(12)));
+    // Pauses as between keystrokes.
+    await new Promise((resolve) => setTimeout(resolve, 4 + random.below(12)));
   }
 }
 
-/** The agent is asked again and again; that it did it is seen in somebody's document. */
+/** Has the agent make edits repeatedly; `watcher` shows when they are done. */
 async function work(watcher: Editor, expected: Set<string>, onEdit: () => void): Promise<void> {
-  for (let turn = 0; turn < edits / together; turn += 1) {
+  for (let turn = 0; turn < edits / editsPerCall; turn += 1) {
     const message = `agent${turn}`;
-    for (let index = 0; index < together; index += 1) expected.add(`${message}-${index}`);
+    for (let index = 0; index < editsPerCall; index += 1) expected.add(`${message}-${index}`);
     const body = JSON.stringify({ message, idempotencyKey: message });
-    const response = await ask("/invoke", { method: "POST", headers: { "content-type": "application/json" }, body });
+    const response = await send("/invoke", { method: "POST", headers: { "content-type": "application/json" }, body });
     expect(response.status).toBe(202);
     await waitUntil(
       `the agent to have made the edits of ${message}`,
-      () => watcher.read("one.md")?.includes(`${message}-${together - 1}\n`),
-      { within: 30_000 },
+      () => watcher.read("one.md")?.includes(`${message}-${editsPerCall - 1}\n`),
+      { timeoutMs: 30_000 },
     );
     onEdit();
   }
 }
 
-/** The whole file by the API, where nobody else has changed it since it was read. */
+/** Replaces the whole file through the API, if nobody else has changed it since it was read. */
 async function put(count: number, expected: Set<string>): Promise<void> {
   for (let edit = 0; edit < count; edit += 1) {
     const line = `put-${edit}`;
@@ -223,23 +223,23 @@ async function put(count: number, expected: Set<string>): Promise<void> {
     await waitUntil(
       `${line} to be in the file`,
       async () => {
-        const response = await ask("/files/two.md");
+        const response = await send("/files/two.md");
         const text = await response.text();
         if (text.includes(`${line}\n`)) return true;
-        await ask("/files/two.md", {
+        await send("/files/two.md", {
           method: "PUT",
           headers: { "if-match": response.headers.get("etag") ?? "" },
           body: `${text}${line}\n`,
         });
         return undefined;
       },
-      { within: 60_000, every: 1 },
+      { timeoutMs: 60_000, intervalMs: 1 },
     );
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }
 
-/** How far each document has come in what others did. */
+/** Returns the state vector of each document without its own edits. */
 function listStateVectors(people: readonly Editor[]): string[] {
   return people.map(({ doc }) =>
     JSON.stringify(

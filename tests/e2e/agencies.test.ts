@@ -2,54 +2,53 @@ import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
 
-let house: HostProcess;
+let host: HostProcess;
 
 beforeAll(async () => {
-  house = await startHostProcess();
+  host = await startHostProcess();
 });
 
-afterAll(() => house?.stop());
+afterAll(() => host?.stop());
 
-const listIds = async (client = house.client) =>
-  (await client.call("listAgencies")).agencies.map((agency) => agency.id);
+const listIds = async (client = host.client) => (await client.call("listAgencies")).agencies.map((agency) => agency.id);
 
-test("global is there from the start and cannot be deleted", async () => {
+test("the global agency exists from the start and cannot be deleted", async () => {
   expect(await listIds()).toEqual(["global"]);
-  await expect(house.client.call("deleteAgency", { params: { agency: "global" } })).rejects.toMatchObject({
+  await expect(host.client.call("deleteAgency", { params: { agency: "global" } })).rejects.toMatchObject({
     code: "conflict",
   });
 });
 
-test("an agency is named by the caller, after its name, or by chance", async () => {
-  expect(await house.client.call("createAgency", { body: { id: "review:pr-123" } })).toMatchObject({
+test("an agency's id is the given one, derived from its name, or random", async () => {
+  expect(await host.client.call("createAgency", { body: { id: "review:pr-123" } })).toMatchObject({
     id: "review:pr-123",
     owner: "owner",
   });
-  expect(await house.client.call("createAgency", { body: { name: "Night Shift!" } })).toMatchObject({
+  expect(await host.client.call("createAgency", { body: { name: "Night Shift!" } })).toMatchObject({
     id: "night-shift",
     name: "Night Shift!",
   });
-  const { id } = await house.client.call("createAgency", { body: {} });
+  const { id } = await host.client.call("createAgency", { body: {} });
   expect(id).toMatch(/^agency-[0-9a-f]{6}$/);
   expect(await listIds()).toEqual(["global", "night-shift", "review:pr-123", id].sort());
 });
 
-test("a taken id and a bad one are refused", async () => {
-  await expect(house.client.call("createAgency", { body: { id: "global" } })).rejects.toMatchObject({
+test("a taken or invalid id is rejected", async () => {
+  await expect(host.client.call("createAgency", { body: { id: "global" } })).rejects.toMatchObject({
     code: "conflict",
   });
-  await expect(house.client.call("createAgency", { body: { id: "GLOBAL" } })).rejects.toMatchObject({
+  await expect(host.client.call("createAgency", { body: { id: "GLOBAL" } })).rejects.toMatchObject({
     code: "conflict",
   });
   for (const id of ["a/b", "a:b:c", "~", "", ":x", "x:", "ä"]) {
-    await expect(house.client.call("createAgency", { body: { id } })).rejects.toMatchObject({ code: "bad_request" });
+    await expect(host.client.call("createAgency", { body: { id } })).rejects.toMatchObject({ code: "bad_request" });
   }
 });
 
-test("another user has agencies of their own and cannot see, enter or take ours", async () => {
-  await house.client.call("createAgency", { body: { id: "secret" } });
-  const { token } = await house.client.call("createToken", { body: { name: "bob's", user: "bob", scopes: ["admin"] } });
-  const bob = createClient({ url: house.url, token });
+test("users cannot list, access, delete or take over each other's agencies", async () => {
+  await host.client.call("createAgency", { body: { id: "secret" } });
+  const { token } = await host.client.call("createToken", { body: { name: "bob's", user: "bob", scopes: ["admin"] } });
+  const bob = createClient({ url: host.url, token });
   expect(await listIds(bob)).toEqual([]);
   await bob.call("createAgency", { body: { id: "bobs" } });
   expect(await listIds(bob)).toEqual(["bobs"]);
@@ -61,7 +60,7 @@ test("another user has agencies of their own and cannot see, enter or take ours"
   expect(await listIds()).toContain("secret");
 });
 
-test("what is stored outlives the host", async () => {
+test("agencies and agents survive a host restart", async () => {
   const home = await createHomePath();
   const first = await startHostProcess({ home });
   await first.client.call("createAgency", { body: { id: "lasting" } });

@@ -9,14 +9,15 @@ import { getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
-// The typed client as a program uses it: agents, and turns that are told to the end whatever happens to the host.
+// The typed client as a program uses it: agents, and turns whose events arrive completely whatever happens to the host.
 
-const createWords = (count: number, from: string) => Array.from({ length: count }, (_, n) => `${from}${n}`).join(" ");
+const createWords = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, n) => `${prefix}${n}`).join(" ");
 
-let workshop: Testbed;
+let testbed: Testbed;
 
 beforeAll(async () => {
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     config: { maxFailuresPerMinute: 100, turn: { heartbeatSeconds: 1, maxCrashes: 20 } },
     scripts: {
       teller: {
@@ -50,16 +51,16 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => workshop?.stop());
+afterAll(() => testbed?.stop());
 
-let made = 0;
+let agentCount = 0;
 
-async function createTeller(port = workshop.house().port): Promise<AgentHandle> {
-  const client = createClient({ url: `http://127.0.0.1:${port}`, token: workshop.house().token });
-  return workshop
-    .house()
+async function createTeller(port = testbed.host().port): Promise<AgentHandle> {
+  const client = createClient({ url: `http://127.0.0.1:${port}`, token: testbed.host().token });
+  return testbed
+    .host()
     .client.agents()
-    .create({ name: `teller-${++made}`, model: "scripted:teller" })
+    .create({ name: `teller-${++agentCount}`, model: "scripted:teller" })
     .then(({ name }) => client.agent(name));
 }
 
@@ -75,18 +76,18 @@ async function collectEvents(
   return events;
 }
 
-/** What the events say, put together: each message's words and thoughts, and everything else in its order. */
+/** Joins the text and reasoning of each message and returns all other events in order. */
 function summarizeEvents(events: readonly TurnEvent[]) {
-  const said = new Map<string, { text: string; reasoning: string }>();
-  const rest: TurnEvent[] = [];
+  const texts = new Map<string, { text: string; reasoning: string }>();
+  const others: TurnEvent[] = [];
   for (const event of events) {
-    if (event.type === "unsaid") said.delete(event.messageId);
+    if (event.type === "discarded") texts.delete(event.messageId);
     else if (event.type === "text" || event.type === "reasoning") {
-      const before = said.get(event.messageId) ?? { text: "", reasoning: "" };
-      said.set(event.messageId, { ...before, [event.type]: before[event.type] + event.text });
-    } else rest.push(event);
+      const previous = texts.get(event.messageId) ?? { text: "", reasoning: "" };
+      texts.set(event.messageId, { ...previous, [event.type]: previous[event.type] + event.text });
+    } else others.push(event);
   }
-  return { said: [...said], rest };
+  return { texts: [...texts], others };
 }
 
 const toStoredTexts = (messages: readonly Message[]) =>
@@ -94,27 +95,27 @@ const toStoredTexts = (messages: readonly Message[]) =>
     .filter(({ role }) => role === "assistant")
     .map(({ id, content, reasoning = "" }) => [id, { text: content, reasoning }]);
 
-test("a turn is told as it happens, and its outcome is what came of it", async () => {
+test("a turn streams its events as they happen and ends with an outcome", async () => {
   const agent = await createTeller();
   const turn = await agent.send("Tell me a tale.");
-  let early: string | undefined;
+  let statusAtFirstText: string | undefined;
   const events = await collectEvents(turn, async ({ type }) => {
-    if (type === "text") early ??= (await agent.state()).run.status;
+    if (type === "text") statusAtFirstText ??= (await agent.state()).run.status;
   });
-  // The first words were here while the turn was still at work on the others.
-  expect(early).toBe("running");
-  const { said, rest } = summarizeEvents(events);
-  expect(said).toEqual(toStoredTexts((await agent.messages()).messages));
-  expect(rest).toMatchObject([
+  // The first text arrived while the turn was still running.
+  expect(statusAtFirstText).toBe("running");
+  const { texts, others } = summarizeEvents(events);
+  expect(texts).toEqual(toStoredTexts((await agent.messages()).messages));
+  expect(others).toMatchObject([
     { type: "started", model: "scripted:teller" },
     { type: "tool_call", call: { name: "echo", input: { text: "left" } } },
     { type: "tool_call", call: { name: "no_such_tool" } },
     { type: "tool_result" },
     { type: "tool_result" },
   ]);
-  // They ran side by side.
-  expect(rest).toContainEqual({ type: "tool_result", callId: expect.any(String), name: "echo", output: "left" });
-  expect(rest).toContainEqual(expect.objectContaining({ type: "tool_result", name: "no_such_tool", failed: true }));
+  // The calls ran in parallel, so their results may be in either order.
+  expect(others).toContainEqual({ type: "tool_result", callId: expect.any(String), name: "echo", output: "left" });
+  expect(others).toContainEqual(expect.objectContaining({ type: "tool_result", name: "no_such_tool", failed: true }));
   const outcome = await turn.outcome();
   expect(outcome).toMatchObject({
     runId: turn.runId,
@@ -124,85 +125,85 @@ test("a turn is told as it happens, and its outcome is what came of it", async (
     toolCalls: [{ name: "echo", output: "left" }, { failed: true }],
   });
   expect(outcome.usage.outputTokens).toBe((await agent.usage()).total.outputTokens);
-  // Whoever comes later is told the same.
+  // Iterating again yields the same events.
   expect(await collectEvents(turn)).toEqual(events);
 });
 
-test("a failing provider is told of, with what it takes back and how the turn ends", async () => {
+test("provider failures are reported: retries as events, final errors in the outcome", async () => {
   const agent = await createTeller();
   expect(summarizeEvents(await collectEvents(await agent.send("again")))).toMatchObject({
-    said: [[expect.any(String), { text: "Better now." }]],
-    rest: [{ type: "started" }, { type: "retrying", attempt: 1 }],
+    texts: [[expect.any(String), { text: "Better now." }]],
+    others: [{ type: "started" }, { type: "retrying", attempt: 1 }],
   });
-  const refused = await agent.send("refuse");
-  const outcome = await refused.outcome();
+  const failing = await agent.send("refuse");
+  const outcome = await failing.outcome();
   expect(outcome).toMatchObject({ status: "error", failure: { code: "model_auth", advice: expect.any(String) } });
-  expect((await agent.state()).run).toMatchObject({ runId: refused.runId, status: "error" });
+  expect((await agent.state()).run).toMatchObject({ runId: failing.runId, status: "error" });
 });
 
-test("after kill -9 in mid-sentence nothing is lost and nothing is told twice", async () => {
+test("after kill -9 mid-sentence no text is lost or repeated", async () => {
   const agent = await createTeller();
   const turn = await agent.send("A tale, and do not mind the noise.");
   let kills = 0;
   const events = await collectEvents(turn, async (event) => {
     if (event.type !== "text" || kills >= 3) return;
     kills++;
-    await workshop.killMain();
+    await testbed.killMain();
   });
-  expect(events.filter(({ type }) => type === "unsaid").length).toBeGreaterThan(0);
-  expect(summarizeEvents(events).said).toEqual(toStoredTexts((await agent.messages()).messages));
-  expect(summarizeEvents(events).said.map(([, { text }]) => text)).toEqual([
+  expect(events.filter(({ type }) => type === "discarded").length).toBeGreaterThan(0);
+  expect(summarizeEvents(events).texts).toEqual(toStoredTexts((await agent.messages()).messages));
+  expect(summarizeEvents(events).texts.map(([, { text }]) => text)).toEqual([
     createWords(60, "a"),
     createWords(60, "ü"),
   ]);
   expect(await turn.outcome()).toMatchObject({ status: "completed", content: createWords(60, "ü") });
 });
 
-test("a host that is stopped and started again is waited for", async () => {
+test("the client waits for a host that is stopped and started again", async () => {
   const agent = await createTeller();
   const turn = await agent.send("One more tale.");
-  const waiting = turn.outcome();
-  await workshop.stopHouse();
-  // Said to nobody: it is taken as soon as somebody is there.
-  const saying = agent.send("And while you were away?");
-  const looking = agent.state();
-  await workshop.startHouse();
-  expect((await looking).state.agentType).toBe("think");
-  expect(await waiting).toMatchObject({ status: "completed", content: createWords(60, "ü") });
-  expect(await (await saying).outcome()).toMatchObject({
+  const outcome = turn.outcome();
+  await testbed.stopHost();
+  // Sent while no host is running: accepted as soon as it is back.
+  const sending = agent.send("And while you were away?");
+  const state = agent.state();
+  await testbed.startHost();
+  expect((await state).state.agentType).toBe("think");
+  expect(await outcome).toMatchObject({ status: "completed", content: createWords(60, "ü") });
+  expect(await (await sending).outcome()).toMatchObject({
     status: "completed",
     content: "You said: And while you were away?",
   });
   expect((await agent.messages()).messages.filter(({ role }) => role === "user")).toHaveLength(2);
 });
 
-test("wherever the connection breaks, a message is said once and its turn is told once", async () => {
-  const chance = createRandom("handle");
-  const whole = await openFlakyProxy(workshop.house().port, []);
-  await collectEvents(await (await createTeller(whole.port)).send("A tale."));
-  const length = whole.countPassedBytes();
-  whole.stop();
+test("wherever the connection breaks, a message is sent once and no event is lost or repeated", async () => {
+  const random = createRandom("handle");
+  const uncut = await openFlakyProxy(testbed.host().port, []);
+  await collectEvents(await (await createTeller(uncut.port)).send("A tale."));
+  const length = uncut.countPassedBytes();
+  uncut.stop();
   const rounds = getRepeatCount("broken turns", { sample: 3, full: 6 });
   let cuts = 0;
   for (let round = 0; round < rounds; round++) {
-    const cutter = await openFlakyProxy(
-      workshop.house().port,
-      Array.from({ length: 6 }, () => chance.below(length / 2)),
+    const proxy = await openFlakyProxy(
+      testbed.host().port,
+      Array.from({ length: 6 }, () => random.below(length / 2)),
     );
-    const agent = await createTeller(cutter.port);
+    const agent = await createTeller(proxy.port);
     const turn = await agent.send("A tale.");
-    const { said, rest } = summarizeEvents(await collectEvents(turn));
-    const { messages } = await workshop.house().client.agent(agent.name).messages();
+    const { texts, others } = summarizeEvents(await collectEvents(turn));
+    const { messages } = await testbed.host().client.agent(agent.name).messages();
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "assistant"]);
-    expect(said).toEqual(toStoredTexts(messages));
-    expect(rest.map(({ type }) => type)).toEqual(["started", "tool_call", "tool_call", "tool_result", "tool_result"]);
-    cuts += cutter.countCuts();
-    cutter.stop();
+    expect(texts).toEqual(toStoredTexts(messages));
+    expect(others.map(({ type }) => type)).toEqual(["started", "tool_call", "tool_call", "tool_result", "tool_result"]);
+    cuts += proxy.countCuts();
+    proxy.stop();
   }
   expect(cuts).toBeGreaterThan((rounds * 10) / 6);
 });
 
-test("the same key is the same turn, told from its beginning, however long ago that was", async () => {
+test("the same idempotency key returns the same turn with all its events, however old it is", async () => {
   const agent = await createTeller();
   const first = await agent.send({ message: "tale", idempotencyKey: "k" });
   const events = await collectEvents(first);
@@ -212,65 +213,69 @@ test("the same key is the same turn, told from its beginning, however long ago t
   expect(await collectEvents(again)).toEqual(events);
 });
 
-test("a turn can be canceled, and so can one that waits", async () => {
+test("running and queued turns can be canceled", async () => {
   const agent = await createTeller();
   const slow = await agent.send("slow");
   const next = await agent.send("next");
   await next.cancel();
   expect(await next.outcome()).toMatchObject({ status: "canceled", content: "" });
   const events = await collectEvents(slow, ({ type }) => (type === "text" ? slow.cancel() : undefined));
-  expect(summarizeEvents(events).said).toMatchObject([[expect.any(String), { text: "Begun. " }]]);
+  expect(summarizeEvents(events).texts).toMatchObject([[expect.any(String), { text: "Begun. " }]]);
   expect(await slow.outcome()).toMatchObject({ status: "canceled", content: "Begun. " });
   expect(await agent.cancel()).toMatchObject({ status: "idle" });
 });
 
-test("a message that joined a turn goes on with the turn it ends up in", async () => {
+test("a steering message follows the turn it ends up in", async () => {
   const agent = await createTeller();
-  const before = workshop.bell.rings.length;
-  let letGo = () => {};
-  workshop.bell.onRing = () => new Promise<void>((resolve) => (letGo = resolve));
+  const ringsBefore = testbed.bell.rings.length;
+  let release = () => {};
+  testbed.bell.onRing = () => new Promise<void>((resolve) => (release = resolve));
   const ring = await agent.send("ring");
-  await waitUntil("the bell", () => workshop.bell.rings.length > before);
+  await waitUntil("the bell", () => testbed.bell.rings.length > ringsBefore);
   const steered = await agent.send({ message: "not lost", mode: "steer" });
   expect(steered.runId).toBe(ring.runId);
   await ring.cancel();
-  letGo();
+  release();
   expect(await steered.outcome()).toMatchObject({ status: "completed", content: "You said: not lost" });
   expect(steered.runId).not.toBe(ring.runId);
 });
 
-test("a log read one event at a time, each over a connection of its own, misses nothing", async () => {
+test("reading the log one event per connection misses nothing", async () => {
   const agent = await createTeller();
-  const read: number[] = [];
+  const seqs: number[] = [];
   const turn = await agent.send("tale");
-  while (read.length < 6) {
-    for await (const { seq } of agent.events({ after: read.at(-1) ?? 0 })) {
-      read.push(seq);
+  while (seqs.length < 6) {
+    for await (const { seq } of agent.events({ after: seqs.at(-1) ?? 0 })) {
+      seqs.push(seq);
       break;
     }
   }
   await turn.outcome();
-  const { events } = await workshop
-    .house()
+  const { events } = await testbed
+    .host()
     .client.call("listEvents", { params: { agency: "global", agent: agent.name }, query: { limit: 1000 } });
-  for await (const { seq } of agent.events({ after: read.at(-1) ?? 0 })) if (read.push(seq) === events.length) break;
-  expect(read).toEqual(events.map(({ seq }) => seq));
-  const stop = new AbortController();
-  const waiting = agent.events({ signal: stop.signal }).next();
-  stop.abort(new Error("enough"));
+  for await (const { seq } of agent.events({ after: seqs.at(-1) ?? 0 })) if (seqs.push(seq) === events.length) break;
+  expect(seqs).toEqual(events.map(({ seq }) => seq));
+  const controller = new AbortController();
+  const waiting = agent.events({ signal: controller.signal }).next();
+  controller.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
 });
 
-test("agents are made, listed, read page by page and deleted", async () => {
-  const { client } = workshop.house();
+test("agents are created, listed, paged through and deleted", async () => {
+  const { client } = testbed.host();
   await client.call("createAgency", { body: { id: "review:pr-123" } });
   const agents = client.agents("review:pr-123");
-  const made = await agents.create({ model: "scripted:teller" });
-  const agent = client.agent(`${made.name}@review:pr-123`);
-  expect(await agent.describe()).toMatchObject({ name: made.name, agency: "review:pr-123", model: "scripted:teller" });
+  const created = await agents.create({ model: "scripted:teller" });
+  const agent = client.agent(`${created.name}@review:pr-123`);
+  expect(await agent.describe()).toMatchObject({
+    name: created.name,
+    agency: "review:pr-123",
+    model: "scripted:teller",
+  });
   const listed: string[] = [];
   for await (const { name } of agents.list()) listed.push(name);
-  expect(listed).toEqual([made.name]);
+  expect(listed).toEqual([created.name]);
   for (let n = 0; n < 4; n++) await (await agent.send(`number ${n}`)).outcome();
   const page = await agent.messages({ limit: 2 });
   expect(page.messages.map(({ content }) => content)).toEqual(["number 3", "You said: number 3"]);
@@ -285,30 +290,30 @@ test("agents are made, listed, read page by page and deleted", async () => {
   await expect(agent.send("Are you there?")).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("what cannot be the name of an agent is refused before anything is asked", () => {
-  const { client } = workshop.house();
+test("invalid agent names are rejected before any request is sent", () => {
+  const { client } = testbed.host();
   for (const target of ["", "@review", "#channel", "a b", "think"])
     expect(() => client.agent(target)).toThrow(/agent|target|channel|agency/);
-  expect(() => client.agents("a/b")).toThrow("cannot name an agency");
+  expect(() => client.agents("a/b")).toThrow("Invalid agency name");
 });
 
-test("a whole conversation is followed in Node as in a page", async () => {
-  const { url, token } = workshop.house();
+test("LiveConversation works in Node as in a browser", async () => {
+  const { url, token } = testbed.host();
   const agent = await createTeller();
   const connect = (url: string, headers: Record<string, string>) =>
     new WebSocket(url, { headers }) as unknown as globalThis.WebSocket;
   const live = new LiveConversation({ agent: agent.name, url, token, connect });
   const connections: Connection["state"][] = [];
   live.subscribe(() => connections.push(live.get().connection.state));
-  // Said before anybody listens.
+  // Sent before the connection is open.
   const id = live.send("Hello from Node.");
   onTestFinished(live.open());
-  await waitUntil("the answer", () => live.get().conversation.entries.at(-1)?.text === "You said: Hello from Node.");
+  await waitUntil("the response", () => live.get().conversation.entries.at(-1)?.text === "You said: Hello from Node.");
   expect((await agent.messages()).messages[0]?.id).toBe(id);
   expect(connections).toContain("open");
-  // A browser's socket could not send it.
-  const without = new LiveConversation({ agent: agent.name, url, token });
-  onTestFinished(without.open());
-  await waitUntil("a word", () => without.get().connection.state === "refused");
-  expect(without.get().connection).toMatchObject({ reason: expect.stringContaining("cannot send a token") });
+  // Without `connect`, the token cannot be sent, as in a browser.
+  const withoutConnect = new LiveConversation({ agent: agent.name, url, token });
+  onTestFinished(withoutConnect.open());
+  await waitUntil("the connection to be refused", () => withoutConnect.get().connection.state === "refused");
+  expect(withoutConnect.get().connection).toMatchObject({ reason: expect.stringContaining("cannot send a token") });
 });

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 
-let house: HostProcess;
+let host: HostProcess;
 
 beforeAll(async () => {
-  house = await startHostProcess();
+  host = await startHostProcess();
 });
 
-afterAll(() => house?.stop());
+afterAll(() => host?.stop());
 
-const api = async (path: string, method = "GET", body?: unknown, token = house.token) => {
-  const response = await fetch(house.url + path, {
+const api = async (path: string, method = "GET", body?: unknown, token = host.token) => {
+  const response = await fetch(host.url + path, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -22,7 +22,7 @@ const api = async (path: string, method = "GET", body?: unknown, token = house.t
   return { status: response.status, body: text ? JSON.parse(text) : undefined };
 };
 
-test("an agent is created, listed, read and deleted, in global by the short route", async () => {
+test("an agent is created, listed, read and deleted; short routes use the global agency", async () => {
   const created = await api("/agents", "POST", { name: "alice", model: "openai:gpt-4o", system: "Be brief." });
   expect(created.status).toBe(201);
   expect(created.body).toMatchObject({
@@ -43,7 +43,7 @@ test("an agent is created, listed, read and deleted, in global by the short rout
   expect((await api("/agents")).body.agents).toEqual([]);
 });
 
-test("a deleted name is free again, for an agent that remembers nothing of the first", async () => {
+test("a deleted agent's name can be reused, and the new agent starts empty", async () => {
   await api("/agents", "POST", { name: "phoenix", system: "first" });
   await api("/agents/phoenix", "DELETE");
   const again = await api("/agents", "POST", { name: "phoenix" });
@@ -53,23 +53,23 @@ test("a deleted name is free again, for an agent that remembers nothing of the f
   expect((await api("/agents/phoenix", "DELETE")).status).toBe(404);
 });
 
-test("of many creations of one name at once exactly one succeeds", async () => {
-  const answers = await Promise.all(Array.from({ length: 20 }, () => api("/agents", "POST", { name: "one" })));
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
+test("exactly one of many concurrent creations with the same name succeeds", async () => {
+  const responses = await Promise.all(Array.from({ length: 20 }, () => api("/agents", "POST", { name: "one" })));
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
 });
 
-test("names that differ only in case are one name", async () => {
+test("names that differ only in case collide", async () => {
   expect((await api("/agents", "POST", { name: "Carol" })).status).toBe(201);
   expect((await api("/agents", "POST", { name: "carol" })).status).toBe(409);
 });
 
-test("an agent without a name is given one", async () => {
+test("an agent without a name gets a generated one", async () => {
   const { status, body } = await api("/agency/global/agents", "POST", {});
   expect(status).toBe(201);
   expect(body.name).toMatch(/^think-[0-9a-f]{6}$/);
 });
 
-test("a long list comes in pages without a gap or a repeat", async () => {
+test("a long list is paged without gaps or duplicates", async () => {
   await api("/agencies", "POST", { id: "crowd" });
   const names = Array.from({ length: 25 }, (_, number) => `agent-${String(number).padStart(2, "0")}`);
   await Promise.all(names.map((name) => api("/agency/crowd/agents", "POST", { name })));
@@ -84,68 +84,68 @@ test("a long list comes in pages without a gap or a repeat", async () => {
   expect(seen).toEqual(names);
 });
 
-describe("bad input is refused with the path of the problem", () => {
+describe("invalid input is rejected with the path of the issue", () => {
   const bad: Array<[string, unknown, string]> = [
     ["a slash", { name: "a/b" }, "name"],
-    ["dots alone", { name: ".." }, "name"],
-    ["a dot first", { name: ".hidden" }, "name"],
+    ["only dots", { name: ".." }, "name"],
+    ["a leading dot", { name: ".hidden" }, "name"],
     ["NUL", { name: "a\u0000b" }, "name"],
-    ["a look-alike", { name: "аlice" }, "name"],
+    ["a homoglyph", { name: "аlice" }, "name"],
     ["a full-width letter", { name: "ａlice" }, "name"],
     ["a space", { name: "a b" }, "name"],
     ["a tilde", { name: "a~b" }, "name"],
-    ["nothing", { name: "" }, "name"],
-    ["too long", { name: "a".repeat(65) }, "name"],
-    ["the class think", { name: "think" }, "name"],
-    ["the class in capitals", { name: "THINK" }, "name"],
+    ["an empty name", { name: "" }, "name"],
+    ["a name that is too long", { name: "a".repeat(65) }, "name"],
+    ["the class name think", { name: "think" }, "name"],
+    ["the class name in capitals", { name: "THINK" }, "name"],
     ["the separator sub", { name: "sub" }, "name"],
     ["a number", { name: 5 }, "name"],
     ["an unknown field", { name: "ok", colour: "red" }, "colour"],
     ["a model without provider", { name: "ok", model: "gpt" }, "model"],
-    ["a driver nobody has", { name: "ok", backend: "telepathy" }, "backend"],
+    ["an unknown driver", { name: "ok", backend: "telepathy" }, "backend"],
     ["two blueprints", { name: "ok", blueprint: "think", agentType: "other" }, "agentType"],
     ["props that are too large", { name: "ok", props: { data: { a: "x".repeat(70_000) } } }, "props"],
-    ["a prop there is not", { name: "ok", props: { prompt: "" } }, "props.prompt"],
-    ["props that take a tool away", { name: "ok", props: { tools: ["-bash"] } }, "props.tools.0"],
+    ["an unknown prop", { name: "ok", props: { prompt: "" } }, "props.prompt"],
+    ["props that remove a tool", { name: "ok", props: { tools: ["-bash"] } }, "props.tools.0"],
   ];
 
   test.each(bad)("%s", async (_, body, field) => {
-    const answer = await api("/agents", "POST", body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.error.code).toBe("bad_request");
-    expect(answer.body.error.details.problems[0].path.join(".")).toBe(field);
+    const response = await api("/agents", "POST", body);
+    expect(response.status).toBe(400);
+    expect(response.body.error.code).toBe("bad_request");
+    expect(response.body.error.details.issues[0].path.join(".")).toBe(field);
   });
 
-  test("a provider there is not, with the one that was meant; in a blueprint too", async () => {
-    const said = {
+  test("an unknown provider, with a suggestion; in a blueprint too", async () => {
+    const expectedError = {
       code: "bad_request",
       message: expect.stringContaining("antropic"),
-      details: { suggestion: "anthropic:claude", problems: [{ path: ["model"], message: expect.any(String) }] },
+      details: { suggestion: "anthropic:claude", issues: [{ path: ["model"], message: expect.any(String) }] },
     };
     const agent = await api("/agents", "POST", { name: "ok", model: "antropic:claude" });
-    expect([agent.status, agent.body.error]).toEqual([400, said]);
+    expect([agent.status, agent.body.error]).toEqual([400, expectedError]);
     const blueprint = await api("/agency/global/blueprints", "POST", { name: "ok", model: "antropic:claude" });
-    expect([blueprint.status, blueprint.body.error]).toEqual([400, said]);
+    expect([blueprint.status, blueprint.body.error]).toEqual([400, expectedError]);
   });
 
-  test("a class name is refused in the address too", async () => {
+  test("a class name in the URL", async () => {
     expect((await api("/agents/sub")).status).toBe(400);
     expect((await api("/agency/global/agent/think")).status).toBe(400);
   });
 
-  test("an unknown blueprint is named, with the nearest one", async () => {
-    const answer = await api("/agents", "POST", { name: "ok", blueprint: "thnik" });
-    expect(answer.status).toBe(404);
-    expect(answer.body.error.details.suggestion).toBe("think");
+  test("an unknown blueprint, with a suggestion", async () => {
+    const response = await api("/agents", "POST", { name: "ok", blueprint: "thnik" });
+    expect(response.status).toBe(404);
+    expect(response.body.error.details.suggestion).toBe("think");
   });
 
-  test("a body over a mebibyte, with and without a length", async () => {
+  test("a body over 1 MiB, with and without a content length", async () => {
     const huge = JSON.stringify({ name: "ok", system: "x".repeat(1024 * 1024) });
-    const headers = { authorization: `Bearer ${house.token}`, "content-type": "application/json" };
-    const announced = await fetch(`${house.url}/agents`, { method: "POST", headers, body: huge });
+    const headers = { authorization: `Bearer ${host.token}`, "content-type": "application/json" };
+    const announced = await fetch(`${host.url}/agents`, { method: "POST", headers, body: huge });
     expect(announced.status).toBe(413);
     const stream = new Blob([huge]).stream();
-    const streamed = await fetch(`${house.url}/agents`, {
+    const streamed = await fetch(`${host.url}/agents`, {
       method: "POST",
       headers,
       body: stream,
@@ -154,16 +154,16 @@ describe("bad input is refused with the path of the problem", () => {
     expect(streamed.status).toBe(413);
   });
 
-  test("JSON that does not parse", async () => {
-    const headers = { authorization: `Bearer ${house.token}`, "content-type": "application/json" };
+  test("malformed JSON", async () => {
+    const headers = { authorization: `Bearer ${host.token}`, "content-type": "application/json" };
     for (const body of ["{", "", "{'a':1}", "\u0000", "[".repeat(100_000)]) {
-      const answer = await fetch(`${house.url}/agents`, { method: "POST", headers, body });
-      expect(answer.status).toBe(400);
+      const response = await fetch(`${host.url}/agents`, { method: "POST", headers, body });
+      expect(response.status).toBe(400);
     }
   });
 });
 
-test("an agency's agents end with the agency", async () => {
+test("deleting an agency deletes its agents", async () => {
   await api("/agencies", "POST", { id: "brief" });
   await api("/agency/brief/agents", "POST", { name: "x" });
   expect((await api("/agencies/brief", "DELETE")).status).toBe(204);

@@ -4,29 +4,29 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLoginLink, openBrowser, openPage } from "../kit/browser.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-// An app's page has our address and must have nothing else of ours: tried in a real browser that is logged in.
+// An app is served from our origin but must not get any of its privileges. Tested in a real, logged-in browser.
 
 let host: TestHost;
 let browser: Browser;
 const address = "/agency/global/agent/alice/app/";
 
-/** Tries what it should not be able to do, and writes down what came of it. */
+/** Tries what it must not be able to do and writes down the results. */
 const page = `<!doctype html><title>app</title><p>An app of alice.</p><pre id="out"></pre>
 <form id="form" method="post" action="/agency/global/agents" enctype="text/plain"><input name='{"name":"forged","x":"' value='"}'></form>
 <script>
 const settled = (attempt) => Promise.race([
   Promise.resolve().then(attempt).then((value) => "got " + value, (error) => "refused " + (error && error.name)),
-  new Promise((resolve) => setTimeout(resolve, 3000, "silence")),
+  new Promise((resolve) => setTimeout(resolve, 3000, "timeout")),
 ]);
 const attempts = {
   origin: () => self.origin,
   cookie: () => document.cookie,
   storage: () => localStorage.length,
-  database: () => new Promise((resolve, reject) => { const asked = indexedDB.open("x"); asked.onsuccess = resolve; asked.onerror = () => reject(asked.error); }),
+  database: () => new Promise((resolve, reject) => { const request = indexedDB.open("x"); request.onsuccess = resolve; request.onerror = () => reject(request.error); }),
   health: async () => (await fetch("/health", { credentials: "include" })).text(),
   agents: async () => (await fetch("/agency/global/agents", { credentials: "include" })).text(),
-  blind: async () => (await fetch("/agency/global/agents", { credentials: "include", mode: "no-cors" })).text().then((text) => JSON.stringify(text)),
-  itself: async () => (await fetch("data", { credentials: "include" })).text(),
+  noCors: async () => (await fetch("/agency/global/agents", { credentials: "include", mode: "no-cors" })).text().then((text) => JSON.stringify(text)),
+  ownPath: async () => (await fetch("data", { credentials: "include" })).text(),
   write: async () => (await fetch("/agency/global/agents", { method: "POST", credentials: "include", mode: "no-cors", body: '{"name":"forged"}' })).type,
   socket: () => new Promise((resolve, reject) => { const socket = new WebSocket("ws://" + location.host + "/agency/global/agent/alice/ws"); socket.onopen = resolve; socket.onerror = () => reject(new Error()); }),
   events: () => new Promise((resolve, reject) => { const source = new EventSource("/agency/global/agent/alice/events", { withCredentials: true }); source.onopen = resolve; source.onerror = () => { source.close(); reject(new Error()); }; }),
@@ -37,9 +37,9 @@ const attempts = {
   frame: () => new Promise((resolve) => { const frame = document.createElement("iframe"); frame.src = "/app/global"; frame.onload = () => resolve(String(frame.contentDocument)); document.body.append(frame); }),
 };
 (async () => {
-  const came = {};
-  for (const [name, attempt] of Object.entries(attempts)) came[name] = await settled(attempt);
-  document.getElementById("out").textContent = JSON.stringify(came);
+  const results = {};
+  for (const [name, attempt] of Object.entries(attempts)) results[name] = await settled(attempt);
+  document.getElementById("out").textContent = JSON.stringify(results);
 })();
 </script>`;
 
@@ -60,7 +60,7 @@ afterAll(async () => {
   await host?.stop();
 });
 
-test("whoever stops reading an answer, or never wanted its body, leaves the sandbox", async () => {
+test("an aborted response and a HEAD request release the sandbox", async () => {
   const agent = await host.agent("endless");
   await agent.putApp({
     code: `export default { fetch() {
@@ -70,31 +70,31 @@ test("whoever stops reading an answer, or never wanted its body, leaves the sand
       return new Response(readable);
     } }`,
   });
-  const held = async () =>
+  const isHeld = async () =>
     (await host.client.call("health")).sandboxes?.some((slot) => slot.agent === "global~endless");
-  const leaving = new AbortController();
-  const answer = await agent.fetchApp("", { signal: leaving.signal });
-  await answer.body?.getReader().read();
-  expect(await held()).toBe(true);
-  leaving.abort();
-  await waitUntil("the sandbox to be free", async () => !(await held()));
+  const controller = new AbortController();
+  const response = await agent.fetchApp("", { signal: controller.signal });
+  await response.body?.getReader().read();
+  expect(await isHeld()).toBe(true);
+  controller.abort();
+  await waitUntil("the sandbox to be free", async () => !(await isHeld()));
   await agent.fetchApp("", { method: "HEAD" });
-  await waitUntil("the sandbox to be free", async () => !(await held()));
+  await waitUntil("the sandbox to be free", async () => !(await isHeld()));
   await agent.delete();
 });
 
 async function login() {
-  const { page, context, complaints } = await openPage(browser);
+  const { page, context, pageErrors } = await openPage(browser);
   await page.goto(await createLoginLink(host));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
-  return { page, context, complaints };
+  return { page, context, pageErrors };
 }
 
 const listNames = async () =>
   (await host.client.call("listAgents", { params: { agency: "global" } })).agents.map(({ name }) => name);
 
-test("an app opens from its agent's page, and can do nothing there that a stranger's page could not", async () => {
-  const { page, context, complaints } = await login();
+test("an app opens from its agent's page and can do no more than a page of another origin", async () => {
+  const { page, context, pageErrors } = await login();
   await page.goto(`${host.url}/app/global/alice`);
   await page.getByText("About").click();
   const opened = context.waitForEvent("page");
@@ -102,16 +102,16 @@ test("an app opens from its agent's page, and can do nothing there that a strang
   const tab: Page = await opened;
   await tab.getByText("An app of alice.").waitFor();
   expect(tab.url()).toBe(host.url + address);
-  const came = JSON.parse(await waitUntil("what came of it", () => tab.locator("#out").textContent()));
-  expect(came).toEqual({
+  const results = JSON.parse(await waitUntil("the results", () => tab.locator("#out").textContent()));
+  expect(results).toEqual({
     origin: "got null",
     cookie: "refused SecurityError",
     storage: "refused SecurityError",
     database: expect.stringMatching(/^refused /),
     health: "refused TypeError",
     agents: "refused TypeError",
-    blind: expect.stringMatching(/^(refused TypeError|got "")$/),
-    itself: "refused TypeError",
+    noCors: expect.stringMatching(/^(refused TypeError|got "")$/),
+    ownPath: "refused TypeError",
     write: expect.stringMatching(/^(refused TypeError|got opaque)$/),
     socket: "refused Error",
     events: "refused Error",
@@ -121,24 +121,24 @@ test("an app opens from its agent's page, and can do nothing there that a strang
     opener: "got null",
     frame: "got null",
   });
-  // A form is sent, but not with our cookie.
+  // The form is submitted, but without our cookie.
   await tab.evaluate(() => (document.getElementById("form") as HTMLFormElement).submit());
   await tab.getByText("not accepted").waitFor();
-  // Nor does the cookie go along where the page itself goes.
+  // The cookie is not sent when the page navigates, either.
   await tab.goto(host.url + address);
   await tab.evaluate(() => window.location.assign("/agency/global/agents"));
-  await tab.getByText("Give a token").waitFor();
+  await tab.getByText("Authentication required").waitFor();
   expect(await listNames()).toEqual(["alice"]);
-  // The person is still logged in, and our own page is as it was.
+  // The user is still logged in, and our own page is unaffected.
   await page.reload();
   await page.getByText("About").waitFor();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
   await context.close();
 });
 
-test("an app is no part of our page: neither its script, nor its module, nor its worker, nor its data", async () => {
+test("our page cannot load an app's scripts, modules, workers or data", async () => {
   const { page, context } = await login();
-  const came = await page.evaluate(async (address) => {
+  const results = await page.evaluate(async (address) => {
     const refused = () => "refused";
     const script = (type: string) =>
       new Promise((resolve) => {
@@ -158,6 +158,6 @@ test("an app is no part of our page: neither its script, nor its module, nor its
       mark: "appWasHere" in globalThis,
     };
   }, address);
-  expect(came).toEqual({ script: "refused", module: "refused", worker: "refused", data: 403, mark: false });
+  expect(results).toEqual({ script: "refused", module: "refused", worker: "refused", data: 403, mark: false });
   await context.close();
 });

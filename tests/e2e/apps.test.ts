@@ -8,21 +8,21 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../kit/host-process.ts";
 import { send, upgradeHeaders } from "../kit/wire.ts";
 
-// Apps of agents, from the code to the answer, with everything real in between.
+// Agent apps end to end, from their code to the response.
 
 let host: TestHost;
 
-const served = { code: "export default { fetch: () => new Response('by the agent') }" };
+const simpleApp = { code: "export default { fetch: () => new Response('by the agent') }" };
 
 beforeAll(async () => {
   host = await startHost({
     config: { sandboxSlots: 2, sandbox: { timeoutSeconds: 3 } },
     scripts: {
-      server: [{ steps: [{ call: { tool: "serveApp", input: served } }, { text: "{{ results.0 }}" }] }],
+      server: [{ steps: [{ call: { tool: "serveApp", input: simpleApp } }, { text: "{{ results.0 }}" }] }],
       clumsy: [
         {
           steps: [
-            { call: { tool: "serveApp", input: { ...served, modules: { "../x.ts": "" } } } },
+            { call: { tool: "serveApp", input: { ...simpleApp, modules: { "../x.ts": "" } } } },
             { text: "{{ results.0 }}" },
           ],
         },
@@ -35,26 +35,25 @@ afterAll(() => host?.stop());
 
 let agentCount = 0;
 
-/** An agent with an app. */
-async function createAgentWith(code: string, modules?: Record<string, string>) {
+async function createAgentWithApp(code: string, modules?: Record<string, string>) {
   const agent = await host.agent(`agent-${++agentCount}`);
   await agent.putApp({ code, ...(modules ? { modules } : {}) });
   return agent;
 }
 
-const readText = async (answer: Promise<Response>) => (await answer).text();
+const readText = async (response: Promise<Response>) => (await response).text();
 
-/** Answers what it was asked. */
-const mirror = `export default {
+/** Responds with the request it received. */
+const echoApp = `export default {
   async fetch(request: Request): Promise<Response> {
     const body = Array.from(new Uint8Array(await request.arrayBuffer()));
     return Response.json({ method: request.method, url: request.url, headers: Object.fromEntries(request.headers), body });
   },
 }`;
 
-const counter = "let count = 0; export default { fetch: () => new Response(String(++count)) }";
+const counterApp = "let count = 0; export default { fetch: () => new Response(String(++count)) }";
 
-test("an agent is given an app, and the app answers", async () => {
+test("an app is deployed to an agent and serves requests", async () => {
   const agent = await host.agent("shop");
   await expect(agent.app()).rejects.toMatchObject({
     code: "not_found",
@@ -76,22 +75,24 @@ test("an agent is given an app, and the app answers", async () => {
     address: "/agency/global/agent/shop/app/",
   });
   expect(await agent.app()).toEqual(app);
-  const answer = await agent.fetchApp();
-  expect([answer.status, await answer.text(), answer.headers.get("x-thinkery-app")]).toEqual([
+  const response = await agent.fetchApp();
+  expect([response.status, await response.text(), response.headers.get("x-thinkery-app")]).toEqual([
     200,
     "hello world",
     app.version,
   ]);
-  const short = await fetch(`${host.url}/agents/shop/app/x`, { headers: { authorization: `Bearer ${host.token}` } });
-  expect(await short.text()).toBe("hello world");
-  // The same once more is the same.
+  const viaShortRoute = await fetch(`${host.url}/agents/shop/app/x`, {
+    headers: { authorization: `Bearer ${host.token}` },
+  });
+  expect(await viaShortRoute.text()).toBe("hello world");
+  // Deploying the same code again changes nothing.
   expect(await agent.putApp({ modules, code })).toEqual(app);
   const { events } = await host.client.call("listEvents", { params: { agency: "global", agent: "shop" } });
   expect(events.filter(({ type }) => type === "app.set")).toHaveLength(1);
 });
 
-test("an app is asked in every way, and answers whatever it likes", async () => {
-  const agent = await createAgentWith(mirror);
+test("an app receives any method and body and returns any response", async () => {
+  const agent = await createAgentWithApp(echoApp);
   const json = async (path?: string, init?: RequestInit) => (await agent.fetchApp(path, init)).json();
   expect(await json()).toMatchObject({ method: "GET", url: "http://app/", body: [] });
   expect(await json("items/a%2Fb?x=1&y=%20")).toMatchObject({ url: "http://app/items/a%2Fb?x=1&y=%20" });
@@ -101,13 +102,13 @@ test("an app is asked in every way, and answers whatever it likes", async () => 
     ).toMatchObject({ method, headers: { "content-type": "image/png" }, body: [0, 255, 10, 13] });
   }
   expect((await agent.fetchApp("x", { method: "HEAD" })).status).toBe(200);
-  const large = await agent
+  const tooLarge = await agent
     .fetchApp("x", { method: "POST", body: new Uint8Array(1024 * 1024 + 1) })
     .catch((error: unknown) => error);
-  expect(large).toMatchObject({ code: "too_large" });
+  expect(tooLarge).toMatchObject({ code: "too_large" });
 
-  const whole = Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256);
-  const answers = await createAgentWith(`export default { fetch(request) {
+  const expectedBytes = Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256);
+  const responder = await createAgentWithApp(`export default { fetch(request) {
     const { pathname } = new URL(request.url);
     if (pathname === "/bytes") return new Response(Uint8Array.from({ length: 300000 }, (_, index) => (index * 7) % 256), { headers: { "content-type": "application/octet-stream", etag: '"7"' } });
     if (pathname === "/zipped") return new Response("plain enough ".repeat(100), { headers: { "content-encoding": "gzip" } });
@@ -116,15 +117,15 @@ test("an app is asked in every way, and answers whatever it likes", async () => 
     if (pathname === "/away") return Response.redirect("https://example.com/", 302);
     return new Response("no such page", { status: 404, headers: { "content-type": "text/plain" } });
   } }`);
-  const bytes = await answers.fetchApp("bytes");
+  const bytes = await responder.fetchApp("bytes");
   expect([bytes.headers.get("content-type"), bytes.headers.get("etag")]).toEqual(["application/octet-stream", '"7"']);
-  expect(Buffer.compare(Buffer.from(await bytes.arrayBuffer()), Buffer.from(whole))).toBe(0);
-  expect(await readText(answers.fetchApp("zipped"))).toBe("plain enough ".repeat(100));
-  expect((await answers.fetchApp("none")).status).toBe(204);
-  expect((await answers.fetchApp("moved")).url).toBe(`${host.url}${(await answers.app()).address}bytes`);
-  const away = await answers.fetchApp("away", { redirect: "manual" });
+  expect(Buffer.compare(Buffer.from(await bytes.arrayBuffer()), Buffer.from(expectedBytes))).toBe(0);
+  expect(await readText(responder.fetchApp("zipped"))).toBe("plain enough ".repeat(100));
+  expect((await responder.fetchApp("none")).status).toBe(204);
+  expect((await responder.fetchApp("moved")).url).toBe(`${host.url}${(await responder.app()).address}bytes`);
+  const away = await responder.fetchApp("away", { redirect: "manual" });
   expect([away.status, away.headers.get("location")]).toEqual([302, null]);
-  const missing = await answers.fetchApp("x");
+  const missing = await responder.fetchApp("x");
   expect([missing.status, await missing.text(), missing.headers.get("x-thinkery-app-error")]).toEqual([
     404,
     "no such page",
@@ -132,8 +133,8 @@ test("an app is asked in every way, and answers whatever it likes", async () => 
   ]);
 });
 
-test("an answer comes as it is made, and other requests are answered meanwhile", async () => {
-  const agent = await createAgentWith(`let go = false;
+test("a response streams as it is produced, and other requests are served meanwhile", async () => {
+  const agent = await createAgentWithApp(`let go = false;
     export default { fetch(request) {
       if (request.url.endsWith("/go")) return new Response(String(go = true));
       const { readable, writable } = new TransformStream();
@@ -153,60 +154,60 @@ test("an answer comes as it is made, and other requests are answered meanwhile",
   expect((await reader.read()).value).toBe("second");
 });
 
-test("an app keeps what it has in memory, and another version of it has none of that", async () => {
-  const agent = await createAgentWith(counter);
+test("an app keeps its memory between requests, and a new version starts fresh", async () => {
+  const agent = await createAgentWithApp(counterApp);
   const first = await agent.app();
   expect([
     await readText(agent.fetchApp()),
     await readText(agent.fetchApp("x")),
     await readText(agent.fetchApp()),
   ]).toEqual(["1", "2", "3"]);
-  const second = await agent.putApp({ code: `${counter} // new` });
+  const second = await agent.putApp({ code: `${counterApp} // new` });
   expect(second.version).not.toBe(first.version);
   expect([await readText(agent.fetchApp()), await readText(agent.fetchApp())]).toEqual(["1", "2"]);
-  // Another agent with the same code has a sandbox of its own.
-  expect(await readText((await createAgentWith(counter)).fetchApp())).toBe("1");
+  // Another agent with the same code has its own sandbox.
+  expect(await readText((await createAgentWithApp(counterApp)).fetchApp())).toBe("1");
 });
 
-test("what an app does wrong is its own answer, with the place in its code", async () => {
-  const agent = await createAgentWith("export default {\n  fetch() {\n    null.x;\n  }\n}");
+test("an app's errors become its response, with the location in its code", async () => {
+  const agent = await createAgentWithApp("export default {\n  fetch() {\n    null.x;\n  }\n}");
   const threw = await agent.fetchApp();
   expect([threw.status, threw.headers.get("x-thinkery-app-error")]).toEqual([500, "1"]);
   expect(await threw.text()).toMatch(/TypeError.*main\.ts:3:\d+/s);
-  for (const [code, words] of [
+  for (const [code, pattern] of [
     ["export default {", /SyntaxError.*main\.ts:1/s],
     ["export const a = 1", /default export/],
     ["import './missing.ts'; export default { fetch() {} }", /missing\.ts/],
     ["export default { fetch: () => 'no answer' }", /Response/],
   ] as const) {
     await agent.putApp({ code });
-    const answer = await agent.fetchApp();
-    expect([code, answer.status, answer.headers.get("x-thinkery-app-error")]).toEqual([code, 500, "1"]);
-    expect(await answer.text()).toMatch(words);
+    const response = await agent.fetchApp();
+    expect([code, response.status, response.headers.get("x-thinkery-app-error")]).toEqual([code, 500, "1"]);
+    expect(await response.text()).toMatch(pattern);
   }
 });
 
-test("an app that never answers or spins is given up, and the next request is answered", async () => {
+test("an app that hangs, spins or exhausts its memory is stopped, and the next request is served", async () => {
   const code = `export default { async fetch(request) {
     if (request.url.endsWith("/never")) await new Promise((resolve) => setTimeout(resolve, 1e6));
     if (request.url.endsWith("/spin")) for (;;) {}
     if (request.url.endsWith("/bomb")) for (const all = [];;) all.push(new Array(1e5).fill({}));
     return new Response("well");
   } }`;
-  const misuse = async (path: string) => {
-    const agent = await createAgentWith(code);
+  const expectRecovery = async (path: string) => {
+    const agent = await createAgentWithApp(code);
     await expect(agent.fetchApp(path)).rejects.toMatchObject({
       code: "unavailable",
-      message: expect.stringContaining("The app did not answer."),
+      message: expect.stringContaining("The app did not respond."),
     });
     expect([path, await readText(agent.fetchApp())]).toEqual([path, "well"]);
   };
-  await Promise.all(["never", "spin", "bomb"].map(misuse));
+  await Promise.all(["never", "spin", "bomb"].map(expectRecovery));
   expect((await host.client.call("health")).restarts).toBe(0);
 });
 
-test("nothing of who asks reaches an app, and nothing of its own reaches the browser but what is harmless", async () => {
-  const agent = await createAgentWith(mirror);
+test("the caller's credentials never reach an app, and only harmless response headers reach the browser", async () => {
+  const agent = await createAgentWithApp(echoApp);
   const secrets = {
     authorization: `Bearer ${host.token}`,
     "x-secret": host.token,
@@ -218,9 +219,9 @@ test("nothing of who asks reaches an app, and nothing of its own reaches the bro
   };
   const port = Number(new URL(host.url).port);
   const { address } = await agent.app();
-  const asked = await send({ port, path: `${address}x`, headers: { ...secrets, origin: host.url } });
-  expect(asked.body).not.toContain(host.token);
-  expect(JSON.parse(asked.body).headers).toEqual({ "x-own": "fine" });
+  const echoed = await send({ port, path: `${address}x`, headers: { ...secrets, origin: host.url } });
+  expect(echoed.body).not.toContain(host.token);
+  expect(JSON.parse(echoed.body).headers).toEqual({ "x-own": "fine" });
 
   await agent.putApp({
     code: `export default { fetch: () => new Response("<p>hi", { headers: [
@@ -252,28 +253,28 @@ test("nothing of who asks reaches an app, and nothing of its own reaches the bro
     expect([name, headers[name]]).toEqual([name, undefined]);
 });
 
-test("an app cannot use tools, the network or another agent's things", async () => {
-  const agent = await createAgentWith(`export default { async fetch(request, env) {
-    const tried = {};
+test("an app cannot use tools, the network or the host's API", async () => {
+  const agent = await createAgentWithApp(`export default { async fetch(request, env) {
+    const results = {};
     const attempts = { echo: () => env.echo({ a: 1 }), tool: () => env.tools.set_title({ title: "mine" }), fetch: () => env.fetch("https://example.com/"), global: () => fetch("http://127.0.0.1:${new URL(host.url).port}/health") };
     for (const [name, attempt] of Object.entries(attempts)) {
-      try { tried[name] = (await attempt()) ?? "nothing"; } catch (error) { tried[name] = String(error.message); }
+      try { results[name] = (await attempt()) ?? "nothing"; } catch (error) { results[name] = String(error.message); }
     }
-    return Response.json(tried);
+    return Response.json(results);
   } }`);
-  const tried = await (await agent.fetchApp()).json();
-  expect(tried).toEqual({
+  const results = await (await agent.fetchApp()).json();
+  expect(results).toEqual({
     echo: { a: 1 },
-    tool: "An app's request has no turn, and tools can be called in a turn only.",
-    fetch: expect.stringContaining("nothing but echo"),
+    tool: "Apps cannot call tools, because tool calls need a turn.",
+    fetch: expect.stringContaining("Only echo"),
     global: expect.any(String),
   });
-  expect(tried.global).not.toContain("status");
+  expect(results.global).not.toContain("status");
   expect((await agent.state()).state.title).toBeUndefined();
 });
 
-test("only its owner reaches an app, and to read is not to write", async () => {
-  const agent = await createAgentWith(mirror);
+test("only its owner can reach an app, and the read scope does not allow writes", async () => {
+  const agent = await createAgentWithApp(echoApp);
   const as = async (user: string, ...scopes: ("read" | "chat" | "approve")[]) => {
     const { token } = await host.client.call("createToken", { body: { name: "t", user, scopes } });
     return createClient({ url: host.url, token }).agent(agent.name);
@@ -283,7 +284,7 @@ test("only its owner reaches an app, and to read is not to write", async () => {
     () => mallory.app(),
     () => mallory.fetchApp("x"),
     () => mallory.fetchApp("x", { method: "POST" }),
-    () => mallory.putApp(served),
+    () => mallory.putApp(simpleApp),
     () => mallory.deleteApp(),
   ]) {
     await expect(attempt()).rejects.toMatchObject({ code: "not_found" });
@@ -293,25 +294,25 @@ test("only its owner reaches an app, and to read is not to write", async () => {
   expect((await reader.fetchApp("x", { method: "HEAD" })).status).toBe(200);
   for (const method of ["POST", "PUT", "PATCH", "DELETE"])
     await expect(reader.fetchApp("x", { method })).rejects.toMatchObject({ code: "forbidden" });
-  await expect(reader.putApp(served)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(reader.putApp(simpleApp)).rejects.toMatchObject({ code: "forbidden" });
   await expect(reader.deleteApp()).rejects.toMatchObject({ code: "forbidden" });
   expect((await (await as("owner", "chat")).fetchApp("x", { method: "POST" })).status).toBe(200);
   const { address } = await agent.app();
-  const ask = (method: string, path: string, headers = {}) =>
+  const request = (method: string, path: string, headers = {}) =>
     send({
       port: Number(new URL(host.url).port),
       method,
       path,
       headers: { authorization: `Bearer ${host.token}`, ...headers },
     });
-  expect((await ask("GET", `${address}x`, { authorization: "" })).status).toBe(401);
-  expect((await ask("GET", address, upgradeHeaders)).body).toContain("An app takes no WebSockets");
-  expect((await ask("OPTIONS", `${address}x`)).status).toBe(405);
-  expect((await ask("POST", address.slice(0, -1))).status).toBe(405);
+  expect((await request("GET", `${address}x`, { authorization: "" })).status).toBe(401);
+  expect((await request("GET", address, upgradeHeaders)).body).toContain("Apps do not support WebSockets");
+  expect((await request("OPTIONS", `${address}x`)).status).toBe(405);
+  expect((await request("POST", address.slice(0, -1))).status).toBe(405);
 });
 
-test("an app survives a restart, a crash and a cleared conversation, and is gone when it is removed", async () => {
-  const agent = await createAgentWith(counter);
+test("an app survives a restart, a crash and a cleared conversation, until it is deleted", async () => {
+  const agent = await createAgentWithApp(counterApp);
   const params = { agency: "global", agent: agent.name };
   const app = await agent.app();
   await host.kill();
@@ -328,20 +329,20 @@ test("an app survives a restart, a crash and a cleared conversation, and is gone
   const source = await fetch(`${host.url}/agency/global/agent/${agent.name}/blobs/${blob}`, {
     headers: { authorization: `Bearer ${host.token}` },
   });
-  const whole = await source.text();
-  expect([createHash("sha256").update(whole).digest("hex"), JSON.parse(whole)]).toEqual([
+  const text = await source.text();
+  expect([createHash("sha256").update(text).digest("hex"), JSON.parse(text)]).toEqual([
     blob,
-    { main: "main.ts", modules: { "main.ts": counter } },
+    { main: "main.ts", modules: { "main.ts": counterApp } },
   ]);
   await agent.deleteApp();
   for (const attempt of [() => agent.app(), () => agent.fetchApp(), () => agent.deleteApp()])
     await expect(attempt()).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("what an app was asked ends with its agent, and a new agent of that name finds nothing of it", async () => {
+test("deleting an agent ends its app's requests, and a new agent of that name has no app", async () => {
   const code =
     "let count = 0; export default { fetch: (request) => (request.url.endsWith('/hang') ? new Promise((resolve) => setTimeout(resolve, 1e6)) : new Response(String(++count))) }";
-  const agent = await createAgentWith(code);
+  const agent = await createAgentWithApp(code);
   expect(await readText(agent.fetchApp())).toBe("1");
   await agent.delete();
   const next = await host.agent(agent.name);
@@ -355,7 +356,7 @@ test("what an app was asked ends with its agent, and a new agent of that name fi
   await expect(next.fetchApp()).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("an agent puts up its own app, if its blueprint has the tool", async () => {
+test("an agent deploys its own app if its blueprint has the tool", async () => {
   await host.client.call("putBlueprint", {
     params: { agency: "global" },
     body: { name: "webmaster", tags: ["default", "apps"] },
@@ -363,17 +364,17 @@ test("an agent puts up its own app, if its blueprint has the tool", async () => 
   const agent = await host.agent("web", { blueprint: "webmaster", model: "scripted:server" });
   const { content } = await (await agent.send("Put it up.")).outcome();
   const app = await agent.app();
-  expect(content).toBe(`The app is at /agency/global/agent/web/app/ on this host, version ${app.version}.`);
+  expect(content).toBe(`Deployed version ${app.version} at /agency/global/agent/web/app/ on this host.`);
   expect(app.by).toBe("global~web");
   expect(await readText(agent.fetchApp())).toBe("by the agent");
   expect((await agent.state()).state.tools.map(({ name }) => name)).toContain("serveApp");
   const clumsy = await host.agent("clumsy", { blueprint: "webmaster", model: "scripted:clumsy" });
-  expect((await (await clumsy.send("Put it up.")).outcome()).content).toContain("write it as a plain path");
+  expect((await (await clumsy.send("Put it up.")).outcome()).content).toContain("use a plain path");
   const plain = await host.agent("plain", { model: "scripted:server" });
   expect((await plain.state()).state.tools.map(({ name }) => name)).not.toContain("serveApp");
 });
 
-test("the command line puts up an app from files, shows it and removes it", async () => {
+test("the CLI deploys an app from files, shows it and removes it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "thinkery-app-"));
   try {
     await writeFile(
@@ -387,19 +388,19 @@ test("the command line puts up an app from files, shows it and removes it", asyn
       return JSON.parse(stdout);
     };
     const agent = await host.agent("files");
-    const put = await run("app", "put", "files", "server.ts", "words.ts");
-    expect(put).toMatchObject({
+    const deployed = await run("app", "put", "files", "server.ts", "words.ts");
+    expect(deployed).toMatchObject({
       version: (await agent.app()).version,
       modules: ["words.ts"],
       url: `${host.url}/agency/global/agent/files/app/`,
     });
     expect(await readText(agent.fetchApp())).toBe("from files");
-    expect(await run("app", "files")).toEqual(put);
-    expect(await run("app", "open", "files", "--print")).toEqual(put);
+    expect(await run("app", "files")).toEqual(deployed);
+    expect(await run("app", "open", "files", "--print")).toEqual(deployed);
     expect(await run("app", "rm", "files", "--yes")).toEqual({ removed: "files", agency: "global" });
-    const refused = await runCli(["app", "files"], host.home);
-    expect([refused.code, refused.stdout]).toEqual([1, ""]);
-    expect(refused.stderr).toContain("has no app");
+    const missing = await runCli(["app", "files"], host.home);
+    expect([missing.code, missing.stdout]).toEqual([1, ""]);
+    expect(missing.stderr).toContain("has no app");
   } finally {
     await rm(folder, { recursive: true });
   }

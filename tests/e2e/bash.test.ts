@@ -4,15 +4,16 @@ import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// A shell on an agent's workspace: through the tool, from code, under its policy. There is one slot: whatever waits for a second one never ends.
+// The shell on an agent's workspace: through the tool, from code, and under its policy.
+// There is only one sandbox slot, so anything that waits for a second one never ends.
 
-let workshop: Testbed;
+let testbed: Testbed;
 let site: http.Server;
 let origin: string;
 
 const call = (tool: string, input: object) => ({ call: { tool, input } });
 
-/** What is said is the command, or code. */
+/** The message is the command or the code to run. */
 const script = [
   {
     when: "/^in two$/",
@@ -38,7 +39,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { sandboxSlots: 1, maxFailuresPerMinute: 1000, toolOrigins: [origin] },
     scripts: { default: script },
@@ -46,7 +47,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await workshop?.stop();
+  await testbed?.stop();
   site?.close();
   site?.closeAllConnections();
 });
@@ -58,10 +59,10 @@ async function run(agent: TestAgent, message: string): Promise<string> {
 }
 
 const createAgentWithPolicy = async (...policy: object[]) =>
-  workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
+  testbed.newAgent({ blueprint: await testbed.newBlueprint({ config: { policy } }) });
 
-const createHeaders = () => ({ authorization: `Bearer ${workshop.house().token}` });
-const buildFileUrl = (agent: TestAgent, path: string) => `${workshop.house().url}${agent.at}/files/${path}`;
+const createHeaders = () => ({ authorization: `Bearer ${testbed.host().token}` });
+const buildFileUrl = (agent: TestAgent, path: string) => `${testbed.host().url}${agent.at}/files/${path}`;
 const read = async (agent: TestAgent, path: string) => {
   const response = await fetch(buildFileUrl(agent, path), { headers: createHeaders() });
   return response.status === 200 ? response.text() : response.status;
@@ -69,8 +70,8 @@ const read = async (agent: TestAgent, path: string) => {
 const put = async (agent: TestAgent, path: string, body: string | Uint8Array<ArrayBuffer>) =>
   expect((await fetch(buildFileUrl(agent, path), { method: "PUT", headers: createHeaders(), body })).ok).toBe(true);
 
-test("what a command does to files is one version, with the call as its origin", async () => {
-  const agent = await workshop.newAgent();
+test("a command's file changes become one version, with the call as its origin", async () => {
+  const agent = await testbed.newAgent();
   await put(agent, "a.txt", "one\ntwo\n");
   await put(agent, "old/b.txt", "b");
   expect(await run(agent, "sed -i s/two/2/ a.txt; mv old new; printf x > c.bin; cat a.txt; ls nowhere; exit 3")).toBe(
@@ -82,7 +83,7 @@ test("what a command does to files is one version, with the call as its origin",
     await read(agent, "old/b.txt"),
     await read(agent, "c.bin"),
   ]).toEqual(["one\n2\n", "b", 404, "x"]);
-  const { versions } = (await workshop.api(`${agent.at}/versions`)).body;
+  const { versions } = (await testbed.api(`${agent.at}/versions`)).body;
   const log: AgentEvent[] = await agent.log();
   const started = log.find(({ type }) => type === "tool.started");
   expect(versions[0].origin).toMatchObject({
@@ -95,38 +96,40 @@ test("what a command does to files is one version, with the call as its origin",
     { path: "c.bin", kind: "add" },
     { path: "new/b.txt", kind: "move", from: "old/b.txt" },
   ]);
-  const { actions } = (await workshop.api(`${agent.at}/actions?tool=bash`)).body;
+  const { actions } = (await testbed.api(`${agent.at}/actions?tool=bash`)).body;
   expect(actions[0]).toMatchObject({ action: "run", success: true, outputSummary: "3 lines, exit code 3" });
 });
 
-test("its folder, exported variables and /tmp last as long as the turn", async () => {
-  const agent = await workshop.newAgent();
+test("the working directory, exported variables and /tmp last for the turn", async () => {
+  const agent = await testbed.newAgent();
   expect(await run(agent, "in two")).toMatch(/^\/work\/deep\nme\nkept\ner$/);
   expect(await read(agent, "deep/noted.txt")).toBe("kept\n");
   expect(await run(agent, "pwd; echo [$WHO]; ls /tmp; ls -R deep")).toBe("/work\n[]\ndeep:\nnoted.txt");
 });
 
-test("a command that waits is ended with its time, one that spins with its limits, and the next one runs", async () => {
-  const agent = await workshop.newAgent();
-  expect(await run(agent, "echo seen; sleep 60")).toMatch(/exit code 124\n\nNote: The command was ended after 1 s\.$/);
+test("a command that sleeps hits its timeout, one that spins hits its limits, and the next one runs", async () => {
+  const agent = await testbed.newAgent();
+  expect(await run(agent, "echo seen; sleep 60")).toMatch(
+    /exit code 124\n\nNote: The command did not finish within 1 s and was stopped\.$/,
+  );
   expect(await run(agent, "while :; do :; done")).toContain("too many commands executed");
   expect(await run(agent, "echo on")).toBe("on");
 });
 
-test("what somebody else changes meanwhile survives", async () => {
-  const agent = await workshop.newAgent();
+test("changes made by others during a command survive", async () => {
+  const agent = await testbed.newAgent();
   await put(agent, "list.txt", "one\ntwo\nthree\nfour\nfive\n");
   const { runId } = await agent.invoke({ message: "sed -i s/five/5/ list.txt; sleep 1; echo done" });
-  await agent.seen("the command to begin", ({ type }) => type === "tool.started");
-  // It has its view by now, or will have the newer one; both are right.
+  await agent.waitForEvent("the command to start", ({ type }) => type === "tool.started");
+  // The command has its working copy by now, or gets the newer one; both are correct.
   await put(agent, "list.txt", "1\ntwo\nthree\nfour\nfive\n");
   await put(agent, "mine.txt", "mine");
-  await agent.over(runId);
+  await agent.waitForEnd(runId);
   expect([await read(agent, "list.txt"), await read(agent, "mine.txt")]).toEqual(["1\ntwo\nthree\nfour\n5\n", "mine"]);
 });
 
-test("code runs commands in the sandbox that it is in, and imports files of the workspace", async () => {
-  const agent = await workshop.newAgent();
+test("code runs commands in its own sandbox and imports workspace files", async () => {
+  const agent = await testbed.newAgent();
   await put(
     agent,
     "lib/sum.ts",
@@ -136,7 +139,7 @@ test("code runs commands in the sandbox that it is in, and imports files of the 
   expect(
     await run(
       agent,
-      '// code\nimport { sum } from "./lib/sum.ts";\nconst said = await tools.bash({ command: "cat lib/data.json; echo 2 > out.txt" });\nconst again = await tools.bash({ command: "cat out.txt" });\nreturn `${sum(2)} ${said} ${again.trim()}`',
+      '// code\nimport { sum } from "./lib/sum.ts";\nconst output = await tools.bash({ command: "cat lib/data.json; echo 2 > out.txt" });\nconst again = await tools.bash({ command: "cat out.txt" });\nreturn `${sum(2)} ${output} ${again.trim()}`',
     ),
   ).toBe('42 {"n": 40} 2');
   expect(await read(agent, "out.txt")).toBe("2\n");
@@ -145,7 +148,7 @@ test("code runs commands in the sandbox that it is in, and imports files of the 
   );
 });
 
-test("rules hold for each command that is run, however it is called", async () => {
+test("policy rules apply to every command, however it is invoked", async () => {
   const agent = await createAgentWithPolicy(
     { tool: "bash", match: "rm", action: "deny" },
     { tool: "bash", match: "mv * /tmp/*", action: "ask" },
@@ -160,12 +163,12 @@ test("rules hold for each command that is run, however it is called", async () =
     "rm: denied by this agent's policy\nrm: denied by this agent's policy\nrm: denied by this agent's policy\nmv: denied by this agent's policy",
   );
   expect(await read(agent, "b.txt")).toBe("a");
-  const closed = await createAgentWithPolicy({ tool: "bash", action: "deny" });
-  expect(await run(closed, "echo hi")).toContain("The policy of this agent denies bash");
+  const denied = await createAgentWithPolicy({ tool: "bash", action: "deny" });
+  expect(await run(denied, "echo hi")).toContain("The policy of this agent denies bash");
 });
 
-test("the network is there where a rule for fetch says so, and each request passes it", async () => {
-  expect(await run(await workshop.newAgent(), `curl -s ${origin}/a`)).toContain("curl: command not found");
+test("the network is available only where a fetch rule allows it, and every request is checked", async () => {
+  expect(await run(await testbed.newAgent(), `curl -s ${origin}/a`)).toContain("curl: command not found");
   const agent = await createAgentWithPolicy(
     { tool: "fetch", match: `${origin}/a*`, action: "allow" },
     { tool: "fetch", match: `${origin}/elsewhere`, action: "allow" },
@@ -173,13 +176,13 @@ test("the network is there where a rule for fetch says so, and each request pass
   expect(await run(agent, `curl -s ${origin}/a | tee got.txt`)).toBe("GET /a");
   expect(await read(agent, "got.txt")).toBe("GET /a\n");
   for (const command of [`curl -sS ${origin}/secret`, `curl -sSL ${origin}/elsewhere`, `curl -sS -X POST ${origin}/a`])
-    expect(await run(agent, command)).toContain("No rule of this agent allows fetch");
-  const { actions } = (await workshop.api(`${agent.at}/actions?tool=fetch`)).body;
+    expect(await run(agent, command)).toContain("No policy rule allows this call of fetch");
+  const { actions } = (await testbed.api(`${agent.at}/actions?tool=fetch`)).body;
   expect(actions.map(({ success }: { success: boolean }) => success)).toEqual([false, false, true, false, true]);
 });
 
-test("of a large workspace, and of what is not text, a command reads what it needs", async () => {
-  const agent = await workshop.newAgent();
+test("a command reads what it needs of a large workspace with binary files", async () => {
+  const agent = await testbed.newAgent();
   const text = (letter: string) => `${letter.repeat(99)}\n`.repeat(9000);
   for (const letter of ["a", "b", "c", "d", "e", "f"]) await put(agent, `${letter}.txt`, text(letter));
   await put(agent, "p.png", Uint8Array.of(0x89, 0x50, 0xff, 0x00));
@@ -198,25 +201,25 @@ test("of a large workspace, and of what is not text, a command reads what it nee
   expect(await run(agent, "head -c 3 a.txt; diff p.png q.png && rm [b-f].txt; ls")).toBe("Aaaa.txt\np.png\nq.png");
 });
 
-test("a pattern that never ends keeps its sandbox busy, not the host, and can be canceled", async () => {
-  const agent = await workshop.newAgent();
+test("a regular expression that never ends blocks its sandbox, not the host, and can be canceled", async () => {
+  const agent = await testbed.newAgent();
   await put(agent, "a.txt", `${"a".repeat(60)}!`);
   const { runId } = await agent.invoke({ message: "look for it" });
-  await agent.seen("the search to begin", ({ type }) => type === "tool.started");
-  expect((await workshop.api("/health")).status).toBe(200);
+  await agent.waitForEvent("the search to start", ({ type }) => type === "tool.started");
+  expect((await testbed.api("/health")).status).toBe(200);
   expect(await read(agent, "a.txt")).toHaveLength(61);
   await agent.cancel();
-  expect((await agent.over(runId)).type).toBe("run.canceled");
+  expect((await agent.waitForEnd(runId)).type).toBe("run.canceled");
   expect(await run(agent, "echo on")).toBe("on");
 });
 
-test("names that no workspace can have are told of, and the rest is kept", async () => {
-  const agent = await workshop.newAgent();
-  const told = await run(
+test("invalid file names are reported, and all other files are saved", async () => {
+  const agent = await testbed.newAgent();
+  const result = await run(
     agent,
     "echo 1 > good.txt; echo 2 > 'con.txt'; echo 3 > 'a\\b'; ln -s good.txt link; mkdir empty",
   );
-  expect(told).toContain("“con.txt” was not kept");
-  expect(told).toContain("A workspace has no symbolic links; not kept: link.");
+  expect(result).toContain("“con.txt” was not saved");
+  expect(result).toContain("A workspace cannot store symbolic links; dropped: link.");
   expect(await read(agent, "good.txt")).toBe("1\n");
 });

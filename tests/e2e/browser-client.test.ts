@@ -13,9 +13,9 @@ import { createHomePath, type HostProcess, startHostProcess, removeHome } from "
 import { findMain } from "../kit/processes.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-// The typed client in a page of another origin, which the host's configuration names and which brings its own token.
+// The typed client in a page of another origin, which the host's configuration allows and which has its own token.
 
-let house: HostProcess;
+let host: HostProcess;
 let browser: Browser;
 let site: http.Server;
 let origin: string;
@@ -45,55 +45,60 @@ beforeAll(async () => {
     join(home, "scripts", "counter.yaml"),
     JSON.stringify({ pace: 15, exchanges: [{ steps: [{ text: countingText }] }] }),
   );
-  [house, browser] = await Promise.all([startHostProcess({ home }), openBrowser()]);
+  [host, browser] = await Promise.all([startHostProcess({ home }), openBrowser()]);
 });
 
 afterAll(async () => {
   site?.closeAllConnections();
   site?.close();
   await browser?.close();
-  await house?.stop();
-  if (house) await removeHome(house.home);
+  await host?.stop();
+  if (host) await removeHome(host.home);
 });
 
-interface Elsewhere {
+interface TestWindow {
   sdk: typeof Sdk;
-  told: { said: Record<string, string>; status?: string };
+  progress: { texts: Record<string, string>; status?: string };
 }
 
-test("it makes an agent, talks to it and is told the turn to its end, over kill -9", async () => {
-  const { page, context, complaints } = await openPage(browser);
+test("a page of another origin creates an agent, sends a message and follows the turn across kill -9", async () => {
+  const { page, context, pageErrors } = await openPage(browser);
   await page.goto(origin);
   await page.evaluate(
     ([url, token]) => {
-      const here = window as unknown as Elsewhere;
-      const told: Elsewhere["told"] = { said: {} };
-      here.told = told;
+      const testWindow = window as unknown as TestWindow;
+      const progress: TestWindow["progress"] = { texts: {} };
+      testWindow.progress = progress;
       void (async () => {
-        const agent = await here.sdk
+        const agent = await testWindow.sdk
           .createClient({ url: url as string, token: token as string })
           .agents()
           .create({ name: "far", model: "scripted:counter" });
         const turn = await agent.send("Count.");
         for await (const event of turn) {
-          if (event.type === "text") told.said[event.messageId] = (told.said[event.messageId] ?? "") + event.text;
-          if (event.type === "unsaid") delete told.said[event.messageId];
+          if (event.type === "text")
+            progress.texts[event.messageId] = (progress.texts[event.messageId] ?? "") + event.text;
+          if (event.type === "discarded") delete progress.texts[event.messageId];
         }
-        told.status = (await turn.outcome()).status;
+        progress.status = (await turn.outcome()).status;
       })();
     },
-    [house.url, house.token],
+    [host.url, host.token],
   );
-  const told = () => page.evaluate(() => (window as unknown as Elsewhere).told);
-  await waitUntil("some words", async () => Object.values((await told()).said).some((text) => text.includes("word9")));
-  const main = await waitUntil("main", () => findMain(house.home));
+  const readProgress = () => page.evaluate(() => (window as unknown as TestWindow).progress);
+  await waitUntil("some text", async () =>
+    Object.values((await readProgress()).texts).some((text) => text.includes("word9")),
+  );
+  const main = await waitUntil("main", () => findMain(host.home));
   process.kill(main.pid, "SIGKILL");
-  const { said, status } = await waitUntil("the outcome", async () => ((await told()).status ? told() : undefined));
+  const { texts, status } = await waitUntil("the outcome", async () =>
+    (await readProgress()).status ? readProgress() : undefined,
+  );
   expect(status).toBe("completed");
-  const { messages } = await house.client.agent("far").messages();
-  expect(Object.entries(said)).toEqual(
+  const { messages } = await host.client.agent("far").messages();
+  expect(Object.entries(texts)).toEqual(
     messages.filter(({ role }) => role === "assistant").map(({ id }) => [id, countingText]),
   );
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
   await context.close();
 });

@@ -2,29 +2,29 @@ import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HostProcess, startHostProcess, type CliResult, runCli } from "../kit/host-process.ts";
 
-let house: HostProcess;
+let host: HostProcess;
 
 beforeAll(async () => {
-  house = await startHostProcess();
+  host = await startHostProcess();
 });
 
-afterAll(() => house?.stop());
+afterAll(() => host?.stop());
 
 async function runJson(...args: string[]) {
-  const { code, stdout, stderr } = await house.runCli([...args, "--json"]);
+  const { code, stdout, stderr } = await host.runCli([...args, "--json"]);
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });
   return JSON.parse(stdout);
 }
 
-/** The command failed with this code and one sentence, and printed nothing for the next program in a pipe. */
-function expectRefused({ code, stdout, stderr }: CliResult, expected: number, sentence: RegExp): void {
-  expect({ code, stdout }).toEqual({ code: expected, stdout: "" });
+/** Expects this exit code, one line on stderr, and nothing on stdout for the next program in a pipe. */
+function expectError({ code, stdout, stderr }: CliResult, expectedCode: number, message: RegExp): void {
+  expect({ code, stdout }).toEqual({ code: expectedCode, stdout: "" });
   expect(stderr).toMatch(/^thinkery: [^\n]+\n$/);
-  expect(stderr).toMatch(sentence);
+  expect(stderr).toMatch(message);
 }
 
 test("every command with --json prints exactly one JSON value and nothing else", async () => {
-  expect(await runJson("status")).toMatchObject({ running: true, url: house.url, pid: house.daemon.pid });
+  expect(await runJson("status")).toMatchObject({ running: true, url: host.url, pid: host.daemon.pid });
   expect(await runJson("new", "ann", "--system", "Be brief.")).toMatchObject({
     name: "ann",
     agency: "global",
@@ -48,40 +48,40 @@ test("every command with --json prints exactly one JSON value and nothing else",
   expect(token).toMatch(/\S{32,}/);
   expect(JSON.stringify(await runJson("token", "ls"))).not.toContain(token);
   expect(await runJson("token", "rm", id)).toEqual({ revoked: id });
-  expect((await runJson("open", "--print")).login).toContain(`${house.url}/#code=`);
+  expect((await runJson("open", "--print")).login).toContain(`${host.url}/#code=`);
   expect((await runJson("logs", "-n", "5")).lines.length).toBeGreaterThan(0);
-  expect(await runJson("config", "show")).toMatchObject({ home: house.home, files: [] });
+  expect(await runJson("config", "show")).toMatchObject({ home: host.home, files: [] });
   expect((await runJson("config", "schema")).type).toBe("object");
   expect((await runJson("completion", "bash")).script).toContain("thinkery");
 });
 
-test("the doctor answers with one JSON value, whatever it finds", async () => {
-  const { code, stdout, stderr } = await house.runCli(["doctor", "--json"]);
+test("doctor --json prints one JSON value, whatever it finds", async () => {
+  const { code, stdout, stderr } = await host.runCli(["doctor", "--json"]);
   const { ok, checks } = JSON.parse(stdout);
   expect({ code, stderr }).toEqual({ code: ok ? 0 : 1, stderr: "" });
   expect(checks.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(["Node", "workerd", "host"]));
 });
 
-test("what is not there, or is there already, is exit code 1", async () => {
-  expect((await house.runCli(["new", "bob"])).code).toBe(0);
-  expectRefused(await house.runCli(["new", "bob"]), 1, /bob/);
-  expectRefused(await house.runCli(["rm", "nobody", "--yes"]), 1, /nobody/);
-  expectRefused(await house.runCli(["info", "nobody"]), 1, /nobody/);
-  expectRefused(await house.runCli(["info", "@nowhere"]), 1, /nowhere/);
-  expectRefused(await house.runCli(["ls", "@nowhere"]), 1, /nowhere/);
+test("missing agents and duplicate names exit with code 1", async () => {
+  expect((await host.runCli(["new", "bob"])).code).toBe(0);
+  expectError(await host.runCli(["new", "bob"]), 1, /bob/);
+  expectError(await host.runCli(["rm", "nobody", "--yes"]), 1, /nobody/);
+  expectError(await host.runCli(["info", "nobody"]), 1, /nobody/);
+  expectError(await host.runCli(["info", "@nowhere"]), 1, /nowhere/);
+  expectError(await host.runCli(["ls", "@nowhere"]), 1, /nowhere/);
 });
 
-test("a failure with --json is one JSON value too", async () => {
-  const { code, stdout } = await house.runCli(["info", "nobody", "--json"]);
+test("a failure with --json prints one JSON value too", async () => {
+  const { code, stdout } = await host.runCli(["info", "nobody", "--json"]);
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
     error: { code: "not_found", message: expect.stringContaining("nobody") },
   });
 });
 
-test("a name that cannot be one is exit code 2, and nothing is created", async () => {
+test("an invalid name exits with code 2 and creates nothing", async () => {
   const before = await runJson("ls");
-  // The last begins with a Cyrillic letter.
+  // The last one starts with a Cyrillic letter.
   const names = [
     "a/b",
     "..",
@@ -98,49 +98,49 @@ test("a name that cannot be one is exit code 2, and nothing is created", async (
     "a\nb",
     "\u0430lice",
   ];
-  const ran = await Promise.all(names.map((name) => house.runCli(["new", "--", name])));
-  for (const [index, { code, stdout, stderr }] of ran.entries()) {
+  const results = await Promise.all(names.map((name) => host.runCli(["new", "--", name])));
+  for (const [index, { code, stdout, stderr }] of results.entries()) {
     expect([names[index], code, stdout]).toEqual([names[index], 2, ""]);
     expect(stderr).toMatch(/^thinkery: /);
   }
-  expect((await house.runCli(["agency", "new", "a/b"])).code).toBe(2);
+  expect((await host.runCli(["agency", "new", "a/b"])).code).toBe(2);
   expect(await runJson("ls")).toEqual(before);
 });
 
-test("a misspelt command or option is exit code 2 with a suggestion", async () => {
-  expectRefused(await house.runCli(["stauts"]), 2, /Did you mean .*\bstatus\b.*\?/);
-  expectRefused(await house.runCli(["ls", "--jsn"]), 2, /Did you mean --json\?/);
-  expectRefused(await house.runCli(["new", "carl", "--backend", "magic"]), 2, /magic/);
-  expectRefused(await house.runCli(["new", "carl", "-m", "no-provider"]), 2, /provider:model/);
+test("a misspelled command or option exits with code 2 and a suggestion", async () => {
+  expectError(await host.runCli(["stauts"]), 2, /Did you mean .*\bstatus\b.*\?/);
+  expectError(await host.runCli(["ls", "--jsn"]), 2, /Did you mean --json\?/);
+  expectError(await host.runCli(["new", "carl", "--backend", "magic"]), 2, /magic/);
+  expectError(await host.runCli(["new", "carl", "-m", "no-provider"]), 2, /provider:model/);
 });
 
-test("rm asks only a person: in a script it deletes", async () => {
-  await house.runCli(["new", "dora"]);
-  expect(await house.runCli(["rm", "dora"])).toEqual({ code: 0, stdout: "Deleted dora in global.\n", stderr: "" });
-  expect((await house.runCli(["info", "dora"])).code).toBe(1);
+test("rm asks for confirmation only at a terminal: in a script it deletes", async () => {
+  await host.runCli(["new", "dora"]);
+  expect(await host.runCli(["rm", "dora"])).toEqual({ code: 0, stdout: "Deleted dora in global.\n", stderr: "" });
+  expect((await host.runCli(["info", "dora"])).code).toBe(1);
 });
 
-test("a token the host does not know, or that may only read, is exit code 3", async () => {
-  const there = { THINKERY_URL: house.url };
-  expectRefused(await house.runCli(["ls"], { env: { ...there, THINKERY_TOKEN: "wrong".repeat(8) } }), 3, /token/i);
-  expectRefused(await house.runCli(["ls"], { env: { THINKERY_TOKEN: "wrong".repeat(8) } }), 3, /token/i);
+test("an unknown token, and a read-only one used to write, exit with code 3", async () => {
+  const remote = { THINKERY_URL: host.url };
+  expectError(await host.runCli(["ls"], { env: { ...remote, THINKERY_TOKEN: "wrong".repeat(8) } }), 3, /token/i);
+  expectError(await host.runCli(["ls"], { env: { THINKERY_TOKEN: "wrong".repeat(8) } }), 3, /token/i);
 
-  const reader = { ...there, THINKERY_TOKEN: (await runJson("token", "new", "reader")).token };
-  expect((await house.runCli(["ls"], { env: reader })).code).toBe(0);
-  expectRefused(await house.runCli(["new", "eve"], { env: reader }), 3, /admin|may not|scope/i);
-  expect((await house.runCli(["info", "eve"])).code).toBe(1);
+  const reader = { ...remote, THINKERY_TOKEN: (await runJson("token", "new", "reader")).token };
+  expect((await host.runCli(["ls"], { env: reader })).code).toBe(0);
+  expectError(await host.runCli(["new", "eve"], { env: reader }), 3, /admin|may not|scope/i);
+  expect((await host.runCli(["info", "eve"])).code).toBe(1);
 });
 
-test("an answer that never comes is exit code 3, with a sentence", async () => {
-  // What Node's own fetch does when the host is killed in the wrong moment.
+test("a response that never arrives exits with code 3 and an error message", async () => {
+  // Node's own fetch does this when the host is killed at the wrong moment.
   const NODE_OPTIONS = "--import=data:text/javascript,globalThis.fetch=()=>new(Promise)(()=>{})";
-  expectRefused(await house.runCli(["ls"], { env: { NODE_OPTIONS } }), 3, /went away without an answer; try again/);
+  expectError(await host.runCli(["ls"], { env: { NODE_OPTIONS } }), 3, /stopped without responding\. Try again/);
 });
 
-test("where no host runs, status is exit code 3 and starts none", async () => {
-  const nowhere = `${house.home}-without-host`;
-  const { code, stdout, stderr } = await runCli(["status"], nowhere);
+test("without a running host, status exits with code 3 and starts none", async () => {
+  const missingHome = `${host.home}-without-host`;
+  const { code, stdout, stderr } = await runCli(["status"], missingHome);
   expect({ code, stderr }).toEqual({ code: 3, stderr: "" });
   expect(stdout).toContain("not running");
-  expect(existsSync(nowhere)).toBe(false);
+  expect(existsSync(missingHome)).toBe(false);
 });

@@ -4,34 +4,34 @@ import type { Action } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// What code reaches with `fetch`: nothing, then what a rule allows, and of this machine only what its owner allows too.
+// What code can reach with `fetch`: nothing without a rule, and on this machine only origins that the owner allows too.
 
 interface Site {
   origin: string;
-  asked: string[];
+  requests: string[];
   stop(): void;
 }
 
-let workshop: Testbed;
+let testbed: Testbed;
 let site: Site;
 let foreign: Site;
 
 async function openSite(
-  answer: (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void,
+  respond: (request: http.IncomingMessage, response: http.ServerResponse, body: Buffer) => void,
 ): Promise<Site> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = http.createServer(async (request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    requests.push(`${request.method} ${request.url}`);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    answer(request, response, Buffer.concat(chunks));
+    respond(request, response, Buffer.concat(chunks));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const stop = () => {
     server.close();
     server.closeAllConnections();
   };
-  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, stop };
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, stop };
 }
 
 beforeAll(async () => {
@@ -48,10 +48,10 @@ beforeAll(async () => {
       .writeHead(200, { "content-type": "text/plain", "set-cookie": "a=b" })
       .end(`${request.method} ${path} ${request.headers["x-own"] ?? ""}${body}`);
   });
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { toolOrigins: [site.origin] },
-    // What is said is the code.
+    // The message is the code to run.
     scripts: {
       default: [
         { steps: [{ call: { tool: "executeCode", input: { code: "{{ message }}" } } }, { text: "{{ results.0 }}" }] },
@@ -61,13 +61,13 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await workshop?.stop();
+  await testbed?.stop();
   site?.stop();
   foreign?.stop();
 });
 
 const createAgent = async (...policy: object[]) =>
-  workshop.newAgent({ blueprint: await workshop.newBlueprint({ config: { policy } }) });
+  testbed.newAgent({ blueprint: await testbed.newBlueprint({ config: { policy } }) });
 const allow = (match: string) => ({ tool: "fetch", match, action: "allow" });
 
 async function run(agent: TestAgent, code: string): Promise<string> {
@@ -76,28 +76,28 @@ async function run(agent: TestAgent, code: string): Promise<string> {
   return (data as { result: string }).result;
 }
 
-/** What the code's own `catch` is told. */
+/** Returns the message of the error that `fetch` throws in the code. */
 const catchFetchError = (agent: TestAgent, request: string) =>
-  run(agent, `try { await fetch(${request}); return "It came through." } catch (error) { return error.message }`);
+  run(agent, `try { await fetch(${request}); return "It succeeded." } catch (error) { return error.message }`);
 
 /** The request log, oldest first. */
 const listRequests = async (agent: TestAgent): Promise<Action[]> =>
-  (await workshop.api(`${agent.at}/actions?tool=fetch`)).body.actions.toReversed();
+  (await testbed.api(`${agent.at}/actions?tool=fetch`)).body.actions.toReversed();
 
-test("nothing is reached without a rule; the code is told which one would do, and that one does", async () => {
-  const before = site.asked.length;
+test("nothing is reachable without a rule; the error contains a rule that allows the request", async () => {
+  const requestsBefore = site.requests.length;
   const agent = await createAgent();
-  const told = await catchFetchError(agent, `"${site.origin}/hello?a=1"`);
-  expect(told).toContain("No rule of this agent allows fetch to do this.");
-  expect(site.asked).toHaveLength(before);
+  const message = await catchFetchError(agent, `"${site.origin}/hello?a=1"`);
+  expect(message).toContain("No policy rule allows this call of fetch.");
+  expect(site.requests).toHaveLength(requestsBefore);
   expect(await listRequests(agent)).toMatchObject([
-    { success: false, action: "fetch", error: told, input: expect.stringContaining(`${site.origin}/hello?a=1`) },
+    { success: false, action: "fetch", error: message, input: expect.stringContaining(`${site.origin}/hello?a=1`) },
   ]);
 
-  const [, rule = ""] = /would: (\{.*\})$/.exec(told) ?? [];
+  const [, rule = ""] = /blueprint: (\{.*\})$/.exec(message) ?? [];
   const allowed = await createAgent(JSON.parse(rule));
-  const code = `const answer = await fetch("${site.origin}/hello?a=1", { headers: { "x-own": "mine" } });
-    return { status: answer.status, url: answer.url, cookie: answer.headers.get("set-cookie"), text: await answer.text() };`;
+  const code = `const response = await fetch("${site.origin}/hello?a=1", { headers: { "x-own": "mine" } });
+    return { status: response.status, url: response.url, cookie: response.headers.get("set-cookie"), text: await response.text() };`;
   expect(JSON.parse(await run(allowed, code))).toEqual({
     status: 200,
     url: `${site.origin}/hello?a=1`,
@@ -109,19 +109,19 @@ test("nothing is reached without a rule; the code is told which one would do, an
   ]);
 });
 
-test("a rule does not open this machine: its owner has to name the origin too", async () => {
+test("a rule alone does not open this machine: its owner has to allow the origin too", async () => {
   const agent = await createAgent(allow(`* ${foreign.origin}/*`));
   expect(await catchFetchError(agent, `"${foreign.origin}/"`)).toBe(
-    `fetch failed: ${new URL(foreign.origin).host} cannot be reached from here.`,
+    `fetch failed: ${new URL(foreign.origin).host} could not be reached.`,
   );
-  expect(foreign.asked).toEqual([]);
+  expect(foreign.requests).toEqual([]);
   expect(await listRequests(agent)).toMatchObject([
-    { success: false, error: expect.stringContaining("cannot be reached") },
+    { success: false, error: expect.stringContaining("could not be reached") },
   ]);
 });
 
-test("a rule without methods is for looking only, and one that denies comes first", async () => {
-  const before = site.asked.length;
+test("a rule without methods only allows reading, and deny rules take precedence", async () => {
+  const requestsBefore = site.requests.length;
   const agent = await createAgent(allow(`${site.origin}/*`), {
     tool: "fetch",
     match: `${site.origin}/admin*`,
@@ -131,24 +131,24 @@ test("a rule without methods is for looking only, and one that denies comes firs
     `{"tool": "fetch", "match": "POST ${site.origin}/*", "action": "allow"}`,
   );
   expect(await catchFetchError(agent, `"${site.origin}/%61dmin"`)).toBe(
-    "The policy of this agent denies fetch with such an input.",
+    "The policy of this agent denies fetch with this input.",
   );
   expect(await catchFetchError(agent, `"${site.origin}/x", { headers: { cookie: "a=b" } }`)).toContain(
-    "headers.cookie: this header cannot be set here",
+    "headers.cookie: this header cannot be set",
   );
-  expect(site.asked).toHaveLength(before);
-  expect(await catchFetchError(agent, `"${site.origin}/x", { method: "HEAD" }`)).toBe("It came through.");
+  expect(site.requests).toHaveLength(requestsBefore);
+  expect(await catchFetchError(agent, `"${site.origin}/x", { method: "HEAD" }`)).toBe("It succeeded.");
   expect((await listRequests(agent)).map(({ success }) => success)).toEqual([false, false, false, true]);
 });
 
-test("bytes go and come as they are", async () => {
+test("request and response bytes are unchanged", async () => {
   const agent = await createAgent(allow(`POST ${site.origin}/bytes`));
-  const code = `const answer = await fetch("${site.origin}/bytes", { method: "POST", body: Uint8Array.of(0, 1, 127, 128, 255) });
-    return [...new Uint8Array(await answer.arrayBuffer())];`;
+  const code = `const response = await fetch("${site.origin}/bytes", { method: "POST", body: Uint8Array.of(0, 1, 127, 128, 255) });
+    return [...new Uint8Array(await response.arrayBuffer())];`;
   expect(await run(agent, code)).toBe("[255,254,128,127,0]");
 });
 
-test("a redirect is the code's to read, and where it leads is asked for anew", async () => {
+test("a redirect is returned to the code, and following it is checked again", async () => {
   const agent = await createAgent(allow(`${site.origin}/*`));
   const code = `const { status, headers } = await fetch("${site.origin}/elsewhere");
     const next = await fetch(headers.get("location")).catch((error) => error.message);
@@ -156,10 +156,10 @@ test("a redirect is the code's to read, and where it leads is asked for anew", a
   const { status, next } = JSON.parse(await run(agent, code));
   expect(status).toBe(302);
   expect(next).toContain(`"match": "${foreign.origin}/*"`);
-  expect(foreign.asked).toEqual([]);
+  expect(foreign.requests).toEqual([]);
 });
 
-test("many requests go at once, each with its own answer and its own line in the log", async () => {
+test("concurrent requests each have their own response and log entry", async () => {
   const agent = await createAgent(allow(`${site.origin}/*`));
   const code = `const all = Array.from({ length: 40 }, async (_, index) => (await fetch("${site.origin}/" + index)).text());
     return (await Promise.all(all)).map((text) => text.trim());`;
@@ -173,7 +173,7 @@ test("many requests go at once, each with its own answer and its own line in the
   );
 });
 
-test("a request that is under way when its run ends is ended with it, and none is made later", async () => {
+test("pending requests are canceled when the run ends, and none are made later", async () => {
   const agent = await createAgent(allow(`${site.origin}/*`));
   const code = `fetch("${site.origin}/silent"); await echo(1);
     setTimeout(() => fetch("${site.origin}/late"), 1); setTimeout(() => fetch("${site.origin}/later"), 200);
@@ -186,10 +186,10 @@ test("a request that is under way when its run ends is ended with it, and none i
       `await new Promise((resolve) => setTimeout(resolve, 400)); return (await fetch("${site.origin}/after")).status`,
     ),
   ).toBe("200");
-  expect(site.asked.filter((line) => /late|after/.test(line))).toEqual(["GET /after"]);
+  expect(site.requests.filter((line) => /late|after/.test(line))).toEqual(["GET /after"]);
 });
 
-test("neither the log nor the request log keeps what was sent, or a secret in the address", async () => {
+test("neither the event log nor the request log contains request bodies, header values or secrets in URLs", async () => {
   const agent = await createAgent(allow(`* ${site.origin}/*`));
   const code = `const secret = ["hush", "hush"].join("-");
     return (await fetch("${site.origin}/?token=" + secret, { method: "POST", headers: { authorization: secret }, body: secret })).text();`;
@@ -209,16 +209,16 @@ test("neither the log nor the request log keeps what was sent, or a secret in th
   expect(JSON.stringify(events)).not.toContain("hush-hush");
 });
 
-test("a rule that cannot be read is refused with its blueprint", async () => {
+test("a blueprint with an invalid rule is rejected", async () => {
   const policy = [allow("https://api.example.com/*"), allow("api.example.com")];
-  expect(await workshop.api("/agency/global/blueprints", "POST", { name: "unread", config: { policy } })).toMatchObject(
+  expect(await testbed.api("/agency/global/blueprints", "POST", { name: "invalid", config: { policy } })).toMatchObject(
     {
       status: 400,
       body: {
         error: {
           code: "bad_request",
           details: {
-            problems: [
+            issues: [
               {
                 path: ["config", "policy", 1, "match"],
                 message: expect.stringContaining("https://api.example.com/v1/*"),

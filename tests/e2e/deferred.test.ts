@@ -5,7 +5,7 @@ import { isLongRun, getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Tools whose answers are reported later: the turn waits, nothing is held open, and every call gets exactly one result.
+// Tools whose results are reported later: the turn pauses, nothing is held open, and every call gets exactly one result.
 
 const createLaterCall = (tool = "later", note = "", ms = 0) => ({ tool, input: { note, ms } });
 const createExchange = (when: string, ...calls: object[]) => ({
@@ -13,10 +13,10 @@ const createExchange = (when: string, ...calls: object[]) => ({
   steps: [{ calls }, { text: "Heard: {{ results.0 }}" }],
 });
 
-let workshop: Testbed;
+let testbed: Testbed;
 
 beforeAll(async () => {
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 } },
     scripts: {
@@ -55,7 +55,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => workshop?.stop());
+afterAll(() => testbed?.stop());
 
 const listCalls = (log: AgentEvent[]) =>
   log.flatMap(({ type, data }) => (type === "model.completed" ? data.toolCalls.map(({ id }) => id) : []));
@@ -64,19 +64,19 @@ const listDeferred = (log: AgentEvent[]) =>
 const waitForPause = (agent: TestAgent, times = 1) =>
   waitUntil("a pause", async () => (await agent.log()).filter(({ type }) => type === "run.paused").length === times);
 
-/** An agent that waits for the reports of its calls. */
-async function startWaitingTurn(message: string, blueprint = "think") {
-  const agent = await workshop.newAgent({ blueprint });
+/** Starts a turn and waits until it is paused for its deferred calls. */
+async function startPausedTurn(message: string, blueprint = "think") {
+  const agent = await testbed.newAgent({ blueprint });
   const { runId } = await agent.invoke({ message });
   await waitForPause(agent);
   return { agent, runId, calls: listDeferred(await agent.log()) };
 }
 
-/** An agent whose tool is at work and has not come back. */
+/** Starts a turn and waits until its tool is running. */
 async function startToolCall(message: string, blueprint = "think") {
-  const agent = await workshop.newAgent({ blueprint });
+  const agent = await testbed.newAgent({ blueprint });
   const { runId } = await agent.invoke({ message });
-  const started = await agent.seen("the call", ({ type }) => type === "tool.started");
+  const started = await agent.waitForEvent("the call", ({ type }) => type === "tool.started");
   return { agent, runId, callId: (started.data as { callId: string }).callId };
 }
 
@@ -86,8 +86,8 @@ async function expectOneResultEach(agent: TestAgent): Promise<void> {
     type === "tool.output" || type === "tool.error" ? [data.callId] : [],
   );
   expect(results.toSorted()).toEqual(listCalls(log).toSorted());
-  const told = (await agent.messages()).flatMap(({ toolResult }) => toolResult?.callId ?? []);
-  expect(told).toEqual(listCalls(log));
+  const resultIds = (await agent.messages()).flatMap(({ toolResult }) => toolResult?.callId ?? []);
+  expect(resultIds).toEqual(listCalls(log));
   const turns = new Set(
     log.flatMap(({ type, data }) => (type === "request.accepted" && !data.joined ? [data.runId] : [])),
   );
@@ -95,54 +95,54 @@ async function expectOneResultEach(agent: TestAgent): Promise<void> {
 }
 
 async function expectEnd(agent: TestAgent, runId: string, result: string): Promise<void> {
-  expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result } });
+  expect(await agent.waitForEnd(runId)).toMatchObject({ type: "agent.completed", data: { result } });
   await expectOneResultEach(agent);
 }
 
 test.each(["ask one", "ask alone", "ask locally"])(
-  "a tool that defers its answer pauses the turn until it is reported (%s)",
+  "a deferred tool call pauses the turn until its result is reported (%s)",
   async (message) => {
-    const { agent, runId, calls } = await startWaitingTurn(message);
+    const { agent, runId, calls } = await startPausedTurn(message);
     expect(await agent.run()).toMatchObject({ runId, status: "paused", step: 1, reason: "deferred" });
-    // Nothing looks after it: the agent may sleep.
-    await waitUntil("nothing to be armed", async () => (await agent.state()).armed === 0);
+    // No alarm is set, so the agent may sleep.
+    await waitUntil("all alarms to be cleared", async () => (await agent.state()).armed === 0);
     expect((await agent.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect(await agent.report({ callId: calls[0], output: "the answer" })).toMatchObject({
       status: 200,
       body: { runId, status: "running" },
     });
     await expectEnd(agent, runId, "Heard: the answer");
-    expect((await workshop.api(`${agent.at}/actions`)).body.actions).toMatchObject([
+    expect((await testbed.api(`${agent.at}/actions`)).body.actions).toMatchObject([
       { id: calls[0], success: true, action: "report", outputSummary: "the answer" },
     ]);
   },
 );
 
-test("a result may be any JSON value, and the client gives it", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask one");
-  const { client } = workshop.house();
+test("a result can be any JSON value and can be reported with the client", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask one");
+  const { client } = testbed.host();
   const [callId = ""] = calls;
   expect(await client.agent(agent.name).resolveToolCall(callId, { output: { found: [1, 2], by: null } })).toMatchObject(
     { runId, status: "running" },
   );
   await expectEnd(agent, runId, 'Heard: {"found":[1,2],"by":null}');
-  // Sent again, it is the same.
+  // Reporting again changes nothing.
   expect(await client.agent(agent.name).resolveToolCall(callId, { output: "other" })).toMatchObject({ runId });
   await expect(client.agent(agent.name).resolveToolCall("nobody-asked", { error: "no" })).rejects.toMatchObject({
     code: "not_found",
   });
 });
 
-test("of several deferred calls the last report lets the turn go on, and results stand in the order of the calls", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask two");
+test("the last of several reports resumes the turn, and results are in the order of the calls", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask two");
   expect(await agent.report({ callId: calls[1], output: "second" })).toMatchObject({ body: { status: "paused" } });
   expect(await agent.run()).toMatchObject({ status: "paused" });
   expect(await agent.report({ callId: calls[0], output: "first" })).toMatchObject({ body: { status: "running" } });
   await expectEnd(agent, runId, "first, second");
 });
 
-test("a turn may wait more than once", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask twice");
+test("a turn can pause more than once", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask twice");
   await agent.report({ callId: calls[0], output: "once" });
   await waitForPause(agent, 2);
   const [, second] = listDeferred(await agent.log());
@@ -150,8 +150,8 @@ test("a turn may wait more than once", async () => {
   await expectEnd(agent, runId, "once, twice");
 });
 
-test("calls beside a deferred one are done before the turn waits", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("mix");
+test("the other calls of a step complete before the turn pauses for a deferred one", async () => {
+  const { agent, runId, calls } = await startPausedTurn("mix");
   expect(
     (await agent.messages()).flatMap(({ toolResult }) =>
       toolResult ? [[toolResult.name, toolResult.failed ?? false]] : [],
@@ -164,16 +164,16 @@ test("calls beside a deferred one are done before the turn waits", async () => {
   await expectEnd(agent, runId, "at once, later");
 });
 
-test("a report that comes before the tool came back counts, and nothing is waited for", async () => {
+test("a result reported before the tool returns is used, and the turn does not pause", async () => {
   const { agent, runId, callId } = await startToolCall("ask slowly");
   expect(await agent.report({ callId, output: "quick" })).toMatchObject({ status: 200, body: { status: "running" } });
   await expectEnd(agent, runId, "Heard: quick");
   expect((await agent.log()).some(({ type }) => type === "run.paused")).toBe(false);
 });
 
-test("a report that comes just when the tool comes back lets no turn wait for ever", async () => {
+test("a result reported just as the tool returns never leaves the turn waiting", async () => {
   const { below, seed } = createRandom("reports at any moment");
-  const one = async () => {
+  const reportOnce = async () => {
     const { agent, runId, callId } = await startToolCall("ask soon");
     await new Promise((resolve) => setTimeout(resolve, 40 + below(100)));
     expect(await agent.report({ callId, output: "just now" })).toMatchObject({ status: 200 });
@@ -181,23 +181,23 @@ test("a report that comes just when the tool comes back lets no turn wait for ev
       throw new Error(`SEED=${seed}`, { cause: error });
     });
   };
-  await Promise.all(Array.from({ length: 8 }, one));
-  if (isLongRun()) await Promise.all(Array.from({ length: 8 }, one));
+  await Promise.all(Array.from({ length: 8 }, reportOnce));
+  if (isLongRun()) await Promise.all(Array.from({ length: 8 }, reportOnce));
 });
 
-test("a tool that answers by itself after somebody reported gives no second result", async () => {
+test("a tool that returns after its result was reported adds no second result", async () => {
   const { agent, runId, callId } = await startToolCall("answer anyway");
   await agent.report({ callId, output: "reported first" });
   await expectEnd(agent, runId, "Heard: reported first");
 });
 
-test("a report told twice, or ten times at once, is the same one", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask one");
-  const answers = await Promise.all(
+test("repeated and concurrent reports of a call count once", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask one");
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, number) => agent.report({ callId: calls[0], output: `answer ${number}` })),
   );
-  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-  const outcome = await agent.over(runId);
+  expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
+  const outcome = await agent.waitForEnd(runId);
   expect((outcome.data as { result: string }).result).toMatch(/^Heard: answer \d$/);
   await expectOneResultEach(agent);
   expect(await agent.report({ callId: calls[0], output: "much later" })).toMatchObject({
@@ -207,24 +207,24 @@ test("a report told twice, or ten times at once, is the same one", async () => {
   await expectOneResultEach(agent);
 });
 
-test("a report may say that it failed, and the model reads why", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask one");
+test("a call can be reported as failed, and the model reads why", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask one");
   await agent.report({ callId: calls[0], error: "The line is dead." });
   await expectEnd(agent, runId, "Heard: The line is dead.");
   expect((await agent.messages()).find(({ role }) => role === "tool")).toMatchObject({ toolResult: { failed: true } });
 });
 
-test("a long report lies in a blob", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask one");
+test("a large result is stored as a blob", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask one");
   await agent.report({ callId: calls[0], output: "y".repeat(60 * 1024) });
-  await agent.over(runId);
+  await agent.waitForEnd(runId);
   const { toolResult } = (await agent.messages()).find(({ role }) => role === "tool") ?? {};
-  expect((await workshop.api(`${agent.at}/blobs/${toolResult?.blob}`)).body).toBe("y".repeat(60 * 1024));
+  expect((await testbed.api(`${agent.at}/blobs/${toolResult?.blob}`)).body).toBe("y".repeat(60 * 1024));
 });
 
-test("a report on nothing, or of nothing, is refused", async () => {
-  const { agent, calls } = await startWaitingTurn("ask one");
-  const other = await workshop.newAgent();
+test("a report for an unknown call or with an invalid body is rejected", async () => {
+  const { agent, calls } = await startPausedTurn("ask one");
+  const other = await testbed.newAgent();
   expect(await agent.report({ callId: "call_nobody_made", output: "x" })).toMatchObject({
     status: 404,
     body: { error: { code: "not_found" } },
@@ -238,38 +238,38 @@ test("a report on nothing, or of nothing, is refused", async () => {
   ]) {
     expect(await agent.report(body)).toMatchObject({
       status: 400,
-      body: { error: { details: { problems: [expect.anything()] } } },
+      body: { error: { details: { issues: [expect.anything()] } } },
     });
   }
   expect(await agent.run()).toMatchObject({ status: "paused" });
 });
 
-test("a turn that waits can be canceled; a report after that is refused", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask two");
+test("a paused turn can be canceled, and later reports are rejected", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask two");
   await agent.report({ callId: calls[0], output: "in time" });
   expect(await agent.cancel()).toEqual({ runId, status: "canceled" });
   expect(await agent.report({ callId: calls[1], output: "too late" })).toMatchObject({
     status: 409,
-    body: { error: { code: "conflict", message: "The turn that asked for this is over." } },
+    body: { error: { code: "conflict", message: "The turn that made this call is over." } },
   });
-  // What was reported in time was, and is no news.
+  // Repeating a report that was in time still succeeds.
   expect(await agent.report({ callId: calls[0], output: "in time" })).toMatchObject({ status: 200 });
   await expectOneResultEach(agent);
   expect(await agent.say("still there?")).toMatchObject({ data: { result: "You said: still there?" } });
 });
 
-test("what is said while it waits: steering joins it, the queue stays behind it, an interrupt ends it", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask one");
+test("messages to a paused turn: steering joins it, queued ones wait behind it, an interrupt ends it", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask one");
   expect(await agent.invoke({ message: "and mind this", mode: "steer" })).toMatchObject({ runId });
   const queued = await agent.invoke({ message: "queued" });
   expect(queued).toMatchObject({ status: "registered", position: 1 });
-  const refused = await workshop.api(`${agent.at}/invoke`, "POST", { message: "x", mode: "steer", props: {} });
-  expect(refused).toMatchObject({
+  const rejected = await testbed.api(`${agent.at}/invoke`, "POST", { message: "x", mode: "steer", props: {} });
+  expect(rejected).toMatchObject({
     status: 400,
-    body: { error: { message: expect.stringContaining("cannot bring props") } },
+    body: { error: { message: expect.stringContaining("cannot have props") } },
   });
   await agent.report({ callId: calls[0], output: "the answer" });
-  await agent.over(queued.runId);
+  await agent.waitForEnd(queued.runId);
   expect((await agent.messages()).map(({ content }) => content)).toEqual([
     "ask one",
     "",
@@ -281,35 +281,35 @@ test("what is said while it waits: steering joins it, the queue stays behind it,
   ]);
   await expectOneResultEach(agent);
 
-  const second = await startWaitingTurn("ask one");
+  const second = await startPausedTurn("ask one");
   const urgent = await second.agent.invoke({ message: "urgent", mode: "interrupt" });
-  expect(await second.agent.over(urgent.runId)).toMatchObject({ data: { result: "You said: urgent" } });
-  expect(await second.agent.over(second.runId)).toMatchObject({ type: "run.canceled" });
+  expect(await second.agent.waitForEnd(urgent.runId)).toMatchObject({ data: { result: "You said: urgent" } });
+  expect(await second.agent.waitForEnd(second.runId)).toMatchObject({ type: "run.canceled" });
   await expectOneResultEach(second.agent);
 });
 
-test("the history of an agent that waits is not cleared under it", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask one");
-  expect((await workshop.api(`${agent.at}/messages`, "DELETE")).status).toBe(409);
+test("the history of a paused agent cannot be cleared", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask one");
+  expect((await testbed.api(`${agent.at}/messages`, "DELETE")).status).toBe(409);
   await agent.report({ callId: calls[0], output: "the answer" });
   await expectEnd(agent, runId, "Heard: the answer");
 });
 
-test("whoever waits for the outcome waits through the pause", async () => {
-  const agent = await workshop.newAgent();
-  const served = workshop.api("/serve", "POST", { agent: agent.name, message: "ask one" });
+test("/serve waits for the outcome through a pause", async () => {
+  const agent = await testbed.newAgent();
+  const served = testbed.api("/serve", "POST", { agent: agent.name, message: "ask one" });
   await waitForPause(agent);
   await agent.report({ callId: listDeferred(await agent.log())[0], output: "the answer" });
   expect(await served).toMatchObject({ status: 200, body: { content: "Heard: the answer" } });
 });
 
-test("a turn that waits survives a kill, and a stop of the host", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask two");
-  await workshop.restartMain();
+test("a paused turn survives a kill of main and a restart of the host", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask two");
+  await testbed.restartMain();
   expect(await agent.run()).toMatchObject({ runId, status: "paused" });
   await agent.report({ callId: calls[0], output: "first" });
-  await workshop.stopHouse();
-  await workshop.startHouse();
+  await testbed.stopHost();
+  await testbed.startHost();
   expect(await agent.run()).toMatchObject({ runId, status: "paused" });
   await agent.report({ callId: calls[1], output: "second" });
   await expectEnd(agent, runId, "first, second");
@@ -318,20 +318,20 @@ test("a turn that waits survives a kill, and a stop of the host", async () => {
   ]);
 });
 
-test("a report that was answered is not lost, whenever main is killed after it", async () => {
+test("an acknowledged report is not lost, whenever main is killed after it", async () => {
   const { below, seed } = createRandom("kills after a report");
   for (let round = 0; round < getRepeatCount("kills", { sample: 3, full: 6 }); round++) {
-    const { agent, runId, calls } = await startWaitingTurn("ask one");
+    const { agent, runId, calls } = await startPausedTurn("ask one");
     expect(await agent.report({ callId: calls[0], output: "the answer" })).toMatchObject({ status: 200 });
     await new Promise((resolve) => setTimeout(resolve, below(20)));
-    await workshop.restartMain();
+    await testbed.restartMain();
     await expectEnd(agent, runId, "Heard: the answer").catch((error: unknown) => {
       throw new Error(`round ${round}, SEED=${seed}`, { cause: error });
     });
   }
 });
 
-/** What the first witness wrote of reports and of going on. */
+/** What the first witness middleware recorded about reports and resumes. */
 async function readWitnessed(agent: TestAgent): Promise<string[]> {
   return (await agent.log()).flatMap(({ type, data }) =>
     type === "middleware.state_changed" &&
@@ -342,23 +342,23 @@ async function readWitnessed(agent: TestAgent): Promise<string[]> {
   );
 }
 
-test("middleware hears every report once, when the turn goes on, also those from before a kill", async () => {
-  const { agent, runId, calls } = await startWaitingTurn("ask two", "watched");
+test("middleware receives every report once when the turn resumes, including those from before a kill", async () => {
+  const { agent, runId, calls } = await startPausedTurn("ask two", "watched");
   await agent.report({ callId: calls[1], error: "no" });
-  await workshop.restartMain();
+  await testbed.restartMain();
   expect(await readWitnessed(agent)).toEqual([]);
   await agent.report({ callId: calls[0], output: "yes" });
-  await agent.over(runId);
+  await agent.waitForEnd(runId);
   expect(await readWitnessed(agent)).toEqual([
     "onChildReport later failed: no",
     "onChildReport later yes",
-    "onResume reported 2",
+    "onResume resolved 2",
   ]);
 });
 
-test("middleware also hears a report that came before the tool came back", async () => {
+test("middleware also receives a result reported before the tool returned", async () => {
   const { agent, runId, callId } = await startToolCall("ask slowly", "watched");
   await agent.report({ callId, output: "quick" });
-  await agent.over(runId);
+  await agent.waitForEnd(runId);
   expect(await readWitnessed(agent)).toEqual(["onChildReport later_slowly quick"]);
 });

@@ -7,22 +7,22 @@ import type { HostProcess } from "../kit/host-process.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
-// A drain is for good, so each test has a house of its own.
-let aviary: EchoHost;
-let house: HostProcess;
+// A drain is final, so each test has its own host.
+let echoHost: EchoHost;
+let host: HostProcess;
 
 beforeEach(async () => {
-  aviary = await openEchoHost();
-  house = aviary.house;
+  echoHost = await openEchoHost();
+  host = echoHost.host;
 });
 
-afterEach(() => aviary?.stop());
+afterEach(() => echoHost?.stop());
 
-/** What the daemon asks before it kills main. */
+/** Sends the request that the daemon sends before it kills main. */
 function drain(): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = http.request(
-      { socketPath: join(house.home, "run", "main.sock"), method: "POST", path: "/drain" },
+      { socketPath: join(host.home, "run", "main.sock"), method: "POST", path: "/drain" },
       (response) => {
         response.resume();
         resolve(response.statusCode ?? 0);
@@ -33,16 +33,16 @@ function drain(): Promise<number> {
   });
 }
 
-test("a drain waits for what is under way, not for open sockets, and lets nothing new in", async () => {
-  const authorization = `Bearer ${house.token}`;
-  const socket = new WebSocket(`ws://127.0.0.1:${house.port}/agents/agency/global`, { headers: { authorization } });
+test("a drain waits for pending requests but not for open sockets, and rejects new requests", async () => {
+  const authorization = `Bearer ${host.token}`;
+  const socket = new WebSocket(`ws://127.0.0.1:${host.port}/agents/agency/global`, { headers: { authorization } });
   await new Promise((resolve) => socket.once("message", resolve));
 
-  // A creation whose body is still on its way.
+  // A creation whose body is not sent yet.
   const body = '{"name":"slow-but-sure"}';
   const creation = http.request({
     host: "127.0.0.1",
-    port: house.port,
+    port: host.port,
     method: "POST",
     path: "/agents",
     headers: {
@@ -52,7 +52,7 @@ test("a drain waits for what is under way, not for open sockets, and lets nothin
       expect: "100-continue",
     },
   });
-  const answered = new Promise<number>((resolve, reject) => {
+  const creationStatus = new Promise<number>((resolve, reject) => {
     creation.on("response", (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
@@ -60,32 +60,32 @@ test("a drain waits for what is under way, not for open sockets, and lets nothin
     creation.on("error", reject);
   });
   creation.flushHeaders();
-  // workerd asks for the body once the Worker reads it: from then on the request is under way.
+  // workerd asks for the body once the Worker reads it: from then on the request is pending.
   await new Promise((resolve) => creation.once("continue", resolve));
 
   const drained = drain();
-  let late: number;
-  do late = (await send({ port: house.port, path: "/agents", headers: { authorization } })).status;
-  while (late === 200);
-  expect(late).toBe(503);
+  let lateStatus: number;
+  do lateStatus = (await send({ port: host.port, path: "/agents", headers: { authorization } })).status;
+  while (lateStatus === 200);
+  expect(lateStatus).toBe(503);
   expect(await Promise.race([drained, Promise.resolve("still waiting")])).toBe("still waiting");
 
   creation.end(body);
-  expect(await answered).toBe(201);
+  expect(await creationStatus).toBe(201);
   expect(await drained).toBe(204);
   expect(socket.readyState).toBe(WebSocket.OPEN);
   socket.terminate();
 });
 
-test("a drain waits for no turn, and for no answer that has begun or waits for one", async () => {
-  const agent = await aviary.newAgent();
-  const leave = new AbortController();
-  const { signal } = leave;
-  const events = await aviary.open(`${agent.at}/events`, { signal });
-  const run = await aviary.open("/run", { body: { agent: agent.name, message: "slow" }, signal });
+test("a drain does not wait for turns, nor for responses that stream or wait for one", async () => {
+  const agent = await echoHost.newAgent();
+  const controller = new AbortController();
+  const { signal } = controller;
+  const events = await echoHost.open(`${agent.at}/events`, { signal });
+  const run = await echoHost.open("/run", { body: { agent: agent.name, message: "slow" }, signal });
   expect([events.status, run.status]).toEqual([200, 200]);
   let served = false;
-  const serving = aviary.ask("/serve", { body: { agent: agent.name, message: "slow" }, signal }).then(
+  const serving = echoHost.ask("/serve", { body: { agent: agent.name, message: "slow" }, signal }).then(
     () => (served = true),
     () => {},
   );
@@ -96,6 +96,6 @@ test("a drain waits for no turn, and for no answer that has begun or waits for o
 
   expect(await drain()).toBe(204);
   expect(served).toBe(false);
-  leave.abort();
+  controller.abort();
   await serving;
 });

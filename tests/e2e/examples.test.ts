@@ -9,36 +9,39 @@ import { waitUntil } from "../kit/wait-until.ts";
 
 const folder = fileURLToPath(new URL("../../examples/", import.meta.url));
 
-test.each(readdirSync(folder))("examples/%s starts as its README says, and answers without a key", async (name) => {
-  const home = await createHomePath();
-  onTestFinished(() => removeHome(home));
-  const cwd = folder + name;
-  const env = {
-    PATH: process.env.PATH ?? "",
-    HOME: dirname(home),
-    THINKERY_HOME: home,
-    NO_COLOR: "1",
-    npm_config_update_notifier: "false",
-  };
-  const started = spawn("npm", ["start", "--", "--port", "0"], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-  let printed = "";
-  for (const stream of [started.stdout, started.stderr]) stream.on("data", (chunk) => (printed += chunk));
-  onTestFinished(async () => {
-    await runCli(["stop"], home);
-    await waitForExit(started);
-  });
-  await waitUntil(
-    "the host to start, or not to",
-    () => printed.includes("Thinkery is running at") || started.exitCode !== null,
-    { within: 50_000 },
-  );
-  expect(printed).toContain("Thinkery is running at");
+test.each(readdirSync(folder))(
+  "examples/%s starts as its README says and responds without an API key",
+  async (name) => {
+    const home = await createHomePath();
+    onTestFinished(() => removeHome(home));
+    const cwd = folder + name;
+    const env = {
+      PATH: process.env.PATH ?? "",
+      HOME: dirname(home),
+      THINKERY_HOME: home,
+      NO_COLOR: "1",
+      npm_config_update_notifier: "false",
+    };
+    const started = spawn("npm", ["start", "--", "--port", "0"], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [started.stdout, started.stderr]) stream.on("data", (chunk) => (output += chunk));
+    onTestFinished(async () => {
+      await runCli(["stop"], home);
+      await waitForExit(started);
+    });
+    await waitUntil(
+      "the host to start or exit",
+      () => output.includes("Thinkery is running at") || started.exitCode !== null,
+      { timeoutMs: 50_000 },
+    );
+    expect(output).toContain("Thinkery is running at");
 
-  const run = (...args: string[]) => runCli(args, home, { cwd });
-  expect(await run("new", "sam")).toMatchObject({ code: 0 });
-  expect(await run("run", "sam", "Hello")).toMatchObject({ code: 0, stdout: expect.stringContaining("scripted") });
-  expect((await run("status")).stdout).toContain(`${cwd}/src/worker.ts (own+`);
-  expect(await run("stop")).toMatchObject({ code: 0 });
-  expect(await waitForExit(started)).toBe(0);
-  expect(findHomeProcesses(home)).toEqual([]);
-});
+    const run = (...args: string[]) => runCli(args, home, { cwd });
+    expect(await run("new", "sam")).toMatchObject({ code: 0 });
+    expect(await run("run", "sam", "Hello")).toMatchObject({ code: 0, stdout: expect.stringContaining("scripted") });
+    expect((await run("status")).stdout).toContain(`${cwd}/src/worker.ts (own+`);
+    expect(await run("stop")).toMatchObject({ code: 0 });
+    expect(await waitForExit(started)).toBe(0);
+    expect(findHomeProcesses(home)).toEqual([]);
+  },
+);

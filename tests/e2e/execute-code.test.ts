@@ -3,16 +3,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Code that a model writes, from the tool call to what becomes of it, with everything real in between.
+// Code written by a model, end to end from the tool call to its result.
 
-let workshop: Testbed;
+let testbed: Testbed;
 
 beforeAll(async () => {
-  const run = (more: object = {}) => [
-    { call: { tool: "executeCode", input: { code: "{{ message }}", ...more } } },
+  const run = (options: object = {}) => [
+    { call: { tool: "executeCode", input: { code: "{{ message }}", ...options } } },
     { text: "{{ results.0 }}" },
   ];
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     config: {
       sandboxSlots: 2,
       maxFailuresPerMinute: 100,
@@ -34,16 +34,16 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => workshop?.stop());
+afterAll(() => testbed?.stop());
 
-const createCoder = (model = "scripted:code", more: object = {}) => workshop.newAgent({ model, ...more });
+const createCoder = (model = "scripted:code") => testbed.newAgent({ model });
 
 type CodeResult = Extract<AgentEvent, { type: "tool.output" | "tool.error" }>;
 
-/** Has the agent run the code, and answers what became of the call; the turn has to go on after it. */
+/** Has the agent run the code and returns the result of the call. The turn has to complete. */
 async function run(agent: TestAgent, code: string): Promise<CodeResult> {
   const { runId } = await agent.invoke({ message: code });
-  const end = await agent.over(runId, 90_000);
+  const end = await agent.waitForEnd(runId, 90_000);
   expect(end.type).toBe("agent.completed");
   const events = await agent.log();
   return events.find(
@@ -75,7 +75,7 @@ test("a model's code runs, awaits, logs and returns", async () => {
   expect(await runForOutput(agent, "return new Map([['a', 1n]])")).toBe("Map(1) { 'a' => 1n }");
 });
 
-test("it imports the modules it was given", async () => {
+test("code imports the modules passed with it", async () => {
   const agent = await createCoder("scripted:modular");
   expect(
     await runForOutput(
@@ -85,7 +85,7 @@ test("it imports the modules it was given", async () => {
   ).toBe("42");
 });
 
-test("what goes wrong has its own kind, and its place in the model's code", async () => {
+test("each failure has its own error code, with the location in the model's code", async () => {
   const agent = await createCoder();
   expect(await runForError(agent, "const a = 1;\nlet b = ;")).toEqual(["syntax", expect.stringMatching(/code:2:9/)]);
   expect(await runForError(agent, "const a = 1;\n  a.b.c();")).toEqual([
@@ -98,8 +98,11 @@ test("what goes wrong has its own kind, and its place in the model's code", asyn
     expect.stringContaining("memory"),
   ]);
   const hasty = await createCoder("scripted:hasty");
-  expect(await runForError(hasty, "for (;;) {}")).toEqual(["timeout", "The run took more than 300 ms and was ended."]);
-  // On a busy machine it may take a while until the first word is heard.
+  expect(await runForError(hasty, "for (;;) {}")).toEqual([
+    "timeout",
+    "The run did not finish within 300 ms and was stopped.",
+  ]);
+  // On a busy machine it may take a while until the first output arrives.
   expect(
     await runForError(
       await createCoder("scripted:patient"),
@@ -109,32 +112,32 @@ test("what goes wrong has its own kind, and its place in the model's code", asyn
   expect(await runForOutput(agent, "return 'still here'")).toBe("still here");
 });
 
-test("a run whose sandbox is killed says so, and its turn goes on", async () => {
+test("a run whose sandbox is killed reports it, and its turn continues", async () => {
   const agent = await createCoder();
   const running = run(
     agent,
     "await echo('ready'); await new Promise((resolve) => setTimeout(resolve, 4000)); return 'too late'",
   );
-  await agent.seen("the run", ({ type }) => type === "capability.answered");
-  const { body } = await workshop.api("/health");
+  await agent.waitForEvent("the run", ({ type }) => type === "capability.answered");
+  const { body } = await testbed.api("/health");
   const slot = body.sandboxes.find((slot: { agent?: string }) => slot.agent === `global~${agent.name}`);
   expect(slot.runs).toBe(1);
   process.kill(slot.pid, "SIGKILL");
   const end = await running;
   expect(end.type === "tool.error" && [end.data.errorCode, end.data.error]).toEqual([
     "sandbox_lost",
-    expect.stringContaining("sandbox of this run is gone"),
+    expect.stringContaining("sandbox of this run was lost"),
   ]);
   expect(await runForOutput(agent, "return 1")).toBe("1");
 });
 
-test("code calls the agent's tools through the gate: ledger, policy, action log, and never another run of code", async () => {
-  const blueprint = await workshop.newBlueprint({
+test("code calls the agent's tools through the gate (ledger, policy, action log) but cannot run more code", async () => {
+  const blueprint = await testbed.newBlueprint({
     tags: ["default"],
     model: "scripted:code",
     config: { policy: [{ tool: "write_todos", action: "deny" }] },
   });
-  const agent = await workshop.newAgent({ blueprint });
+  const agent = await testbed.newAgent({ blueprint });
   const code = `
     const title = await tools.set_title({ title: "By code" });
     const failures = [];
@@ -151,10 +154,10 @@ test("code calls the agent's tools through the gate: ledger, policy, action log,
     expect.stringContaining("denies write_todos"),
     expect.stringContaining("title"),
     expect.stringContaining("Did you mean set_title?"),
-    expect.stringContaining("by the model only"),
+    expect.stringContaining("only be called by the model"),
   ]);
   expect((await agent.state()).title).toBe("By code");
-  const { body } = await workshop.api(`${agent.at}/actions`);
+  const { body } = await testbed.api(`${agent.at}/actions`);
   expect(body.actions.map(({ tool, success }: { tool: string; success: boolean }) => [tool, success])).toEqual([
     ["executeCode", true],
     ["executeCode", false],
@@ -163,49 +166,49 @@ test("code calls the agent's tools through the gate: ledger, policy, action log,
     ["write_todos", false],
     ["set_title", true],
   ]);
-  // The model is told of its own call only.
+  // The model sees only the result of its own call.
   expect((await agent.messages()).filter(({ role }) => role === "tool")).toHaveLength(1);
 });
 
-test("runs of many agents at once all end, while two slots do the work", async () => {
+test("concurrent runs of many agents all complete on two slots", async () => {
   const agents = await Promise.all(Array.from({ length: 8 }, () => createCoder()));
-  const ends = await Promise.all(
+  const results = await Promise.all(
     agents.map(async (agent, index) => {
-      const answers = [];
-      for (let turn = 0; turn < 3; turn++) answers.push(await runForOutput(agent, `return ${index} * 10 + ${turn}`));
-      return answers;
+      const outputs = [];
+      for (let turn = 0; turn < 3; turn++) outputs.push(await runForOutput(agent, `return ${index} * 10 + ${turn}`));
+      return outputs;
     }),
   );
-  expect(ends).toEqual(agents.map((_, index) => [0, 1, 2].map((turn) => String(index * 10 + turn))));
+  expect(results).toEqual(agents.map((_, index) => [0, 1, 2].map((turn) => String(index * 10 + turn))));
 }, 60_000);
 
-test("a canceled run leaves its slot, and a deleted agent too", async () => {
+test("a canceled run and a deleted agent release their slots", async () => {
   const endless = "await echo('ready'); await new Promise((resolve) => setTimeout(resolve, 60_000))";
   for (const end of ["cancel", "delete"] as const) {
     const agent = await createCoder();
     await agent.invoke({ message: endless });
-    await agent.seen("the run", ({ type }) => type === "capability.answered");
+    await agent.waitForEvent("the run", ({ type }) => type === "capability.answered");
     if (end === "cancel") await agent.cancel();
-    else expect((await workshop.api(agent.at, "DELETE")).status).toBeLessThan(300);
+    else expect((await testbed.api(agent.at, "DELETE")).status).toBeLessThan(300);
     await waitUntil("its slot to be free", async () => {
-      const { body } = await workshop.api("/health");
+      const { body } = await testbed.api("/health");
       return body.sandboxes.every((slot: { agent?: string }) => slot.agent !== `global~${agent.name}`);
     });
   }
 });
 
-test("main dies in the middle of a run: its outcome is unknown, what it called has an answer, and the slot is another process", async () => {
+test("if main dies during a run, its outcome is unknown, its calls get results, and its slot gets a new process", async () => {
   const agent = await createCoder();
   const { runId } = await agent.invoke({
     message:
       "await echo('ready'); tools.hang({}).catch(() => {}); for (;;) await new Promise((resolve) => setTimeout(resolve, 10))",
   });
-  await agent.seen("its call", (event) => event.type === "capability.called" && event.data.toolName === "hang");
-  const before = (await workshop.api("/health")).body.sandboxes.map(
+  await agent.waitForEvent("its call", (event) => event.type === "capability.called" && event.data.toolName === "hang");
+  const before = (await testbed.api("/health")).body.sandboxes.map(
     ({ generation }: { generation: number }) => generation,
   );
-  await workshop.restartMain();
-  const end = await agent.over(runId, 90_000);
+  await testbed.restartMain();
+  const end = await agent.waitForEnd(runId, 90_000);
   expect(end.type).toBe("agent.completed");
   const events = await agent.log();
   const failed = events.find((event) => event.type === "tool.error");
@@ -215,7 +218,7 @@ test("main dies in the middle of a run: its outcome is unknown, what it called h
     ["echo", undefined],
     ["hang", "outcome_unknown"],
   ]);
-  const after = (await workshop.api("/health")).body.sandboxes.map(
+  const after = (await testbed.api("/health")).body.sandboxes.map(
     ({ generation }: { generation: number }) => generation,
   );
   expect(after.every((generation: number, index: number) => generation > before[index])).toBe(true);

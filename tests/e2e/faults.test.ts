@@ -5,7 +5,7 @@ import type { Answer, Fault, Phase } from "../kit/model-server/answer.ts";
 import { sample } from "../kit/sample.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Providers that fail in every way, at every point of their answer, through a whole host.
+// Providers that fail in every way, at every point of their response, against a real host.
 
 const wires = { chat: "local:test-model", responses: "openai:test-model", messages: "anthropic:test-model" } as const;
 
@@ -22,30 +22,30 @@ const done: Answer = { text: ["All ", "done."] };
 
 interface Scenario {
   fault: Fault;
-  /** So many calls meet the fault; then all is well. */
+  /** Calls that hit the fault; later ones succeed. */
   times: number;
 }
 
-/** By the message that asks for it: the server finds the scenario in what the user said last. */
+/** Scenarios and call counts by message: the server looks them up by the last user message. */
 const scenarios = new Map<string, Scenario>();
 const calls = new Map<string, number>();
 
 let server: ModelServer;
-let workshop: Testbed;
+let testbed: Testbed;
 
 beforeAll(async () => {
   server = await openModelServer();
   server.answer(({ latest, results }) => {
-    const nth = (calls.get(latest) ?? 0) + 1;
-    calls.set(latest, nth);
+    const count = (calls.get(latest) ?? 0) + 1;
+    calls.set(latest, count);
     const scenario = scenarios.get(latest);
-    if (scenario && nth <= scenario.times) return { ...note, fault: scenario.fault };
+    if (scenario && count <= scenario.times) return { ...note, fault: scenario.fault };
     return scenario && results.length === 0 ? note : done;
   });
-  const base = `${server.url}/v1`;
-  workshop = await openTestbed({
+  const baseUrl = `${server.url}/v1`;
+  testbed = await openTestbed({
     config: {
-      providers: { openai: { base }, anthropic: { base }, local: { base, wire: "chat" } },
+      providers: { openai: { baseUrl }, anthropic: { baseUrl }, local: { baseUrl, wire: "chat" } },
       turn: { heartbeatSeconds: 1, noProgressSeconds: 10 },
     },
     env: { OPENAI_API_KEY: "sk-test-0123456789", ANTHROPIC_API_KEY: "sk-ant-0123456789" },
@@ -54,13 +54,13 @@ beforeAll(async () => {
 
 afterAll(async () => {
   server?.release();
-  await workshop?.stop();
+  await testbed?.stop();
   await server?.stop();
 });
 
 const phases: Phase[] = ["before", "first", "text", "tool", "end"];
 
-const passing: [string, Fault][] = [
+const transientFaults: [string, Fault][] = [
   ["429", { kind: "status", status: 429, retryAfter: 0 }],
   ["500", { kind: "status", status: 500 }],
   ["503", { kind: "status", status: 503 }],
@@ -75,26 +75,26 @@ const passing: [string, Fault][] = [
 
 const getPhase = (fault: Fault) => ("phase" in fault ? fault.phase : "status");
 
-/** In a sample each wire meets every kind of fault and every phase. */
-const passingCases = sample(
-  wireNames.flatMap((wire) => passing.map(([name, fault]) => ({ wire, name, fault }))),
+/** Every sample covers each kind of fault and each phase on every wire. */
+const transientCases = sample(
+  wireNames.flatMap((wire) => transientFaults.map(([name, fault]) => ({ wire, name, fault }))),
   {
-    name: "passing faults",
+    name: "transient faults",
     size: 27,
     kindOf: ({ wire, fault }) => [`${wire} ${fault.kind}`, `${wire} ${getPhase(fault)}`],
   },
 );
 
-async function play(
+async function runScenario(
   wire: Wire,
   name: string,
   scenario: Scenario,
 ): Promise<{ agent: TestAgent; outcome: AgentEvent; message: string }> {
   const message = `${wire}: ${name}`;
   scenarios.set(message, scenario);
-  const agent = await workshop.newAgent({ model: wires[wire] });
+  const agent = await testbed.newAgent({ model: wires[wire] });
   const { runId } = await agent.invoke({ message });
-  return { agent, message, outcome: await agent.over(runId, 45_000) };
+  return { agent, message, outcome: await agent.waitForEnd(runId, 45_000) };
 }
 
 const readMessages = async (agent: TestAgent) =>
@@ -104,12 +104,12 @@ async function expectUsable(agent: TestAgent): Promise<void> {
   expect(await agent.say("and now?")).toMatchObject({ type: "agent.completed", data: { result: "All done." } });
 }
 
-test.each(wireNames)("a fault that passes is retried, and nothing is said or done twice (%s)", async (wire) => {
+test.each(wireNames)("a transient fault is retried, and no message or tool call is repeated (%s)", async (wire) => {
   await Promise.all(
-    passingCases
-      .filter((one) => one.wire === wire)
+    transientCases
+      .filter((candidate) => candidate.wire === wire)
       .map(async ({ name, fault }) => {
-        const { agent, outcome, message } = await play(wire, name, { fault, times: 1 });
+        const { agent, outcome, message } = await runScenario(wire, name, { fault, times: 1 });
         expect([name, outcome]).toMatchObject([name, { type: "agent.completed", data: { result: "All done." } }]);
         expect([name, calls.get(message)]).toEqual([name, 3]);
         expect([name, await readMessages(agent)]).toEqual([
@@ -128,13 +128,16 @@ test.each(wireNames)("a fault that passes is retried, and nothing is said or don
   );
 });
 
-test.each(wireNames)("slow words are no fault (%s)", async (wire) => {
-  const { outcome, message } = await play(wire, "slow", { fault: { kind: "slow", phase: "text", ms: 100 }, times: 1 });
+test.each(wireNames)("a slow response is not a fault (%s)", async (wire) => {
+  const { outcome, message } = await runScenario(wire, "slow", {
+    fault: { kind: "slow", phase: "text", ms: 100 },
+    times: 1,
+  });
   expect(outcome).toMatchObject({ type: "agent.completed" });
   expect(calls.get(message)).toBe(2);
 });
 
-const final: [string, Fault, string][] = [
+const permanentFaults: [string, Fault, string][] = [
   ["a wrong key", { kind: "status", status: 401, code: "invalid_api_key", type: "authentication_error" }, "model_auth"],
   ["no credit", { kind: "status", status: 429, code: "insufficient_quota", type: "billing_error" }, "model_quota"],
   [
@@ -148,13 +151,13 @@ const final: [string, Fault, string][] = [
     { kind: "status", status: 400, code: "content_policy_violation", type: "content_filter" },
     "model_content",
   ],
-  ["a wish to wait an hour", { kind: "status", status: 429, retryAfter: 3600 }, "model_overloaded"],
+  ["a retry after an hour", { kind: "status", status: 429, retryAfter: 3600 }, "model_overloaded"],
 ];
 
-test.each(wireNames)("what will not pass is asked once and told with what to do (%s)", async (wire) => {
+test.each(wireNames)("a permanent fault is not retried, and the error says what to do (%s)", async (wire) => {
   await Promise.all(
-    final.map(async ([name, fault, code]) => {
-      const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
+    permanentFaults.map(async ([name, fault, code]) => {
+      const { agent, outcome, message } = await runScenario(wire, name, { fault, times: 99 });
       expect([name, outcome]).toMatchObject([
         name,
         { type: "agent.error", data: { code, error: expect.any(String), advice: expect.any(String) } },
@@ -172,15 +175,15 @@ test.each(wireNames)("what will not pass is asked once and told with what to do 
   );
 });
 
-test("what never passes is tried four times, and a provider that falls silent does not keep the turn", async () => {
-  const endless = wireNames.flatMap((wire): Promise<void>[] => [
+test("a persistent fault is tried four times, and a provider that stalls does not block the turn", async () => {
+  const runs = wireNames.flatMap((wire): Promise<void>[] => [
     ...(
       [
         ["always 500", { kind: "status", status: 500 }, "model_overloaded"],
         ["always cut", { kind: "cut", phase: "text" }, "model_network"],
       ] as [string, Fault, string][]
     ).map(async ([name, fault, code]) => {
-      const { agent, outcome, message } = await play(wire, name, { fault, times: 99 });
+      const { agent, outcome, message } = await runScenario(wire, name, { fault, times: 99 });
       expect([name, outcome]).toMatchObject([
         name,
         { type: "agent.error", data: { code, advice: expect.any(String) } },
@@ -197,7 +200,7 @@ test("what never passes is tried four times, and a provider that falls silent do
     }),
     (async () => {
       const before = server.countAbandoned();
-      const { agent, outcome, message } = await play(wire, "stall", {
+      const { agent, outcome, message } = await runScenario(wire, "stall", {
         fault: { kind: "stall", phase: "text" },
         times: 99,
       });
@@ -207,5 +210,5 @@ test("what never passes is tried four times, and a provider that falls silent do
       await expectUsable(agent);
     })(),
   ]);
-  await Promise.all(endless);
+  await Promise.all(runs);
 });

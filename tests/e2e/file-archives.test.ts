@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRandom } from "../kit/random.ts";
 import { send } from "../kit/wire.ts";
 
-// A whole workspace as a zip, both ways.
+// Downloading and uploading a workspace as a zip.
 
 let host: TestHost;
 let agentCount = 0;
@@ -35,11 +35,11 @@ const put = (agent: Agent, body: Buffer | string, query = "") =>
     body,
   });
 
-test("all files are saved as a zip: of a folder, of a branch, as they were", async () => {
+test("files are downloaded as a zip: all, of a folder, of a branch or of a version", async () => {
   const agent = await newAgent();
   expect(await readArchive(agent)).toEqual({});
-  const chance = createRandom("archive");
-  const large = Buffer.from(Array.from({ length: 3_000_000 }, () => chance.below(256)));
+  const random = createRandom("archive");
+  const large = Buffer.from(Array.from({ length: 3_000_000 }, () => random.below(256)));
   await agent.editFiles([
     { write: "a.txt", content: "one" },
     { write: "docs/résumé.md", content: "# é" },
@@ -49,14 +49,18 @@ test("all files are saved as a zip: of a folder, of a branch, as they were", asy
   await agent.createBranch({ name: "try" });
   await agent.putFile("a.txt", "tried", { branch: "try" });
   await agent.putFile("a.txt", "two");
-  const whole = await readArchive(agent);
-  expect(Object.keys(whole)).toEqual(["a.txt", "docs/empty.txt", "docs/résumé.md", "large.bin"]);
-  expect(Buffer.compare(whole["large.bin"] as Uint8Array, large)).toBe(0);
-  expect(Buffer.from(whole["docs/résumé.md"] as Uint8Array).toString()).toBe("# é");
+  const all = await readArchive(agent);
+  expect(Object.keys(all)).toEqual(["a.txt", "docs/empty.txt", "docs/résumé.md", "large.bin"]);
+  expect(Buffer.compare(all["large.bin"] as Uint8Array, large)).toBe(0);
+  expect(Buffer.from(all["docs/résumé.md"] as Uint8Array).toString()).toBe("# é");
   expect(Object.keys(await readArchive(agent, { under: "docs/" }))).toEqual(["docs/empty.txt", "docs/résumé.md"]);
-  const text = async (query: object) =>
+  const readText = async (query: object) =>
     Buffer.from((await readArchive(agent, query))["a.txt"] as Uint8Array).toString();
-  expect([await text({}), await text({ version: 1 }), await text({ branch: "try" })]).toEqual(["two", "one", "tried"]);
+  expect([await readText({}), await readText({ version: 1 }), await readText({ branch: "try" })]).toEqual([
+    "two",
+    "one",
+    "tried",
+  ]);
   for (const query of [{ version: 99 }, { branch: "nowhere" }, { under: "nowhere" }])
     await expect(agent.archive(query)).rejects.toMatchObject({ code: "not_found" });
   await expect(agent.archive({ under: "../x" })).rejects.toMatchObject({ code: "bad_request" });
@@ -79,7 +83,7 @@ test("all files are saved as a zip: of a folder, of a branch, as they were", asy
   expect([head.status, head.body]).toEqual([200, ""]);
 });
 
-test("a reader who does not read, and one who leaves, are no trouble", async () => {
+test("canceled downloads do not affect the host", async () => {
   const agent = await newAgent();
   for (const name of ["a", "b", "c"])
     await agent.putFile(`${name}.bin`, new Uint8Array(3 * 1024 * 1024).fill(name.charCodeAt(0)));
@@ -92,7 +96,7 @@ test("a reader who does not read, and one who leaves, are no trouble", async () 
   expect((await host.client.call("health")).restarts).toBe(0);
 });
 
-test("a zip is written as one version, and with replace nothing else is left", async () => {
+test("a zip is uploaded as one version, and with replace all other files are deleted", async () => {
   const agent = await newAgent();
   await agent.editFiles([
     { write: "keep.txt", content: "kept" },
@@ -117,7 +121,7 @@ test("a zip is written as one version, and with replace nothing else is left", a
   expect(await listPaths(agent)).toEqual(["keep.txt", "p.png", "src/new.ts", "src/old.ts", "thing"]);
   expect((await agent.file("p.png")).kind).toBe("binary");
   expect(await agent.putArchive(zip)).toEqual({ overlaps: [] });
-  // A folder comes where a file was, because the file goes.
+  // A folder can take the place of a file that is deleted.
   const other = zipSync({ "thing/inside.txt": bytes("x"), "keep.txt": bytes("kept") });
   await expect(agent.putArchive(other)).rejects.toMatchObject({ code: "conflict" });
   const replaced = await agent.putArchive(other, { replace: true });
@@ -139,7 +143,7 @@ test("a zip is written as one version, and with replace nothing else is left", a
   ]);
 });
 
-test("what was saved is what is written, thousands of files included", async () => {
+test("a download of thousands of files can be uploaded unchanged", async () => {
   const [one, other] = [await newAgent(), await newAgent()];
   const files = Object.fromEntries(
     Array.from({ length: 2000 }, (_, index) => [
@@ -150,23 +154,23 @@ test("what was saved is what is written, thousands of files included", async () 
   const { version } = await one.putArchive(zipSync(files, { level: 1 }));
   expect([version?.changes.length, version?.more]).toEqual([100, 1900]);
   await other.putArchive(await buffer((await one.archive()) as never));
-  const hashes = async (agent: Agent) => {
+  const listHashes = async (agent: Agent) => {
     const all: string[] = [];
     for await (const { path, hash } of agent.allFiles()) all.push(`${hash} ${path}`);
     return all;
   };
-  const [first, second] = [await hashes(one), await hashes(other)];
+  const [first, second] = [await listHashes(one), await listHashes(other)];
   expect(first).toHaveLength(2000);
   expect(second).toEqual(first);
 });
 
-test("files of any size are unpacked as they were", async () => {
+test("files of any size are extracted unchanged", async () => {
   const agent = await newAgent();
-  const chance = createRandom("sizes");
-  const words = Array.from({ length: 500 }, () => chance.text(1 + chance.below(9), "abcdefghijklm"));
+  const random = createRandom("sizes");
+  const words = Array.from({ length: 500 }, () => random.text(1 + random.below(9), "abcdefghijklm"));
   let text = "";
-  while (text.length < 400_000) text += `${chance.pick(words)} `;
-  // Where a buffer that is doubled is just full, and elsewhere.
+  while (text.length < 400_000) text += `${random.pick(words)} `;
+  // Sizes at which a doubling buffer is just full, and random ones.
   const sizes = [
     0,
     1,
@@ -180,9 +184,9 @@ test("files of any size are unpacked as they were", async () => {
     131_072,
     262_144,
     400_000,
-    ...Array.from({ length: 8 }, () => chance.below(400_000)),
+    ...Array.from({ length: 8 }, () => random.below(400_000)),
   ];
-  // In parts: there is not room for much text here.
+  // In parts, because the text limit is small here.
   for (const part of [sizes.slice(0, 10), sizes.slice(10, 12), ...sizes.slice(12).map((size) => [size])]) {
     const files = Object.fromEntries(part.map((size) => [`f${size}.txt`, bytes(text.slice(0, size))]));
     await agent.putArchive(zipSync(files), { replace: true });
@@ -202,7 +206,7 @@ test("files of any size are unpacked as they were", async () => {
 
 test.each<[string, () => Uint8Array, number, RegExp]>([
   [
-    "that climbs out",
+    "with “..” in a path",
     () => zipSync({ "good.txt": bytes("x"), "../../evil.txt": bytes("x") }),
     400,
     /“\.\.” is not a name/,
@@ -210,10 +214,10 @@ test.each<[string, () => Uint8Array, number, RegExp]>([
   ["with an absolute path", () => zipSync({ "good.txt": bytes("x"), "/etc/cron.d/evil": bytes("x") }), 400, /outside/],
   ["with backslashes", () => zipSync({ "..\\evil.txt": bytes("x") }), 400, /backslashes/],
   [
-    "whose names differ by case only",
+    "with names that differ only in case",
     () => zipSync({ "a.txt": bytes("x"), "A.txt": bytes("x") }),
     409,
-    /upper and lower case/,
+    /only in case/,
   ],
   [
     "with a file that is also a folder",
@@ -222,13 +226,13 @@ test.each<[string, () => Uint8Array, number, RegExp]>([
     /is a f(?:ile|older)/,
   ],
   [
-    "that is a bomb in one file",
+    "that is a bomb of one file",
     () => zipSync({ "bomb.bin": new Uint8Array(4 * 1024 * 1024 + 1) }),
     413,
     /“bomb.bin” is too large/,
   ],
   [
-    "that is a bomb in many files",
+    "that is a bomb of many files",
     () =>
       zipSync(
         Object.fromEntries(Array.from({ length: 4 }, (_, index) => [`${index}.bin`, new Uint8Array(4 * 1024 * 1024)])),
@@ -247,14 +251,14 @@ test.each<[string, () => Uint8Array, number, RegExp]>([
         { level: 1 },
       ),
     413,
-    /texts/,
+    /text files/,
   ],
-  ["that is none", () => bytes("hello"), 400, /no end/],
-  ["that is empty", () => new Uint8Array(), 400, /no end/],
-])("a zip %s is refused, and nothing of it is written", async (_, zip, status, why) => {
+  ["that is not a zip", () => bytes("hello"), 400, /end record is missing/],
+  ["that is empty", () => new Uint8Array(), 400, /end record is missing/],
+])("a zip %s is rejected, and nothing is written", async (_, zip, status, message) => {
   const agent = await newAgent();
-  const answer = await put(agent, Buffer.from(zip()));
-  expect(answer.status).toBe(status);
-  expect(JSON.parse(answer.body).error.message).toMatch(why);
+  const response = await put(agent, Buffer.from(zip()));
+  expect(response.status).toBe(status);
+  expect(JSON.parse(response.body).error.message).toMatch(message);
   expect(await agent.files()).toEqual({ files: [], version: 0 });
 });

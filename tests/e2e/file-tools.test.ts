@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// What a model does with files: from its call to what is in the workspace, its history and the logs.
+// File tools end to end: from the model's call to the workspace, its history and the logs.
 
-let workshop: Testbed;
+let testbed: Testbed;
 
 const call = (tool: string, input: object) => ({ call: { tool, input } });
 const last = { text: "{{ results.0 }}" };
 
 beforeAll(async () => {
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { sandboxSlots: 1, maxFailuresPerMinute: 1000, turn: { hookTimeoutSeconds: 30 } },
     scripts: {
@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => workshop?.stop());
+afterAll(() => testbed?.stop());
 
 async function runAndGetResult(agent: TestAgent, message: string): Promise<string> {
   const { type, data } = await agent.say(message);
@@ -64,8 +64,8 @@ async function runAndGetResult(agent: TestAgent, message: string): Promise<strin
   return (data as { result: string }).result;
 }
 
-const createHeaders = () => ({ authorization: `Bearer ${workshop.house().token}` });
-const buildFileUrl = (agent: TestAgent, path: string) => `${workshop.house().url}${agent.at}/files/${path}`;
+const createHeaders = () => ({ authorization: `Bearer ${testbed.host().token}` });
+const buildFileUrl = (agent: TestAgent, path: string) => `${testbed.host().url}${agent.at}/files/${path}`;
 const put = async (agent: TestAgent, path: string, body: string | Uint8Array) =>
   expect(
     (await fetch(buildFileUrl(agent, path), { method: "PUT", headers: createHeaders(), body: body as BodyInit })).ok,
@@ -75,18 +75,18 @@ const read = async (agent: TestAgent, path: string) => {
   return response.ok ? response.text() : response.status;
 };
 
-test("a model writes, edits and reads; each change is a version with its call, and the logs have no content", async () => {
-  const agent = await workshop.newAgent();
+test("a model writes, edits and reads files; each change is a version with its call, and logs contain no content", async () => {
+  const agent = await testbed.newAgent();
   expect(await runAndGetResult(agent, "make")).toBe("1\texport const secret = 1;\n2\texport const b = 3;");
   expect(await read(agent, "src/a.ts")).toBe("export const secret = 1;\nexport const b = 3;\n");
-  const { body } = await workshop.api(`${agent.at}/versions`);
+  const { body } = await testbed.api(`${agent.at}/versions`);
   expect(body.versions.map(({ origin, changes }: any) => [origin.tool, changes[0].kind])).toEqual([
     ["editFile", "edit"],
     ["writeFile", "add"],
   ]);
   const calls = (await agent.messages()).flatMap(({ toolCalls = [] }: any) => toolCalls.map(({ id }: any) => id));
   expect(calls).toEqual(expect.arrayContaining(body.versions.map(({ origin }: any) => origin.toolCall)));
-  const { body: log } = await workshop.api(`${agent.at}/actions`);
+  const { body: log } = await testbed.api(`${agent.at}/actions`);
   expect(log.actions.map(({ tool, action, success }: any) => [tool, action, success])).toEqual(
     expect.arrayContaining([
       ["writeFile", "write", true],
@@ -97,14 +97,14 @@ test("a model writes, edits and reads; each change is a version with its call, a
   expect(JSON.stringify(log)).not.toContain("secret");
   expect(await runAndGetResult(agent, "find")).toBe("src/a.ts|src/a.ts\n2\texport const b = 3;|src/a.ts (45 bytes)");
   expect(await runAndGetResult(agent, "tidy")).toBe("Moved src to lib, 1 file.");
-  expect((await workshop.api(`${agent.at}/files`)).body.files).toEqual([]);
+  expect((await testbed.api(`${agent.at}/files`)).body.files).toEqual([]);
 });
 
-test("what a person changed since is not overwritten, and what is still there can be edited", async () => {
-  const agent = await workshop.newAgent();
+test("a user's later changes are not overwritten, and text that is still there can be edited", async () => {
+  const agent = await testbed.newAgent();
   await put(agent, "notes.md", "first line\nsecond line\n");
   expect(await runAndGetResult(agent, "edit")).toContain("You have not read “notes.md” yet");
-  expect(await runAndGetResult(agent, "replace")).toContain("is there already, and you have not read it");
+  expect(await runAndGetResult(agent, "replace")).toContain("already exists and you have not read it");
   expect(await runAndGetResult(agent, "read")).toBe("1\tfirst line\n2\tsecond line");
   await put(agent, "notes.md", "first line\nsecond line\nthird, by a person\n");
   expect(await runAndGetResult(agent, "replace")).toContain("has changed since you read it");
@@ -118,45 +118,45 @@ test("what a person changed since is not overwritten, and what is still there ca
   expect(await runAndGetResult(agent, "replace")).toContain("Changed notes.md: 1 line added, 3 removed.");
 });
 
-test("what was read is known after a restart too", async () => {
-  const agent = await workshop.newAgent();
+test("which files were read is remembered after a restart", async () => {
+  const agent = await testbed.newAgent();
   await put(agent, "notes.md", "second line\n");
   await runAndGetResult(agent, "read");
-  await workshop.restartMain();
+  await testbed.restartMain();
   expect(await runAndGetResult(agent, "edit")).toBe("Changed notes.md.\n1\tSECOND LINE");
 });
 
-test("a change that was made when main died is not made again, even if what comes after it was under way", async () => {
-  const blueprint = await workshop.newBlueprint({
+test("a change made before main died is not repeated, even if its hooks were still running", async () => {
+  const blueprint = await testbed.newBlueprint({
     tags: ["default", "puppet"],
     config: { puppet: { onToolResult: "hang" } },
   });
-  const agent = await workshop.newAgent({ blueprint });
+  const agent = await testbed.newAgent({ blueprint });
   const { runId } = await agent.invoke({ message: "create" });
   await waitUntil("the file", async () => (await read(agent, "new.md")) === "once\n");
-  await workshop.restartMain();
-  await agent.over(runId, 40_000);
+  await testbed.restartMain();
+  await agent.waitForEnd(runId, 40_000);
   const ends = (await agent.log()).flatMap(({ type, data }: any) =>
     type === "tool.error" || type === "tool.output" ? [data.errorCode ?? data.output] : [],
   );
   expect(ends).toEqual(["Created new.md.\n1\tonce"]);
-  expect((await workshop.api(`${agent.at}/versions`)).body.versions).toHaveLength(1);
+  expect((await testbed.api(`${agent.at}/versions`)).body.versions).toHaveLength(1);
 });
 
-test("a picture is shown as one", async () => {
-  const agent = await workshop.newAgent();
+test("an image is returned as an image", async () => {
+  const agent = await testbed.newAgent();
   const png = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
     "base64",
   );
   await put(agent, "dot.png", png);
-  expect(await runAndGetResult(agent, "look")).toBe(`[picture: dot.png, image/png, ${png.length} bytes]`);
+  expect(await runAndGetResult(agent, "look")).toBe(`[image: dot.png, image/png, ${png.length} bytes]`);
   const outputs = (await agent.log()).flatMap(({ type, data }: any) => (type === "tool.output" ? [data.result] : []));
   expect(outputs).toEqual([expect.objectContaining({ mediaType: "image/png", blob: expect.any(String) })]);
 });
 
-test("code has the files too, and every rule for a tool holds there", async () => {
-  const blueprint = await workshop.newBlueprint({
+test("code can use files too, and the policy rules of the file tools apply there", async () => {
+  const blueprint = await testbed.newBlueprint({
     tags: ["default"],
     config: {
       policy: [
@@ -165,7 +165,7 @@ test("code has the files too, and every rule for a tool holds there", async () =
       ],
     },
   });
-  const agent = await workshop.newAgent({ blueprint });
+  const agent = await testbed.newAgent({ blueprint });
   expect(
     await runAndGetResult(
       agent,
@@ -199,14 +199,14 @@ test("code has the files too, and every rule for a tool holds there", async () =
     await runAndGetResult(agent, `await tools.writeFile({ file_path: "/work/secrets/key", content: "x" })`),
   ).toContain("denies writeFile");
   expect(await runAndGetResult(agent, `await fs.delete("y.bin")`)).toContain("denies deleteFile");
-  expect((await workshop.api(`${agent.at}/files`)).body.files.map(({ path }: any) => path)).toEqual([
+  expect((await testbed.api(`${agent.at}/files`)).body.files.map(({ path }: any) => path)).toEqual([
     "lib/twice.ts",
     "y.bin",
   ]);
 });
 
-test("what may not be read is neither imported nor found by a search", async () => {
-  const blueprint = await workshop.newBlueprint({
+test("files that may not be read can be neither imported nor found by a search", async () => {
+  const blueprint = await testbed.newBlueprint({
     tags: ["default"],
     config: {
       policy: [
@@ -215,7 +215,7 @@ test("what may not be read is neither imported nor found by a search", async () 
       ],
     },
   });
-  const agent = await workshop.newAgent({ blueprint });
+  const agent = await testbed.newAgent({ blueprint });
   await put(agent, "secrets/key.ts", "export const key = 1;\n");
   await put(agent, "src/.env", "export const key = 2\n");
   await put(agent, "src/own.ts", "export const key = 3;\n");

@@ -10,53 +10,53 @@ import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
 async function open(): Promise<HostProcess> {
-  const house = await startHostProcess();
-  onTestFinished(() => house.stop());
-  return house;
+  const host = await startHostProcess();
+  onTestFinished(() => host.stop());
+  return host;
 }
 
 const readMode = async (path: string) => (await stat(path)).mode & 0o777;
 const link = /http:\/\/127\.0\.0\.1:\d+\/#code=(\S+)/;
 
-/** The code of the login link that the host prints once it runs. */
-const waitForLoginCode = (house: HostProcess) => waitUntil("the login link", () => link.exec(house.readOutput())?.[1]);
+/** Waits for the code of the login link that the host prints once it runs. */
+const waitForLoginCode = (host: HostProcess) => waitUntil("the login link", () => link.exec(host.readOutput())?.[1]);
 
-async function expectGone(house: HostProcess): Promise<void> {
-  expect(await waitForExit(house.daemon)).toBe(0);
-  expect(findHomeProcesses(house.home)).toEqual([]);
-  expect(existsSync(join(house.home, "daemon.json"))).toBe(false);
+async function expectStopped(host: HostProcess): Promise<void> {
+  expect(await waitForExit(host.daemon)).toBe(0);
+  expect(findHomeProcesses(host.home)).toEqual([]);
+  expect(existsSync(join(host.home, "daemon.json"))).toBe(false);
 }
 
-test("a running host says in its home where it is, and keeps its secrets private", async () => {
-  const house = await open();
-  expect(JSON.parse(await readFile(join(house.home, "daemon.json"), "utf8"))).toEqual({
-    pid: house.daemon.pid,
+test("a running host writes a discovery file and keeps its secrets private", async () => {
+  const host = await open();
+  expect(JSON.parse(await readFile(join(host.home, "daemon.json"), "utf8"))).toEqual({
+    pid: host.daemon.pid,
     host: "127.0.0.1",
-    port: house.port,
+    port: host.port,
     startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     version: expect.stringMatching(/^\d+\.\d+\.\d+\+[0-9a-f]+$/),
   });
-  expect(house.token).toMatch(/^[0-9a-f]{64}$/);
-  expect(await readMode(house.home)).toBe(0o700);
-  expect(await readMode(join(house.home, "token"))).toBe(0o600);
-  expect(await readMode(join(house.home, "signing-key"))).toBe(0o600);
+  expect(host.token).toMatch(/^[0-9a-f]{64}$/);
+  expect(await readMode(host.home)).toBe(0o700);
+  expect(await readMode(join(host.home, "token"))).toBe(0o600);
+  expect(await readMode(join(host.home, "signing-key"))).toBe(0o600);
 });
 
-test("health tells strangers that it lives, and the owner how it is", async () => {
-  const house = await open();
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
-  const stranger = await send({ port: house.port, path: "/health" });
+test("health returns only the status to strangers, and details to the owner", async () => {
+  const host = await open();
+  await host.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+  const stranger = await send({ port: host.port, path: "/health" });
   expect(stranger.status).toBe(200);
   expect(JSON.parse(stranger.body)).toEqual({ status: "ok" });
 
   const health = await waitUntil("both sandboxes", async () => {
-    const said = await house.client.call("health");
-    return said.sandboxes?.every(({ state }) => state === "ready") && said;
+    const response = await host.client.call("health");
+    return response.sandboxes?.every(({ state }) => state === "ready") && response;
   });
-  const file = JSON.parse(await readFile(join(house.home, "daemon.json"), "utf8"));
+  const file = JSON.parse(await readFile(join(host.home, "daemon.json"), "utf8"));
   expect(health).toMatchObject({
     status: "ok",
-    pid: house.daemon.pid,
+    pid: host.daemon.pid,
     version: file.version,
     agencies: 1,
     agents: 1,
@@ -67,70 +67,70 @@ test("health tells strangers that it lives, and the owner how it is", async () =
   expect(health.models).toEqual({ configured: [], default: { id: "scripted:tour", why: expect.any(String) } });
 });
 
-test("a request can shut the host down, and nothing is left of it", async () => {
-  const house = await open();
-  const headers = { authorization: `Bearer ${house.token}` };
-  expect((await send({ port: house.port, method: "POST", path: "/shutdown" })).status).toBe(401);
-  expect((await send({ port: house.port, method: "POST", path: "/shutdown", headers })).status).toBe(202);
-  await expectGone(house);
+test("a request can shut the host down, and nothing is left behind", async () => {
+  const host = await open();
+  const headers = { authorization: `Bearer ${host.token}` };
+  expect((await send({ port: host.port, method: "POST", path: "/shutdown" })).status).toBe(401);
+  expect((await send({ port: host.port, method: "POST", path: "/shutdown", headers })).status).toBe(202);
+  await expectStopped(host);
 });
 
-test("a start in the foreground says where it is, and Ctrl+C stops it cleanly", async () => {
-  const house = await open();
-  await waitForLoginCode(house);
-  expect(house.readOutput()).toContain(`Thinkery is running at ${house.url}\n`);
-  expect(house.readOutput()).not.toContain(house.token);
-  expect(house.readOutput().trim().split("\n").length).toBeLessThan(8);
-  house.daemon.kill("SIGINT");
-  await expectGone(house);
-  expect(house.readOutput()).toContain("Thinkery has stopped.");
+test("a host in the foreground prints its URL, and Ctrl+C stops it cleanly", async () => {
+  const host = await open();
+  await waitForLoginCode(host);
+  expect(host.readOutput()).toContain(`Thinkery is running at ${host.url}\n`);
+  expect(host.readOutput()).not.toContain(host.token);
+  expect(host.readOutput().trim().split("\n").length).toBeLessThan(8);
+  host.daemon.kill("SIGINT");
+  await expectStopped(host);
+  expect(host.readOutput()).toContain("Thinkery has stopped.");
 });
 
 test("an open WebSocket does not keep the host from stopping", async () => {
-  const house = await open();
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
-  const socket = new WebSocket(`ws://127.0.0.1:${house.port}/agents/think/global~alice`, {
-    headers: { authorization: `Bearer ${house.token}` },
+  const host = await open();
+  await host.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+  const socket = new WebSocket(`ws://127.0.0.1:${host.port}/agents/think/global~alice`, {
+    headers: { authorization: `Bearer ${host.token}` },
   });
   const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.on("error", () => {});
   await new Promise((resolve) => socket.once("message", resolve));
-  house.daemon.kill("SIGINT");
-  await expectGone(house);
+  host.daemon.kill("SIGINT");
+  await expectStopped(host);
   await closed;
 });
 
-test("the login link works once, and what it gives is a cookie that scripts cannot read", async () => {
-  const house = await open();
+test("the login link works once and sets a cookie that scripts cannot read", async () => {
+  const host = await open();
   const login = {
-    port: house.port,
+    port: host.port,
     method: "POST",
     path: "/login",
-    headers: { "content-type": "application/json", origin: house.url },
-    body: JSON.stringify({ code: await waitForLoginCode(house) }),
+    headers: { "content-type": "application/json", origin: host.url },
+    body: JSON.stringify({ code: await waitForLoginCode(host) }),
   };
   const first = await send(login);
   expect(first.status).toBe(200);
   const cookie = first.headers["set-cookie"]?.[0] ?? "";
   expect(cookie).toMatch(/^thinkery-\d+=.*HttpOnly.*SameSite=Strict/i);
   const headers = { cookie: cookie.split(";")[0] ?? "" };
-  expect(JSON.parse((await send({ port: house.port, path: "/who", headers })).body)).toMatchObject({ user: "owner" });
+  expect(JSON.parse((await send({ port: host.port, path: "/who", headers })).body)).toMatchObject({ user: "owner" });
 
   const second = await send(login);
   expect(second.status).toBe(401);
   expect(second.headers["set-cookie"]).toBeUndefined();
 });
 
-test("a second start finds the running host, with a new link to it, and starts none", async () => {
-  const house = await open();
-  const main = findMain(house.home);
+test("a second start prints a new login link to the running host and starts none", async () => {
+  const host = await open();
+  const main = findMain(host.home);
   for (const args of [["start"], ["start", "--foreground"]]) {
-    const { code, stdout } = await house.runCli(args);
+    const { code, stdout } = await host.runCli(args);
     expect([args, code]).toEqual([args, 0]);
-    expect(stdout).toContain(`Thinkery is already running at ${house.url}\n`);
-    const [, fresh = ""] = link.exec(stdout) ?? [];
-    await createClient({ url: house.url }).call("login", { body: { code: fresh } });
+    expect(stdout).toContain(`Thinkery is already running at ${host.url}\n`);
+    const [, loginCode = ""] = link.exec(stdout) ?? [];
+    await createClient({ url: host.url }).call("login", { body: { code: loginCode } });
   }
-  expect(findMain(house.home)).toEqual(main);
-  expect(JSON.parse(await readFile(join(house.home, "daemon.json"), "utf8")).pid).toBe(house.daemon.pid);
+  expect(findMain(host.home)).toEqual(main);
+  expect(JSON.parse(await readFile(join(host.home, "daemon.json"), "utf8")).pid).toBe(host.daemon.pid);
 });

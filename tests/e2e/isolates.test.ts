@@ -20,15 +20,15 @@ import { splitIsolates } from "../kit/split-isolates.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { findFreePort } from "../kit/workerd.ts";
 
-// On Cloudflare the handler, agents, agencies and users live in different isolates, and of each there may be several.
-// Here a real host runs so: nothing may depend on what another isolate keeps in its modules' variables.
+// On Cloudflare the handler, agents, agencies and users live in different isolates, and there may be several of each.
+// Here a real host runs like that: nothing may depend on the module state of another isolate.
 
 const providerKey = "plain-key-of-a-provider";
 
-/** What other isolates may go by after a change: docs/01-shape.md, “State outside of objects”. */
-const blueprintTrustMs = 30_000;
-const tokenTrustMs = 10_000;
-/** For a machine that is busy with other tests. */
+/** How long other isolates may use stale data: docs/01-architecture.md, “State outside of objects”. */
+const blueprintMaxAgeMs = 30_000;
+const tokenMaxAgeMs = 10_000;
+/** Extra time on a machine that is busy with other tests. */
 const slackMs = 10_000;
 
 const scripts = {
@@ -47,10 +47,10 @@ let client: Client;
 /** The same host through another isolate of the handler. */
 let second: Client;
 let secondPort = 0;
-/** Agents of another Worker, which shares only the slots. */
+/** Agents of another Worker, which shares only the sandbox slots. */
 let other: Client;
-/** Whether the agent whose blueprint changed sees it in time. */
-let noticing: Promise<unknown>;
+/** Resolves to true once the agent sees its changed blueprint, or to an error. */
+let blueprintUpdate: Promise<unknown>;
 
 beforeAll(async () => {
   server = await openModelServer({ models: ["priced"] });
@@ -84,15 +84,16 @@ beforeAll(async () => {
     configure: (config) => splitIsolates(formatMainConfig(config), { secondPort, otherPort, otherObjects }),
   });
   [client, second, other] = [createClientAt(host.port), createClientAt(secondPort), createClientAt(otherPort)];
-  // Asked again and again, so that its object is not evicted; the last test awaits it, and the others run meanwhile.
+  // Polled, so that its object is not evicted. The last test awaits it; the others run meanwhile.
   await putBlueprint("one");
   await client.agents().create({ name: "follower", blueprint: "changing" });
   expect(await say(client, "follower", "Who are you?")).toBe("I am one.");
   await putBlueprint("two");
-  const noticed = async () => (await say(client, "follower", "Who are you?")) === "I am two.";
-  noticing = waitUntil("the agent to notice", noticed, { within: blueprintTrustMs + slackMs, every: 500 }).catch(
-    (error: unknown) => error,
-  );
+  const isUpdated = async () => (await say(client, "follower", "Who are you?")) === "I am two.";
+  blueprintUpdate = waitUntil("the agent to see its changed blueprint", isUpdated, {
+    timeoutMs: blueprintMaxAgeMs + slackMs,
+    intervalMs: 500,
+  }).catch((error: unknown) => error);
 });
 
 afterAll(async () => {
@@ -108,17 +109,17 @@ const global = { agency: "global" };
 const putBlueprint = (model: string) =>
   client.call("putBlueprint", { params: global, body: { name: "changing", model: `scripted:${model}` } });
 
-/** What the agent says in the end, or the code of its failure. */
-async function say(to: Client, agent: string, message: string): Promise<string> {
-  const turn = await to.agent(agent).send(message);
+/** Sends a message and returns the final text, or the failure's code. */
+async function say(client: Client, agent: string, message: string): Promise<string> {
+  const turn = await client.agent(agent).send(message);
   const { status, content, failure } = await turn.outcome();
   return status === "completed" ? content : (failure?.code ?? status);
 }
 
-const listEvents = async (to: Client, agent: string) =>
-  (await to.call("listEvents", { params: { ...global, agent }, query: { limit: 1000 } })).events;
+const listEvents = async (client: Client, agent: string) =>
+  (await client.call("listEvents", { params: { ...global, agent }, query: { limit: 1000 } })).events;
 
-test("an agent answers with a model of a provider, and both handlers see its messages", async () => {
+test("an agent uses a provider's model, and both handlers see its messages", async () => {
   await client.agents().create({ name: "speaker", model: "local:priced" });
   expect(await say(client, "speaker", "say 10")).toBe("Used 10.");
   const { messages } = await second.agent("speaker").messages();
@@ -137,7 +138,7 @@ test("a provider's key is redacted in the action log of an agent that never used
   expect(JSON.stringify(actions)).not.toContain(providerKey);
 });
 
-test("a deleted agent is gone for every handler at once, also for one that knew it", async () => {
+test("a deleted agent is gone for every handler at once, including those that used it", async () => {
   await client.agents().create({ name: "leaving", model: "scripted:one" });
   for (const each of [client, second]) expect(await say(each, "leaving", "Hello.")).toBe("I am one.");
   await client.agent("leaving").delete();
@@ -150,21 +151,24 @@ test("a deleted agent is gone for every handler at once, also for one that knew 
   expect(await say(second, "leaving", "Hello.")).toBe("I am two.");
 });
 
-test("a revoked token is refused at once where it was revoked, and elsewhere after ten seconds at the latest", async () => {
+test("a revoked token is rejected at once where it was revoked, and elsewhere within ten seconds", async () => {
   const { token, id } = await client.call("createToken", { body: { name: "short" } });
   const [here, there] = [createClientAt(host.port, token), createClientAt(secondPort, token)];
   await Promise.all([here.call("who"), there.call("who")]);
   await client.call("revokeToken", { params: { id } });
   await expect(here.call("who")).rejects.toMatchObject({ code: "unauthorized" });
-  const refused = () =>
+  const isRejected = () =>
     there.call("who").then(
       () => false,
       (error: { code: string }) => error.code === "unauthorized",
     );
-  await waitUntil("the other handler to notice", refused, { within: tokenTrustMs + slackMs, every: 200 });
+  await waitUntil("the other handler to reject the token", isRejected, {
+    timeoutMs: tokenMaxAgeMs + slackMs,
+    intervalMs: 200,
+  });
 });
 
-test("a budget that two agents share holds for both together", async () => {
+test("a budget shared by two agents limits their total", async () => {
   const { id: agency } = await client.call("createAgency", { body: { id: "thrifty" } });
   await client.call("putAgencyBudget", { params: { agency }, body: { tokens: 1000 } });
   for (const name of ["one", "two"]) await client.agents(agency).create({ name, model: "local:priced" });
@@ -173,14 +177,14 @@ test("a budget that two agents share holds for both together", async () => {
   for (const name of ["one", "two"]) expect(await say(client, `${name}@${agency}`, "say 1")).toBe("budget");
 });
 
-test("agents in two isolates cannot hold one slot at once", async () => {
-  const health = () => client.call("health");
-  await waitUntil("the slot", async () => (await health()).sandboxes?.every(({ state }) => state === "ready"));
-  for (const [to, name] of [
+test("agents in two isolates cannot hold the same slot at once", async () => {
+  const readHealth = () => client.call("health");
+  await waitUntil("the slot", async () => (await readHealth()).sandboxes?.every(({ state }) => state === "ready"));
+  for (const [owner, name] of [
     [client, "holder"],
     [other, "waiter"],
   ] as const)
-    await to.agents().create({ name, model: "scripted:code" });
+    await owner.agents().create({ name, model: "scripted:code" });
   const holding = await client
     .agent("holder")
     .send("await echo('begun'); await new Promise((resolve) => setTimeout(resolve, 60_000))");
@@ -189,14 +193,14 @@ test("agents in two isolates cannot hold one slot at once", async () => {
   );
 
   const canceled = await other.agent("waiter").send("await echo('never')");
-  await waitUntil("the waiter to be in the line", async () => (await health()).waitingRuns === 1);
-  expect((await health()).sandboxes).toMatchObject([{ agent: "global~holder" }]);
+  await waitUntil("the waiter to be queued", async () => (await readHealth()).waitingRuns === 1);
+  expect((await readHealth()).sandboxes).toMatchObject([{ agent: "global~holder" }]);
   await canceled.cancel();
-  await waitUntil("the line to be empty", async () => (await health()).waitingRuns === 0);
+  await waitUntil("the queue to be empty", async () => (await readHealth()).waitingRuns === 0);
 
   const waiting = await other.agent("waiter").send("await echo('begun'); return 'ran'");
-  await waitUntil("the waiter to be in the line again", async () => (await health()).waitingRuns === 1);
-  // A holder that is deleted gives its slot up.
+  await waitUntil("the waiter to be queued again", async () => (await readHealth()).waitingRuns === 1);
+  // Deleting the holder frees its slot.
   await client.agent("holder").delete();
   expect((await waiting.outcome()).status).toBe("completed");
   const events = await listEvents(other, "waiter");
@@ -205,6 +209,6 @@ test("agents in two isolates cannot hold one slot at once", async () => {
   await holding.cancel().catch(() => {});
 });
 
-test("a changed blueprint is noticed by an agent in another isolate after thirty seconds at the latest", async () => {
-  expect(await noticing).toBe(true);
+test("an agent in another isolate sees a changed blueprint within thirty seconds", async () => {
+  expect(await blueprintUpdate).toBe(true);
 });

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ModelServer, openModelServer } from "../kit/model-server.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Middleware that behaves: what it sees and when, what it can do, and what is kept of it.
+// Well-behaved middleware: what each hook sees and when, what it can change, and what persists.
 
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 
-let workshop: Testbed;
+let testbed: Testbed;
 let models: ModelServer;
 
 beforeAll(async () => {
-  models = await openModelServer({ models: ["house", "small"] });
-  workshop = await openTestbed({
+  models = await openModelServer({ models: ["base", "small"] });
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
     config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1, hookTimeoutSeconds: 5 } },
@@ -29,24 +29,24 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await workshop?.stop();
+  await testbed?.stop();
   await models?.stop();
 });
 
 const getEventData = <T extends AgentEvent["type"]>(log: AgentEvent[], type: T) =>
   log.flatMap((event) => (event.type === type ? [event.data as Extract<AgentEvent, { type: T }>["data"]] : []));
 
-/** What each witness wrote down, in the order of the log. */
+/** What the two witnesses recorded, in log order. */
 async function readWitnessed(agent: TestAgent): Promise<string[]> {
   return getEventData(await agent.log(), "middleware.state_changed").flatMap(({ middlewareName, key, value }) =>
     key === "last" ? [`${middlewareName}: ${String(value)}`] : [],
   );
 }
 
-const expectBoth = (...seen: string[]) => seen.flatMap((words) => [`first: ${words}`, `second: ${words}`]);
+const expectBoth = (...entries: string[]) => entries.flatMap((entry) => [`first: ${entry}`, `second: ${entry}`]);
 
-test("every hook runs at its point, in the order in which the middleware was added, async or not", async () => {
-  const agent = await workshop.newAgent({ blueprint: "watched" });
+test("hooks run at their points in the order in which the middleware was added, sync or async", async () => {
+  const agent = await testbed.newAgent({ blueprint: "watched" });
   expect(await agent.say("work")).toMatchObject({ type: "agent.completed", data: { result: "Ended." } });
   expect(await readWitnessed(agent)).toEqual([
     ...expectBoth("onInit"),
@@ -58,8 +58,8 @@ test("every hook runs at its point, in the order in which the middleware was add
   ]);
 });
 
-test("before and after events are in the log, one for each middleware and call", async () => {
-  const agent = await workshop.newAgent({ blueprint: "watched" });
+test("the log has a before and an after event for each middleware and model call", async () => {
+  const agent = await testbed.newAgent({ blueprint: "watched" });
   await agent.say("hello");
   const events = (await agent.log()).filter(({ type }) => type.startsWith("middleware.") || type.startsWith("model."));
   const order = events.flatMap(({ type, data }) =>
@@ -81,16 +81,16 @@ test("before and after events are in the log, one for each middleware and call",
   });
 });
 
-test("tags select: what shares none with the blueprint is neither run nor offered", async () => {
-  const plain = await workshop.newAgent({ blueprint: "think" });
+test("middleware and tools that share no tag with the blueprint are neither run nor offered", async () => {
+  const plain = await testbed.newAgent({ blueprint: "think" });
   await plain.say("hello");
   expect((await plain.log()).filter(({ type }) => type.startsWith("middleware."))).toEqual([]);
-  const names = async (tags: string[]) => {
-    const agent = await workshop.newAgent({ blueprint: await workshop.newBlueprint({ tags }) });
+  const listNames = async (tags: string[]) => {
+    const agent = await testbed.newAgent({ blueprint: await testbed.newBlueprint({ tags }) });
     return (await agent.state()).tools.map(({ name }: { name: string }) => name);
   };
-  expect(await names(["words"])).toEqual(["set_title", "echo", "of_the_class"]);
-  expect(await names(["words", "planning", "coach"])).toEqual([
+  expect(await listNames(["words"])).toEqual(["set_title", "echo", "of_the_class"]);
+  expect(await listNames(["words", "planning", "coach"])).toEqual([
     "set_title",
     "echo",
     "of_the_class",
@@ -99,73 +99,76 @@ test("tags select: what shares none with the blueprint is neither run nor offere
   ]);
 });
 
-test("state() is part of the agent's state, and cannot take the place of what is ours", async () => {
-  const agent = await workshop.newAgent({ blueprint: "watched" });
+test("state() is merged into the agent's state and cannot override built-in fields", async () => {
+  const agent = await testbed.newAgent({ blueprint: "watched" });
   expect(await agent.state()).toMatchObject({ first: 1, second: 1 });
   await agent.say("hello");
   expect(await agent.state()).toMatchObject({ first: 4, second: 4 });
-  const puppet = await workshop.newAgent({
-    blueprint: await workshop.newBlueprint({ tags: ["puppet"], config: { puppet: { state: "take our place" } } }),
+  const puppet = await testbed.newAgent({
+    blueprint: await testbed.newBlueprint({
+      tags: ["puppet"],
+      config: { puppet: { state: "override built-in fields" } },
+    }),
   });
   const state = await puppet.state();
   expect(state).toMatchObject({ own: "fine", messages: [] });
   expect(state).not.toHaveProperty("title");
 });
 
-test("what a middleware keeps survives a kill, and is gone when the history is cleared", async () => {
-  const agent = await workshop.newAgent({ blueprint: "watched" });
+test("middleware state survives a kill of main and is removed when the history is cleared", async () => {
+  const agent = await testbed.newAgent({ blueprint: "watched" });
   await agent.say("hello");
-  await workshop.restartMain();
-  // It woke once more, which is another onInit.
+  await testbed.restartMain();
+  // The agent woke again, which ran onInit once more.
   expect(await agent.state()).toMatchObject({ first: 5, second: 5 });
-  expect((await workshop.api(`${agent.at}/messages`, "DELETE")).status).toBe(204);
+  expect((await testbed.api(`${agent.at}/messages`, "DELETE")).status).toBe(204);
   expect(await agent.state()).toMatchObject({ first: 0, second: 0 });
   await agent.say("hello again");
   expect(await agent.state()).toMatchObject({ first: 3, second: 3 });
 });
 
-test("a turn that was cut off goes on, and middleware hears of it", async () => {
-  const agent = await workshop.newAgent({ blueprint: "watched" });
+test("an interrupted turn is resumed and middleware is notified", async () => {
+  const agent = await testbed.newAgent({ blueprint: "watched" });
   const { runId } = await agent.invoke({ message: "silence" });
-  await agent.seen("the model's call", ({ type }) => type === "model.started");
-  await workshop.restartMain();
-  await agent.seen(
-    "word of it",
+  await agent.waitForEvent("the model's call", ({ type }) => type === "model.started");
+  await testbed.restartMain();
+  await agent.waitForEvent(
+    "onResume",
     ({ type, data }) => type === "middleware.state_changed" && "value" in data && data.value === "onResume recovered 0",
   );
   expect(await agent.cancel()).toMatchObject({ runId, status: "canceled" });
 });
 
-test("a config is parsed by the middleware's own schema, and refused by the path of its problem", async () => {
-  const agent = await workshop.newAgent({ blueprint: "coached" });
+test("config is validated by the middleware's schema, and errors name the path", async () => {
+  const agent = await testbed.newAgent({ blueprint: "coached" });
   expect(await agent.state()).toMatchObject({ coached: { system: "Be kind.", give: [] } });
-  const refused = await workshop.api("/agency/global/blueprints", "POST", {
+  const invalid = await testbed.api("/agency/global/blueprints", "POST", {
     name: "wrong",
     tags: ["coach"],
     config: { coach: { reminder: 5 }, own: true },
   });
-  expect(refused).toMatchObject({
+  expect(invalid).toMatchObject({
     status: 400,
     body: {
       error: {
         code: "bad_request",
         message: expect.stringMatching(/“wrong”.*“coach”/),
-        details: { problems: [{ path: ["config", "coach", "reminder"] }] },
+        details: { issues: [{ path: ["config", "coach", "reminder"] }] },
       },
     },
   });
-  const misspelt = await workshop.api("/agency/global/blueprints", "POST", {
+  const misspelled = await testbed.api("/agency/global/blueprints", "POST", {
     name: "wrong",
     tags: ["coach"],
     config: { coach: { remindr: "x" } },
   });
-  expect(misspelt).toMatchObject({
+  expect(misspelled).toMatchObject({
     status: 400,
-    body: { error: { details: { problems: [{ path: ["config", "coach", "remindr"], message: "unknown field" }] } } },
+    body: { error: { details: { issues: [{ path: ["config", "coach", "remindr"], message: "unknown field" }] } } },
   });
-  // Without the tag nobody reads it.
+  // Without the tag, no middleware reads it.
   expect(
-    (await workshop.api("/agency/global/blueprints", "POST", { name: "fine", config: { coach: { reminder: 5 } } }))
+    (await testbed.api("/agency/global/blueprints", "POST", { name: "fine", config: { coach: { reminder: 5 } } }))
       .status,
   ).toBe(201);
 });
@@ -178,10 +181,10 @@ interface Wire {
   max_completion_tokens?: number;
 }
 
-/** The bodies of the calls that a turn of such an agent made. */
+/** Runs one turn of an agent with this config and returns the bodies of its model calls. */
 async function recordCalls(config: object, tags = ["default", "coach"]): Promise<{ agent: TestAgent; bodies: Wire[] }> {
-  const blueprint = await workshop.newBlueprint({ tags, prompt: "A role.", model: "openai:house", config });
-  const agent = await workshop.newAgent({ blueprint });
+  const blueprint = await testbed.newBlueprint({ tags, prompt: "A role.", model: "openai:base", config });
+  const agent = await testbed.newAgent({ blueprint });
   const before = models.countCalls();
   expect(await agent.say("hello")).toMatchObject({ type: "agent.completed" });
   return {
@@ -195,7 +198,7 @@ async function recordCalls(config: object, tags = ["default", "coach"]): Promise
 
 const listToolNames = ({ tools = [] }: Wire) => tools.map((tool) => tool.function.name);
 
-test("the plan is what the model is told: system parts last, reminders at the end, tools and settings as planned", async () => {
+test("the model request follows the plan: system parts last, reminders at the end, planned tools and settings", async () => {
   models.answer([{ toolCalls: [{ name: "echo", input: { text: "x" } }] }, { text: "Done." }]);
   const coach = {
     system: "Be kind.",
@@ -222,19 +225,19 @@ test("the plan is what the model is told: system parts last, reminders at the en
   expect(bodies[1]?.messages[0]).toEqual(bodies[0]?.messages[0]);
 });
 
-test("a reminder is for one call only, and nobody reads it in the conversation", async () => {
+test("a reminder is sent with one call only and is not stored in the conversation", async () => {
   models.answer([{ text: "Yes." }]);
   const { agent } = await recordCalls({ coach: { reminder: "Be brief." } });
   expect(JSON.stringify(await agent.messages())).not.toContain("Be brief");
 });
 
-test("a tool registered while the request is planned is offered in the same call, and called in it and in the next step", async () => {
-  const blueprint = await workshop.newBlueprint({ tags: ["coach"], config: { coach: { give: [1] } } });
-  const agent = await workshop.newAgent({ blueprint });
+test("a tool registered in beforeModel is offered in the same call and can be called until the turn ends", async () => {
+  const blueprint = await testbed.newBlueprint({ tags: ["coach"], config: { coach: { give: [1] } } });
+  const agent = await testbed.newAgent({ blueprint });
   expect(await agent.say("gifts")).toMatchObject({ data: { result: "Thanks." } });
   const results = (await agent.messages()).filter(({ role }) => role === "tool").map(({ content }) => content);
   expect(results).toEqual(["from_step_1 was called", "from_step_1 was called", "from_init was called"]);
-  // For the rest of the turn: what was given in onInit stays.
+  // Tools registered in beforeModel last for the turn, those registered in onInit stay.
   expect((await agent.state()).tools.map(({ name }: { name: string }) => name)).toEqual([
     "set_title",
     "of_the_class",
@@ -245,14 +248,14 @@ test("a tool registered while the request is planned is offered in the same call
   expect(bodies.map(listToolNames)[0]).toContain("from_step_1");
 });
 
-test("a model can be consulted beside the conversation, and is counted like every call", async () => {
+test("middleware can call a model outside the conversation, and the call is counted like any other", async () => {
   const ask = { prompt: "Is it kind?", role: "fast" };
-  const blueprint = await workshop.newBlueprint({
+  const blueprint = await testbed.newBlueprint({
     tags: ["coach"],
     models: { fast: "scripted:quick" },
     config: { coach: { ask } },
   });
-  const agent = await workshop.newAgent({ blueprint });
+  const agent = await testbed.newAgent({ blueprint });
   const { runId } = (await agent.say("hello")).data as { runId: string };
   expect(await agent.state()).toMatchObject({ answered: "A quick answer." });
   expect(getEventData(await agent.log(), "model.generated")).toMatchObject([
@@ -265,7 +268,7 @@ test("a model can be consulted beside the conversation, and is counted like ever
       usage: { inputTokens: expect.any(Number) },
     },
   ]);
-  expect((await workshop.api(`${agent.at}/usage`)).body).toMatchObject({
+  expect((await testbed.api(`${agent.at}/usage`)).body).toMatchObject({
     byModel: [
       { model: "scripted:default", calls: 1 },
       { model: "scripted:quick", calls: 1 },

@@ -6,17 +6,17 @@ import { waitUntil } from "../kit/wait-until.ts";
 import type { TrickName } from "../kit/worker/system/puppet.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Middleware that does what it should not: contained, named, undone, and the turn goes on.
+// Misbehaving middleware: failures are contained, logged by name and rolled back, and the turn continues.
 
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 
-let workshop: Testbed;
+let testbed: Testbed;
 let models: ModelServer;
 
 beforeAll(async () => {
-  models = await openModelServer({ models: ["house"] });
+  models = await openModelServer({ models: ["base"] });
   models.answer(() => ({ text: "Fine." }));
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
     config: {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await workshop?.stop();
+  await testbed?.stop();
   await models?.stop();
 });
 
@@ -48,12 +48,12 @@ async function newPuppet(
   puppet: Puppet,
   { tags = [], config = {}, ...more }: { tags?: string[]; config?: object; model?: string; models?: object } = {},
 ): Promise<TestAgent> {
-  const blueprint = await workshop.newBlueprint({
+  const blueprint = await testbed.newBlueprint({
     tags: ["default", "puppet", ...tags],
     config: { puppet, ...config },
     ...more,
   });
-  return workshop.newAgent({ blueprint });
+  return testbed.newAgent({ blueprint });
 }
 
 const listFailures = async (agent: TestAgent) =>
@@ -61,7 +61,7 @@ const listFailures = async (agent: TestAgent) =>
     type === "middleware.failed" ? [`${data.middlewareName} ${data.hook} ${data.step}: ${data.error}`] : [],
   );
 
-const readKeptState = async (agent: TestAgent, name: string) =>
+const readStoredState = async (agent: TestAgent, name: string) =>
   (await agent.log()).flatMap(({ type, data }) =>
     type === "middleware.state_changed" && data.middlewareName === name ? [[data.key, data.value]] : [],
   );
@@ -69,7 +69,7 @@ const readKeptState = async (agent: TestAgent, name: string) =>
 const expectCompletion = async (agent: TestAgent, message = "hello") =>
   expect(await agent.say(message)).toMatchObject({ type: "agent.completed" });
 
-test("a middleware that throws in every hook is named each time, leaves nothing behind, and the turn completes", async () => {
+test("a middleware that throws in every hook is logged each time, changes nothing, and the turn completes", async () => {
   const hooks = [
     "onInit",
     "onTick",
@@ -85,25 +85,29 @@ test("a middleware that throws in every hook is named each time, leaves nothing 
     tags: ["witness"],
   });
   const { runId } = await agent.invoke({ message: "everything" });
-  const deferred = await agent.seen("a deferred call", ({ type }) => type === "tool.deferred");
-  await agent.seen("a pause", ({ type }) => type === "run.paused");
+  const deferred = await agent.waitForEvent("a deferred call", ({ type }) => type === "tool.deferred");
+  await agent.waitForEvent("a pause", ({ type }) => type === "run.paused");
   await agent.report({ callId: (deferred.data as { callId: string }).callId, output: "resolved" });
-  expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result: "Ended." } });
-  const step = (number: number, ...between: string[]) =>
-    ["onTick", "beforeModel", "onModelResult", ...between].map((hook) => `puppet ${hook} ${number}: This hook throws.`);
+  expect(await agent.waitForEnd(runId)).toMatchObject({ type: "agent.completed", data: { result: "Ended." } });
+  const listStepFailures = (number: number, ...toolHooks: string[]) =>
+    ["onTick", "beforeModel", "onModelResult", ...toolHooks].map(
+      (hook) => `puppet ${hook} ${number}: This hook throws.`,
+    );
   expect(await listFailures(agent)).toEqual([
     "puppet onInit 0: This hook throws.",
-    ...step(1, "onToolStart", "onToolResult"),
-    ...step(2, "onToolStart", "onToolError"),
-    ...step(3, "onToolStart", "onChildReport", "onResume"),
-    ...step(4),
+    ...listStepFailures(1, "onToolStart", "onToolResult"),
+    ...listStepFailures(2, "onToolStart", "onToolError"),
+    ...listStepFailures(3, "onToolStart", "onChildReport", "onResume"),
+    ...listStepFailures(4),
   ]);
-  // Those before and after it were not disturbed.
-  const saw = async (name: string) =>
-    (await readKeptState(agent, name)).flatMap(([key, value]) => (key === "last" ? [String(value).split(" ")[0]] : []));
-  expect(await saw("second")).toEqual(await saw("first"));
-  expect(new Set(await saw("second"))).toEqual(new Set(hooks));
-  expect(await readKeptState(agent, "puppet")).toEqual([]);
+  // The middleware before and after it was not affected.
+  const listSeenHooks = async (name: string) =>
+    (await readStoredState(agent, name)).flatMap(([key, value]) =>
+      key === "last" ? [String(value).split(" ")[0]] : [],
+    );
+  expect(await listSeenHooks("second")).toEqual(await listSeenHooks("first"));
+  expect(new Set(await listSeenHooks("second"))).toEqual(new Set(hooks));
+  expect(await readStoredState(agent, "puppet")).toEqual([]);
   expect(JSON.stringify((await agent.state()).tools)).not.toContain("prop_of_");
   const order = (await agent.log()).flatMap(({ type, data }) =>
     type.startsWith("middleware.before") && "middlewareName" in data ? [data.middlewareName] : [],
@@ -111,28 +115,28 @@ test("a middleware that throws in every hook is named each time, leaves nothing 
   expect(order).not.toContain("puppet");
 });
 
-const thrown: [TrickName, string][] = [
+const contained: [TrickName, string][] = [
   ["reject later", "This hook rejects."],
   ["throw a text", "only words"],
   ["throw nothing", "undefined"],
-  ["throw what cannot be written", "It threw something that cannot be written down."],
+  ["throw an unserializable value", "It threw a value that cannot be serialized."],
   ["throw an odd error", "5"],
-  ["hang", "It did not come back within 1 s."],
+  ["hang", "It did not finish within 1 s."],
 ];
 
-test.each(thrown)("a hook that would %s is contained", async (trick, words) => {
+test.each(contained)("a hook that would %s is contained", async (trick, message) => {
   const agent = await newPuppet({ onTick: trick, onModelResult: trick });
   await expectCompletion(agent);
-  expect(await listFailures(agent)).toEqual([`puppet onTick 1: ${words}`, `puppet onModelResult 1: ${words}`]);
+  expect(await listFailures(agent)).toEqual([`puppet onTick 1: ${message}`, `puppet onModelResult 1: ${message}`]);
 });
 
-/** What the model was told in a turn whose plan a coach shaped as well. */
+/** Runs a turn whose plan the coach edits as well, and returns what the model received. */
 async function recordPlan(puppet: Puppet, coach: object = {}) {
   const config = { coach: { system: "Be kind.", without: ["throws"], ...coach } };
   const agent = await newPuppet(puppet, {
     tags: ["coach"],
     config,
-    model: "openai:house",
+    model: "openai:base",
     models: { fast: "scripted:slow" },
   });
   const before = models.countCalls();
@@ -157,17 +161,17 @@ async function recordPlan(puppet: Puppet, coach: object = {}) {
 const invalidPlans: [TrickName, RegExp][] = [
   ["throw", /^This hook throws\.$/],
   ["hang", /within 1 s/],
-  ["add nothing", /not an empty one/],
-  ["add a number", /is a text/],
-  ["add too much", /may add 100000 characters/],
-  ["add thousands", /may add 64 system parts/],
-  ["remind of nothing", /not an empty one/],
-  ["want an unknown tool", /There is no tool “ehco”\. Did you mean echo\?/],
-  ["take a core tool away", /“set_title” is a core tool and cannot be taken away/],
+  ["add an empty part", /must be a non-empty string/],
+  ["add a number", /must be a non-empty string/],
+  ["add too much", /may add at most 100000 characters/],
+  ["add thousands", /may add at most 64 system parts/],
+  ["add an empty reminder", /must be a non-empty string/],
+  ["restrict to an unknown tool", /There is no tool “ehco”\. Did you mean echo\?/],
+  ["remove a core tool", /“set_title” is a core tool and cannot be removed/],
   ["set a hot temperature", /from 0 to 2, not 3/],
-  ["set a temperature in words", /from 0 to 2, not 1/],
-  ["set no tokens", /whole number above 0, not 0/],
-  ["set something else", /no setting “topP”/],
+  ["set a string as temperature", /from 0 to 2, not 1/],
+  ["set no tokens", /must be a positive integer, not 0/],
+  ["set an unknown setting", /Unknown setting “topP”/],
   ["assign the tools", /tools/],
   ["push a message", /not extensible/],
   ["change a message", /content/],
@@ -179,106 +183,112 @@ const invalidPlans: [TrickName, RegExp][] = [
     "register a taken name",
     /Two tools are named “echo”: one is from the system, the other from the middleware “puppet”/,
   ],
-  ["register junk", /“no name!” is no tool\. Make it with defineTool\./],
-  ["register a schema that cannot be told", /./],
-  ["register thousands", /An agent may have 256 tools/],
+  ["register junk", /“no name!” is not a tool\. Create it with defineTool\./],
+  ["register an unserializable schema", /./],
+  ["register thousands", /an agent can have at most 256 tools/],
   [
     "change in place",
-    /state\.list\.1 was changed in place, and that would not be stored\. Assign a new value: state\.list =/,
+    /state\.list\.1 was changed in place, which would not be stored\. Assign a new value: state\.list =/,
   ],
   ["change the request in place", /info\.request\.x was changed in place/],
   ["set the run", /run\.status cannot be set/],
   ["set the info", /info\.owner cannot be set/],
   ["change the config", /onTick/],
   ["change the props", /data/],
-  ["keep what is circular", /state\.loop cannot be stored as JSON/],
-  ["keep too much", /state\.much has 100002 characters/],
-  ["keep too many", /state has 64 keys already/],
+  ["store a circular value", /state\.loop cannot be stored as JSON/],
+  ["store too much", /state\.much has 100002 characters/],
+  ["store too many keys", /state already has 64 keys/],
 ];
 
-test.each(invalidPlans)("a hook that would %s changes nothing, and what others planned stays", async (trick, words) => {
-  const { agent, raw, system, tools, calls } = await recordPlan({ beforeModel: trick });
-  expect(await listFailures(agent)).toEqual([expect.stringMatching(/^puppet beforeModel 1: /)]);
-  expect((await listFailures(agent))[0]?.slice("puppet beforeModel 1: ".length)).toMatch(words);
-  expect(calls).toBe(1);
-  expect(system).toMatch(/Be kind\.$/);
-  expect(raw).not.toMatch(/puppet was here|prop_of_|Forget everything|flood_/);
-  expect(tools).toEqual([
-    "set_title",
-    "executeCode",
-    "sandbox",
-    "bash",
-    "echo",
-    "later",
-    "later_alone",
-    "later_slowly",
-    "later_locally",
-    "answers_anyway",
-    "of_the_class",
-    "write_todos",
-    "listFiles",
-    "readFile",
-    "writeFile",
-    "editFile",
-    "deleteFile",
-    "moveFile",
-    "glob",
-    "grep",
-    "from_init",
-  ]);
-  expect(await readKeptState(agent, "puppet")).toEqual([]);
-});
+test.each(invalidPlans)(
+  "a hook that would %s changes nothing, and the plan of other middleware stays",
+  async (trick, message) => {
+    const { agent, raw, system, tools, calls } = await recordPlan({ beforeModel: trick });
+    expect(await listFailures(agent)).toEqual([expect.stringMatching(/^puppet beforeModel 1: /)]);
+    expect((await listFailures(agent))[0]?.slice("puppet beforeModel 1: ".length)).toMatch(message);
+    expect(calls).toBe(1);
+    expect(system).toMatch(/Be kind\.$/);
+    expect(raw).not.toMatch(/puppet was here|prop_of_|Forget everything|flood_/);
+    expect(tools).toEqual([
+      "set_title",
+      "executeCode",
+      "sandbox",
+      "bash",
+      "echo",
+      "later",
+      "later_alone",
+      "later_slowly",
+      "later_locally",
+      "answers_anyway",
+      "of_the_class",
+      "write_todos",
+      "listFiles",
+      "readFile",
+      "writeFile",
+      "editFile",
+      "deleteFile",
+      "moveFile",
+      "glob",
+      "grep",
+      "from_init",
+    ]);
+    expect(await readStoredState(agent, "puppet")).toEqual([]);
+  },
+);
 
-test("what a hook does that was given up does not reach the plan any more", async () => {
-  // The next middleware is still planning when the late one comes back.
-  const { agent, raw } = await recordPlan({ beforeModel: "go on when it is too late" }, { ask: { prompt: "Well?" } });
+test("a hook that continues after its timeout cannot change the plan", async () => {
+  // The next middleware is still planning when the late hook continues.
+  const { agent, raw } = await recordPlan({ beforeModel: "continue after its timeout" }, { ask: { prompt: "Well?" } });
   expect(await listFailures(agent)).toEqual([expect.stringMatching(/^puppet .* within 1 s\.$/)]);
   expect(await agent.state()).toMatchObject({ answered: "A slow answer." });
   expect(raw).not.toContain("Too late");
 });
 
-test("a hook may keep what there is room for, however often it says so, and one thing said often is written once", async () => {
-  const often = await newPuppet({ onTick: "keep one thing very often" });
-  await expectCompletion(often);
-  expect(await readKeptState(often, "puppet")).toEqual([
+test("a hook may store up to the limit, and a key that it sets often is written once", async () => {
+  const frequent = await newPuppet({ onTick: "store one key very often" });
+  await expectCompletion(frequent);
+  expect(await readStoredState(frequent, "puppet")).toEqual([
     ["onTick", "begun"],
     ["number", 9999],
   ]);
-  const much = await newPuppet({ onTick: "keep nearly too much" });
-  await expectCompletion(much);
-  expect(await listFailures(much)).toEqual([]);
-  const sizes = (await readKeptState(much, "puppet")).map(([, value]) => String(value).length);
+  const large = await newPuppet({ onTick: "store almost too much" });
+  await expectCompletion(large);
+  expect(await listFailures(large)).toEqual([]);
+  const sizes = (await readStoredState(large, "puppet")).map(([, value]) => String(value).length);
   expect(sizes.filter((size) => size === 60_000)).toHaveLength(60);
 });
 
-const states: [TrickName, RegExp][] = [
+const invalidStates: [TrickName, RegExp][] = [
   ["throw", /^This hook throws\.$/],
-  ["answer something circular", /circular/],
-  ["answer words", /has to answer an object, and at once/],
-  ["answer later", /has to answer an object, and at once/],
-  ["answer too much", /there is room for 65536/],
+  ["return a circular value", /circular/],
+  ["return a string", /must return an object synchronously/],
+  ["return a promise", /must return an object synchronously/],
+  ["return too much", /the maximum is 65536/],
 ];
 
-test.each(states)("a state() that would %s says why in its own place, and the rest is there", async (trick, words) => {
-  const agent = await newPuppet({ state: trick }, { tags: ["witness"] });
-  expect(await agent.state()).toMatchObject({
-    puppet: { error: expect.stringMatching(words) },
-    first: 1,
-    second: 1,
-    todos: [],
-  });
-});
+test.each(invalidStates)(
+  "a state() that would %s is replaced by its error, and the rest of the state is complete",
+  async (trick, message) => {
+    const agent = await newPuppet({ state: trick }, { tags: ["witness"] });
+    expect(await agent.state()).toMatchObject({
+      puppet: { error: expect.stringMatching(message) },
+      first: 1,
+      second: 1,
+      todos: [],
+    });
+  },
+);
 
-test("a cancel does not wait for a hook, and those after it do not run", async () => {
+test("a cancel does not wait for a running hook, and later hooks do not run", async () => {
   const agent = await newPuppet({ onTick: "hang" }, { tags: ["witness"] });
   const { runId } = await agent.invoke({ message: "hello" });
   await waitUntil("the first witness", async () =>
-    (await readKeptState(agent, "first")).some(([, value]) => value === "onTick 1"),
+    (await readStoredState(agent, "first")).some(([, value]) => value === "onTick 1"),
   );
   expect(await agent.cancel()).toEqual({ runId, status: "canceled" });
-  expect(await agent.over(runId)).toMatchObject({ type: "run.canceled" });
+  expect(await agent.waitForEnd(runId)).toMatchObject({ type: "run.canceled" });
   const next = await agent.invoke({ message: "another" });
-  expect(await agent.over(next.runId)).toMatchObject({
+  expect(await agent.waitForEnd(next.runId)).toMatchObject({
     type: "agent.completed",
     data: { result: "You said: another" },
   });
@@ -300,8 +310,8 @@ test("a cancel does not wait for a hook, and those after it do not run", async (
   ).toBe(true);
 });
 
-test("tools of one name from the system and the class meet in the agent that would have both: its turns say so", async () => {
-  const agent = await workshop.newAgent({ blueprint: await workshop.newBlueprint({ tags: ["clash"] }) });
+test("turns of an agent whose system and class have a tool of the same name fail with both sources", async () => {
+  const agent = await testbed.newAgent({ blueprint: await testbed.newBlueprint({ tags: ["clash"] }) });
   expect(await agent.say("hello")).toMatchObject({
     type: "agent.error",
     data: {
@@ -309,18 +319,18 @@ test("tools of one name from the system and the class meet in the agent that wou
       error: "Two tools are named “of_the_class”: one is from the system, the other from the class. Rename one.",
     },
   });
-  await expectCompletion(await workshop.newAgent());
+  await expectCompletion(await testbed.newAgent());
 });
 
-test("a blueprint with a tag that nobody has is stored, with a warning that names the nearest one", async () => {
-  const { status, body } = await workshop.api("/agency/global/blueprints", "POST", {
+test("a blueprint with an unknown tag is stored, with a warning that suggests the closest tag", async () => {
+  const { status, body } = await testbed.api("/agency/global/blueprints", "POST", {
     name: "typo",
     tags: ["default", "witnes", "zzz"],
   });
   expect(status).toBe(201);
   expect(body.warnings).toEqual([
-    "No tool or middleware has the tag “witnes”; did you mean “witness”?",
-    "No tool or middleware has the tag “zzz”. There are: apps, clash, coach, default, fs, inspector, planning, puppet, reader, witness, words.",
+    "No tool or middleware has the tag “witnes”. Did you mean “witness”?",
+    "No tool or middleware has the tag “zzz”. Available: apps, clash, coach, default, fs, inspector, planning, puppet, reader, witness, words.",
   ]);
 });
 
@@ -329,19 +339,23 @@ const spinningHooks: [when: string, hook: string][] = [
   ["the agent wakes", "onInit"],
 ];
 
-// Each wedges main, and with it a core, until the daemon has killed it twice.
+// Each keeps main, and with it a core, busy until the daemon has killed it twice.
 test.each(sample(spinningHooks, { name: "spinning hooks", size: 1, kindOf: () => "spin" }))(
-  "a hook that spins when %s takes main with it; in the end its turn fails, and the host answers",
+  "a hook that spins when %s blocks main; its turn fails in the end and the host recovers",
   async (_, hook) => {
-    const [spins, other] = [await newPuppet({ [hook]: "spin" }), await workshop.newAgent()];
-    // It may take main with it before it is answered: the same key is the same turn.
-    const { runId } = await waitUntil("an answer", () => spins.invoke({ message: "hello", idempotencyKey: "once" }), {
-      within: 80_000,
-    });
-    expect(await spins.over(runId, 80_000)).toMatchObject({ type: "agent.error", data: { code: "crashed" } });
+    const [spinning, other] = [await newPuppet({ [hook]: "spin" }), await testbed.newAgent()];
+    // Main may be killed before it responds; the same key is the same turn.
+    const { runId } = await waitUntil(
+      "the admission",
+      () => spinning.invoke({ message: "hello", idempotencyKey: "once" }),
+      {
+        timeoutMs: 80_000,
+      },
+    );
+    expect(await spinning.waitForEnd(runId, 80_000)).toMatchObject({ type: "agent.error", data: { code: "crashed" } });
     await expectCompletion(other);
     expect(
-      (await spins.log()).filter(({ type }) => type === "agent.error" || type === "request.accepted"),
+      (await spinning.log()).filter(({ type }) => type === "agent.error" || type === "request.accepted"),
     ).toHaveLength(2);
   },
   100_000,

@@ -2,15 +2,15 @@ import type { Message } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Tools and models that do what they should not: a clear word at the right level, and the agent stays usable.
+// Misbehaving tools and models: the error is reported at the right level and the agent stays usable.
 
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 const createExchange = (when: string, ...steps: object[]) => ({ when, steps: [...steps, { text: "Ended." }] });
 
-let workshop: Testbed;
+let testbed: Testbed;
 
 beforeAll(async () => {
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     config: { turn: { heartbeatSeconds: 1, toolTimeoutSeconds: 1, noProgressSeconds: 3, maxSteps: 8 } },
     scripts: {
       clumsy: [
@@ -46,15 +46,15 @@ beforeAll(async () => {
         { when: "silence", steps: [{ wait: 60_000 }] },
         { steps: [{ text: "You said: {{ message }}" }] },
       ],
-      // Slow, but never silent for long.
+      // Slow, but never silent for noProgressSeconds.
       slow: { pace: 600, exchanges: [{ steps: [{ text: "one two three four five six seven eight" }] }] },
     },
   });
 });
 
-afterAll(() => workshop?.stop());
+afterAll(() => testbed?.stop());
 
-const createClumsyAgent = () => workshop.newAgent({ model: "scripted:clumsy" });
+const createClumsyAgent = () => testbed.newAgent({ model: "scripted:clumsy" });
 
 async function expectUsable(agent: TestAgent): Promise<void> {
   expect(await agent.say("still there?")).toMatchObject({
@@ -63,7 +63,7 @@ async function expectUsable(agent: TestAgent): Promise<void> {
   });
 }
 
-/** Has the tool called, and answers what the model was told. */
+/** Runs a turn that calls the tool and returns the results the model received. */
 async function runAndGetResults(message: string): Promise<{ agent: TestAgent; results: Message[] }> {
   const agent = await createClumsyAgent();
   expect(await agent.say(message)).toMatchObject({ type: "agent.completed", data: { result: "Ended." } });
@@ -74,25 +74,25 @@ async function runAndGetResults(message: string): Promise<{ agent: TestAgent; re
 
 test.each([
   ["throws", "throw failed: This tool throws."],
-  ["hangs", "did not answer within 1 s"],
+  ["hangs", "did not finish within 1 s"],
   ["circles", "circular"],
   ["50 MB", "returned 50 MB"],
   ["invents", "Did you mean echo?"],
   ["wrong input", "text: "],
-])("a tool that %s is the model's to read", async (message, words) => {
+])("a failed call is reported to the model: %s", async (message, expected) => {
   const { agent, results } = await runAndGetResults(message);
   expect(results).toHaveLength(1);
-  expect(results[0]).toMatchObject({ content: expect.stringContaining(words), toolResult: { failed: true } });
-  const { actions } = (await workshop.api(`${agent.at}/actions`)).body;
+  expect(results[0]).toMatchObject({ content: expect.stringContaining(expected), toolResult: { failed: true } });
+  const { actions } = (await testbed.api(`${agent.at}/actions`)).body;
   expect(actions).toMatchObject([{ success: false }]);
 });
 
-test("a tool is found by its other name", async () => {
+test("a tool can be called by its alias", async () => {
   const { results } = await runAndGetResults("by another name");
   expect(results[0]).toMatchObject({ content: "alias", toolResult: { name: "echo" } });
 });
 
-test("one call that fails does not touch its neighbours, and results stand in the order of the calls", async () => {
+test("a failed call does not affect parallel calls, and results are in call order", async () => {
   const { results } = await runAndGetResults("side by side");
   expect(results.map(({ toolResult }) => [toolResult?.name, toolResult?.failed ?? false])).toEqual([
     ["throw", true],
@@ -101,7 +101,7 @@ test("one call that fails does not touch its neighbours, and results stand in th
   ]);
 });
 
-test("a result of 60 KB lies in a blob, whole, with a preview in its place", async () => {
+test("a 60 KB result is stored whole in a blob, with a preview in its place", async () => {
   const { agent, results } = await runAndGetResults("60 KB");
   const { content, toolResult } = results[0] as Message;
   expect(toolResult).toMatchObject({
@@ -111,10 +111,10 @@ test("a result of 60 KB lies in a blob, whole, with a preview in its place", asy
     preview: "y".repeat(500),
   });
   expect(content.length).toBeLessThan(50 * 1024);
-  expect((await workshop.api(`${agent.at}/blobs/${toolResult?.blob}`)).body).toBe("y".repeat(60 * 1024));
+  expect((await testbed.api(`${agent.at}/blobs/${toolResult?.blob}`)).body).toBe("y".repeat(60 * 1024));
 });
 
-test("the same call three times in a row stops the turn with a question", async () => {
+test("the same call three times in a row stops the turn", async () => {
   const agent = await createClumsyAgent();
   expect(await agent.say("thrice")).toMatchObject({
     type: "agent.error",
@@ -126,18 +126,18 @@ test("the same call three times in a row stops the turn with a question", async 
   await expectUsable(agent);
 });
 
-test("who hears something new each time is not stuck, and may ask again", async () => {
+test("a repeated call that returns something new each time is not stopped", async () => {
   const { results } = await runAndGetResults("looks again");
   expect(results.map(({ content }) => content.match(/more/g)?.length)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test("also a call that never got as far as the tool", async () => {
+test("repeated calls of an unknown tool stop the turn, too", async () => {
   const agent = await createClumsyAgent();
   expect(await agent.say("keeps guessing")).toMatchObject({ type: "agent.error", data: { code: "repeated_call" } });
   await expectUsable(agent);
 });
 
-test("a turn has so many steps and no more", async () => {
+test("a turn that exceeds the step limit fails", async () => {
   const agent = await createClumsyAgent();
   expect(await agent.say("endless")).toMatchObject({
     type: "agent.error",
@@ -146,8 +146,8 @@ test("a turn has so many steps and no more", async () => {
   await expectUsable(agent);
 });
 
-test("what the policy denies, or would ask a person about, is not done", async () => {
-  await workshop.api("/agency/global/blueprints", "POST", {
+test("a call that the policy denies or that needs approval is not executed", async () => {
+  await testbed.api("/agency/global/blueprints", "POST", {
     name: "careful",
     model: "scripted:clumsy",
     config: {
@@ -157,14 +157,14 @@ test("what the policy denies, or would ask a person about, is not done", async (
       ],
     },
   });
-  const agent = await workshop.newAgent({ blueprint: "careful" });
-  for (const [message, words] of [
+  const agent = await testbed.newAgent({ blueprint: "careful" });
+  for (const [message, expected] of [
     ["denied", "denies echo"],
     ["asks", "approval"],
   ] as const) {
     expect(await agent.say(message)).toMatchObject({ type: "agent.completed" });
     expect((await agent.messages()).findLast(({ role }) => role === "tool")).toMatchObject({
-      content: expect.stringContaining(words),
+      content: expect.stringContaining(expected),
       toolResult: { failed: true },
     });
   }
@@ -172,8 +172,8 @@ test("what the policy denies, or would ask a person about, is not done", async (
   await expectUsable(agent);
 });
 
-test("a model that gives no sign of life fails the turn; one that is merely slow does not", async () => {
-  const [silent, slow] = [await createClumsyAgent(), await workshop.newAgent({ model: "scripted:slow" })];
+test("a silent model fails the turn, a slow one does not", async () => {
+  const [silent, slow] = [await createClumsyAgent(), await testbed.newAgent({ model: "scripted:slow" })];
   const [failed, completed] = await Promise.all([silent.say("silence"), slow.say("go")]);
   expect(failed).toMatchObject({ type: "agent.error", data: { code: "no_progress", advice: expect.any(String) } });
   expect(completed).toMatchObject({

@@ -4,53 +4,56 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
 import { send } from "../kit/wire.ts";
 
-// A host that is told, in its configuration, of a name and a page that are not its own.
+// `allowedHosts` and `allowedOrigins`.
 
-let house: HostProcess;
-const friend = "https://friend.example";
+let hostProcess: HostProcess;
+const allowedOrigin = "https://friend.example";
 
 beforeAll(async () => {
   const home = await createHomePath();
   await mkdir(home, { mode: 0o700 });
-  await writeFile(join(home, "config.jsonc"), `{ "allowedHosts": ["My.House"], "allowedOrigins": ["${friend}"] }`);
-  house = await startHostProcess({ home });
+  await writeFile(
+    join(home, "config.jsonc"),
+    `{ "allowedHosts": ["My.Example"], "allowedOrigins": ["${allowedOrigin}"] }`,
+  );
+  hostProcess = await startHostProcess({ home });
 });
 
 afterAll(async () => {
-  await house?.stop();
-  if (house) await removeHome(house.home);
+  await hostProcess?.stop();
+  if (hostProcess) await removeHome(hostProcess.home);
 });
 
-const ask = (headers: Record<string, string>, method = "GET", path = "/agents") =>
-  send({ port: house.port, path, method, headers });
+const request = (headers: Record<string, string>, method = "GET", path = "/agents") =>
+  send({ port: hostProcess.port, path, method, headers });
 
-test("a configured name is answered, in any case", async () => {
-  for (const host of ["my.house", "MY.HOUSE:8443"]) {
-    expect((await ask({ host }, "GET", "/health")).status).toBe(200);
+test("a configured host name is accepted in any case", async () => {
+  for (const host of ["my.example", "MY.EXAMPLE:8443"]) {
+    expect((await request({ host }, "GET", "/health")).status).toBe(200);
   }
-  expect((await ask({ host: "not-my.house" }, "GET", "/health")).status).toBe(421);
+  expect((await request({ host: "not-my.example" }, "GET", "/health")).status).toBe(421);
 });
 
-test("a configured origin may ask with a token and read the answer, errors included", async () => {
-  const host = `127.0.0.1:${house.port}`;
-  const before = await ask({ host, origin: friend, "access-control-request-method": "POST" }, "OPTIONS");
-  expect(before.status).toBe(204);
-  expect(before.headers["access-control-allow-origin"]).toBe(friend);
-  expect(before.headers["access-control-allow-headers"]).toContain("authorization");
-  expect(before.headers["access-control-allow-credentials"]).toBeUndefined();
+test("a configured origin may send requests with a token and read the responses, including errors", async () => {
+  const host = `127.0.0.1:${hostProcess.port}`;
+  const preflight = await request({ host, origin: allowedOrigin, "access-control-request-method": "POST" }, "OPTIONS");
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers["access-control-allow-origin"]).toBe(allowedOrigin);
+  expect(preflight.headers["access-control-allow-headers"]).toContain("authorization");
+  expect(preflight.headers["access-control-allow-credentials"]).toBeUndefined();
 
-  const read = await ask({ host, origin: friend, authorization: `Bearer ${house.token}` });
-  expect([read.status, read.headers["access-control-allow-origin"]]).toEqual([200, friend]);
-  const refused = await ask({ host, origin: friend });
-  expect([refused.status, refused.headers["access-control-allow-origin"]]).toEqual([401, friend]);
+  const read = await request({ host, origin: allowedOrigin, authorization: `Bearer ${hostProcess.token}` });
+  expect([read.status, read.headers["access-control-allow-origin"]]).toEqual([200, allowedOrigin]);
+  const unauthorized = await request({ host, origin: allowedOrigin });
+  expect([unauthorized.status, unauthorized.headers["access-control-allow-origin"]]).toEqual([401, allowedOrigin]);
 });
 
-test("any other origin gets nothing it could read", async () => {
-  const host = `127.0.0.1:${house.port}`;
+test("any other origin is rejected without CORS headers", async () => {
+  const host = `127.0.0.1:${hostProcess.port}`;
   for (const origin of ["https://friend.example.evil", "http://friend.example", "null"]) {
     for (const method of ["OPTIONS", "GET"]) {
-      const answer = await ask({ host, origin, "access-control-request-method": "GET" }, method);
-      expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([403, undefined]);
+      const response = await request({ host, origin, "access-control-request-method": "GET" }, method);
+      expect([response.status, response.headers["access-control-allow-origin"]]).toEqual([403, undefined]);
     }
   }
 });

@@ -9,44 +9,44 @@ import { findIdleStatus, say, findText } from "../kit/chat.ts";
 import { createHomePath, type HostProcess, startHostProcess, removeHome } from "../kit/host-process.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-// What a person sees of code while it runs and afterwards. The house has one sandbox, so that a second run has to wait.
+// How the page shows code while it runs and afterwards. The host has one sandbox, so that a second run has to wait.
 
-const shots = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
+const screenshots = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
 let home: string;
-let house: HostProcess;
+let host: HostProcess;
 let browser: Browser;
-/** One person, who goes from agent to agent. */
+/** One page for all tests; each navigates to an agent of its own. */
 let page: Page;
-let complaints: string[];
+let pageErrors: string[];
 
 beforeAll(async () => {
-  mkdirSync(shots, { recursive: true });
+  mkdirSync(screenshots, { recursive: true });
   home = await createHomePath();
   await mkdir(home, { recursive: true, mode: 0o700 });
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 1 }));
-  [house, browser] = await Promise.all([startHostProcess({ home }), openBrowser()]);
-  // What moves is not photographed while it moves.
-  ({ page, complaints } = await openPage(browser, { reducedMotion: "reduce", hasTouch: true }));
-  await page.goto(await createLoginLink(house));
+  [host, browser] = await Promise.all([startHostProcess({ home }), openBrowser()]);
+  // Without animations, which would make screenshots differ.
+  ({ page, pageErrors } = await openPage(browser, { reducedMotion: "reduce", hasTouch: true }));
+  await page.goto(await createLoginLink(host));
   await page.getByRole("heading", { name: "Welcome" }).waitFor();
 });
 
 afterAll(async () => {
   await browser?.close();
-  await house?.stop();
+  await host?.stop();
   if (home) await removeHome(home);
 });
 
-const desk = { width: 1280, height: 900 };
+const desktop = { width: 1280, height: 900 };
 const phone = { width: 390, height: 780 };
 
-/** Goes to an agent that does this, on a screen of this size, and says something to it. */
-async function createAndOpenAgent(name: string, steps: object[], screen = desk): Promise<void> {
+/** Creates an agent that plays these steps, opens it at this screen size, and sends it a message. */
+async function createAndOpenAgent(name: string, steps: object[], screen = desktop): Promise<void> {
   await mkdir(join(home, "scripts"), { recursive: true });
   await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify([{ steps }]));
-  await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
+  await host.client.call("createAgent", { params: { agency: "global" }, body: { name, model: `scripted:${name}` } });
   await page.setViewportSize(screen);
-  await page.goto(`${house.url}/app/global/${name}`);
+  await page.goto(`${host.url}/app/global/${name}`);
   await findIdleStatus(page).waitFor();
   await say(page, "Go.");
 }
@@ -60,23 +60,23 @@ const readCardState = (index = 0) => findCards().nth(index).locator(".call-state
 async function takeScreenshots(name: string, schemes: ("light" | "dark")[], of = page): Promise<void> {
   for (const colorScheme of schemes) {
     await of.emulateMedia({ colorScheme });
-    // Two frames later it has been painted so.
+    // The color scheme has been painted two frames later.
     await of.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-    await of.screenshot({ path: `${shots}${name}-${colorScheme}.png` });
+    await of.screenshot({ path: `${screenshots}${name}-${colorScheme}.png` });
   }
 }
 
 const hasNoOverflow = (of = page) =>
   of.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 
-/** A part of a card by its title. */
+/** Finds a part of a card by its title. */
 const findPart = (title: string | RegExp) =>
   page.locator(".call-body > div", { has: page.locator(".call-part", { hasText: title }) }).locator("pre");
 
 const orders = `import { total } from "./sums.ts";
 import orders from "./orders.json";
 
-// What every customer has bought so far; a line that is longer than most screens are wide shall not be broken in two.
+// Total per customer. This comment is wider than most screens, to check that long lines are not wrapped in the source view.
 const totals: Record<string, number> = {};
 for (const { customer, amount } of orders) {
   totals[customer] = (totals[customer] ?? 0) + amount;
@@ -96,10 +96,10 @@ const modules = {
   ]),
 };
 
-test("code is shown as code, with what it gave back, what it wrote and what it called, also after a reload", async () => {
+test("a run shows its source, result, console and calls, also after a reload", async () => {
   await createAndOpenAgent("coder", [run(orders, { modules }), { text: "There you are." }]);
   await findText(page, "There you are.").waitFor();
-  const look = async () => {
+  const expectCard = async () => {
     await openCard();
     expect(await page.locator(".source code").innerText()).toBe(orders.trimEnd());
     expect(await page.locator(".source-numbers").innerText()).toBe(
@@ -113,13 +113,14 @@ test("code is shown as code, with what it gave back, what it wrote and what it c
       JSON.stringify({ totals: { ann: 5, bob: 3.5 }, all: 8.5 }, null, 2),
     );
     expect(await findPart("Console").innerText()).toBe("seen ann 5\nseen bob 3.5");
-    const called = page.locator(".capabilities li");
-    expect(await called.locator(".call-name").allInnerTexts()).toEqual(["set_title", "write_todos", "no_such_tool"]);
-    for (const took of await called.locator(".capability-took").allInnerTexts()) expect(took).toMatch(/^\d+ ms$/);
+    const calls = page.locator(".capabilities li");
+    expect(await calls.locator(".call-name").allInnerTexts()).toEqual(["set_title", "write_todos", "no_such_tool"]);
+    for (const duration of await calls.locator(".capability-duration").allInnerTexts())
+      expect(duration).toMatch(/^\d+ ms$/);
     expect(await findCards().locator(".call-count").innerText()).toBe("3 calls");
     expect(await readCardState()).toBe("done");
   };
-  await look();
+  await expectCard();
   await takeScreenshots("code", ["light", "dark"]);
   await page.getByRole("tab", { name: "code" }).focus();
   await page.keyboard.press("ArrowRight");
@@ -128,14 +129,14 @@ test("code is shown as code, with what it gave back, what it wrote and what it c
   await page.reload();
   await findText(page, "There you are.").waitFor();
   await findCards().locator(".call-count").waitFor();
-  await look();
+  await expectCard();
   await page.setViewportSize(phone);
   expect(await hasNoOverflow()).toBe(true);
   await takeScreenshots("code-phone", ["light"]);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("a run that fails says how, and where in the code", async () => {
+test("a failed run shows the kind of error and where in the code it occurred", async () => {
   const steps = [
     run("const order = undefined;\nreturn order.customer;"),
     run("const sum = (1 + ;"),
@@ -147,29 +148,29 @@ test("a run that fails says how, and where in the code", async () => {
   ];
   await createAndOpenAgent("clumsy", steps);
   await findText(page, "All of them failed.").waitFor();
-  const words = ["failed", "cannot be read", "ended: took more than 3 s", "failed"];
-  const states = () => findCards().locator(".call-state").allInnerTexts();
-  expect(await states()).toEqual(words);
+  const expected = ["failed", "syntax error", "timed out after 3 s", "failed"];
+  const readStates = () => findCards().locator(".call-state").allInnerTexts();
+  expect(await readStates()).toEqual(expected);
   for (const index of [0, 1, 2]) await openCard(index);
   expect(
-    await findPart(/^What went wrong$/)
+    await findPart(/^Error$/)
       .first()
       .innerText(),
   ).toMatch(/^TypeError: .*\n.*code:2:\d+/);
-  expect(await findPart("What went wrong: cannot be read").innerText()).toMatch(/^SyntaxError: .*code:1:\d+/);
-  expect(await findPart("What went wrong: ended").innerText()).toBe("The run took more than 3 s and was ended.");
+  expect(await findPart("Error: syntax error").innerText()).toMatch(/^SyntaxError: .*code:1:\d+/);
+  expect(await findPart("Error: timed out").innerText()).toBe("The run did not finish within 3 s and was stopped.");
   expect(await findPart("Console").innerText()).toBe("begun");
-  // However long the cards are, they scroll in their place.
+  // Long cards scroll inside the transcript, not the page.
   expect(await page.evaluate(() => document.documentElement.scrollHeight <= window.innerHeight)).toBe(true);
   await takeScreenshots("code-failed", ["dark"]);
   await page.reload();
   await findText(page, "All of them failed.").waitFor();
-  // The kind of a failure is in the log, which is read after the messages.
-  await waitUntil("the kinds", async () => (await states()).join() === words.join());
-  expect(complaints).toEqual([]);
+  // The kind of an error comes from the log, which is read after the messages.
+  await waitUntil("the kinds of errors", async () => (await readStates()).join() === expected.join());
+  expect(pageErrors).toEqual([]);
 });
 
-/** Counts aloud until it is canceled. */
+/** Prints a counter until it is canceled. */
 const endless = `await tools.set_title({ title: "Counting" });
 for (let round = 1; ; round++) {
   console.log("round " + round);
@@ -178,14 +179,14 @@ for (let round = 1; ; round++) {
 
 const readLatestRound = async () => Number(/round (\d+)\s*$/.exec(await page.locator(".call-live").innerText())?.[1]);
 
-test("what a long run writes is shown while it runs, over a reload, until it is canceled", async () => {
+test("the output of a long run is shown live, also after a reload, until it is canceled", async () => {
   await createAndOpenAgent("counter", [run(endless, { timeoutMs: 60_000 })], phone);
   await waitUntil("the third round", async () => (await readLatestRound()) >= 3);
   const live = page.getByRole("region", { name: "Output of executeCode so far" });
   expect(await live.getAttribute("aria-live")).toBe("polite");
   await live.focus();
   expect(await live.evaluate((element) => element === document.activeElement)).toBe(true);
-  // Lines are added; those that were there are not drawn, and not read out, again.
+  // Lines are appended; existing ones are not rendered or announced again.
   const first = await live.locator("span").first().elementHandle();
   const before = await readLatestRound();
   await waitUntil("more rounds", async () => (await readLatestRound()) > before + 20);
@@ -199,22 +200,22 @@ test("what a long run writes is shown while it runs, over a reload, until it is 
   ).toBe(true);
   expect(await hasNoOverflow()).toBe(true);
   await takeScreenshots("code-live-phone", ["light", "dark"]);
-  const told = await readLatestRound();
+  const lastRound = await readLatestRound();
   await page.reload();
-  await waitUntil("rounds after the reload", async () => (await readLatestRound()) > told);
+  await waitUntil("rounds after the reload", async () => (await readLatestRound()) > lastRound);
   expect(await page.locator(".capabilities .call-name").innerText()).toContain("set_title");
   await page.getByRole("button", { name: "Cancel" }).click();
   await findIdleStatus(page).waitFor();
   expect(await page.locator(".call-live").count()).toBe(0);
   expect(await findCards().first().getAttribute("data-state")).toBe("failed");
   expect(await readCardState()).toBe("canceled");
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("a run that waits for a sandbox says so, and the host's page who has it", async () => {
+test("a run that waits for a sandbox says so, and the host page shows which agent has it", async () => {
   onTestFinished(
     () =>
-      void house.client
+      void host.client
         .agent("busy")
         .cancel()
         .catch(() => {}),
@@ -224,17 +225,17 @@ test("a run that waits for a sandbox says so, and the host's page who has it", a
   await createAndOpenAgent("patient", [
     run("for (;;) await new Promise((resolve) => setTimeout(resolve, 50));", { timeoutMs: 60_000 }),
   ]);
-  await page.locator(".call-now", { hasText: "Waiting for a sandbox." }).waitFor();
-  expect(await readCardState()).toBe("waits for a sandbox");
+  await page.locator(".call-progress", { hasText: "Waiting for a sandbox." }).waitFor();
+  expect(await readCardState()).toBe("waiting for a sandbox");
   await page.locator(".status-line", { hasText: "Waiting for a sandbox." }).waitFor();
   await takeScreenshots("code-waits", ["dark"]);
   const other = await page.context().newPage();
-  await other.goto(`${house.url}/app`);
+  await other.goto(`${host.url}/app`);
   const table = other.getByRole("table", { name: "Sandboxes" });
   const row = table.getByRole("row", { name: /^sandbox-0/ });
   await row.getByRole("link", { name: "busy" }).waitFor();
   expect(await row.innerText()).toMatch(/ready\s+busy in global\s+\d+\s+\d+(\.\d+)? MB/);
-  await other.getByText("1 run waits").waitFor();
+  await other.getByText("1 run waiting").waitFor();
   await table.scrollIntoViewIfNeeded();
   await takeScreenshots("host-sandboxes", ["light"], other);
   await other.setViewportSize(phone);
@@ -242,18 +243,18 @@ test("a run that waits for a sandbox says so, and the host's page who has it", a
   expect(await hasNoOverflow(other)).toBe(true);
   await takeScreenshots("host-sandboxes-phone", ["dark"], other);
   await other.close();
-  await house.client.agent("busy").cancel();
-  // It runs without a word, and is not said to wait any more.
+  await host.client.agent("busy").cancel();
+  // It prints nothing, but is no longer shown as waiting.
   await findCards().locator(".call-state", { hasText: "running…" }).waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
   await findIdleStatus(page).waitFor();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-const walled = existsSync("/usr/bin/bwrap");
-if (!walled) console.log("Without bubblewrap no command can be run, so none is looked at.");
+const hasBubblewrap = existsSync("/usr/bin/bwrap");
+if (!hasBubblewrap) console.log("bubblewrap is not installed; skipping the test of commands.");
 
-test.skipIf(!walled)("a command is shown as in a terminal, with its output as it comes and how it ended", async () => {
+test.skipIf(!hasBubblewrap)("a command is shown as in a terminal, with live output and its exit code", async () => {
   const command = "echo line 1; echo line 2; until [ -e seen ]; do sleep 0.05; done; ls /nowhere";
   await createAndOpenAgent("shell", [{ call: { tool: "sandbox", input: { command } } }, { text: "Ended." }]);
   await page.locator(".call-live", { hasText: "line 2" }).waitFor();
@@ -264,12 +265,12 @@ test.skipIf(!walled)("a command is shown as in a terminal, with its output as it
   await openCard();
   expect(await findPart("Command").innerText()).toBe(`$ ${command}`);
   expect(await findPart("Output").innerText()).toMatch(/^line 1\nline 2\nls: [^\n]*$/);
-  await page.getByText("It ended with exit code 2.").waitFor();
+  await page.getByText("Exited with code 2").waitFor();
   await takeScreenshots("command", ["dark"]);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("hostile code, console, results and errors are shown and do nothing", async () => {
+test("hostile code, console output, results and errors are shown and not executed", async () => {
   const evil =
     '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><a href="javascript:window.hacked=1">x</a> \\u001b[31mred\\u0007 \\u202Egnirts\\u2066';
   const raw = '<img src=x onerror="window.hacked=1"> \u202Egnirts\u2066 \u001b[31m';
@@ -290,7 +291,7 @@ test("hostile code, console, results and errors are shown and do nothing", async
   await findIdleStatus(page).waitFor();
   for (const index of [0, 1, 2]) await openCard(index);
   await page.getByRole("tab", { name: "evil.js" }).click();
-  for (const title of ["Result", "What went wrong", "Console"]) {
+  for (const title of ["Result", "Error", "Console"]) {
     const text = await findPart(title).first().innerText();
     expect(text).toContain('<img src=x onerror="window.hacked=1"><script>');
     expect(text).toContain("\u241b[31mred\u2407 \ufffdgnirts\ufffd");
@@ -300,5 +301,5 @@ test("hostile code, console, results and errors are shown and do nothing", async
   expect(await page.locator("main img, main script, .transcript a").count()).toBe(0);
   expect(await page.evaluate("window.hacked")).toBeUndefined();
   await takeScreenshots("code-hostile", ["light"]);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

@@ -5,27 +5,27 @@ import { countingText, ChatUser } from "../kit/chat.ts";
 import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-let house: HostProcess;
+let host: HostProcess;
 let browser: Browser;
 
 beforeAll(async () => {
-  [house, browser] = await Promise.all([startHostProcess(), openBrowser()]);
+  [host, browser] = await Promise.all([startHostProcess(), openBrowser()]);
 });
 
 afterAll(async () => {
   await browser?.close();
-  await house?.stop();
+  await host?.stop();
 });
 
-/** What the page's own listeners gathered. */
+/** What the listeners in the page received. */
 interface RecordedStream {
-  seen: number[];
+  seqs: number[];
   frames: string[];
 }
 
-test("the browser's own EventSource and WebSocket speak with an agent, and resume after a crash without gap or repeat", async () => {
-  const guest = new ChatUser(house, browser);
-  const { page } = await guest.createAndOpenAgent("plain", {
+test("a plain EventSource and WebSocket can talk to an agent, and the event stream resumes after a crash without gaps or repeats", async () => {
+  const user = new ChatUser(host, browser);
+  const { page } = await user.createAndOpenAgent("plain", {
     pace: 10,
     exchanges: [
       {
@@ -38,34 +38,34 @@ test("the browser's own EventSource and WebSocket speak with an agent, and resum
     ],
   });
   await page.evaluate(() => {
-    const heard: RecordedStream = { seen: [], frames: [] };
-    Object.assign(window, heard);
+    const recorded: RecordedStream = { seqs: [], frames: [] };
+    Object.assign(window, recorded);
     const source = new EventSource("/agency/global/agent/plain/events?after=0");
     const types =
       "thread.created request.accepted run.started run.tick run.resumed agent.started agent.completed model.started model.delta model.completed tool.started tool.output title.set checkpoint.saved";
     for (const type of types.split(" ")) {
-      source.addEventListener(type, (event) => heard.seen.push(Number((event as MessageEvent).lastEventId)));
+      source.addEventListener(type, (event) => recorded.seqs.push(Number((event as MessageEvent).lastEventId)));
     }
     const socket = new WebSocket(`${location.origin.replace("http", "ws")}/agency/global/agent/plain/ws`);
     socket.addEventListener("message", ({ data }) =>
-      heard.frames.push((JSON.parse(data as string) as { type: string }).type),
+      recorded.frames.push((JSON.parse(data as string) as { type: string }).type),
     );
     socket.addEventListener("open", () =>
       socket.send(JSON.stringify({ type: "chat", id: "from-a-plain-socket", content: "Begin." })),
     );
   });
-  const seen = () => page.evaluate(() => (window as unknown as RecordedStream).seen);
-  const frames = () => page.evaluate(() => (window as unknown as RecordedStream).frames);
-  await waitUntil("words on the socket", async () => (await frames()).includes("text_delta"));
-  expect((await frames()).slice(0, 2)).toEqual(["sync", "history"]);
-  await waitUntil("some events", async () => (await seen()).length > 5);
-  await guest.killMain();
-  await waitUntil("the turn to end", async () => (await guest.readMessages("plain")).at(-1)?.content === "The end.");
-  const { events } = await house.client.call("listEvents", {
+  const readSeqs = () => page.evaluate(() => (window as unknown as RecordedStream).seqs);
+  const readFrames = () => page.evaluate(() => (window as unknown as RecordedStream).frames);
+  await waitUntil("text on the socket", async () => (await readFrames()).includes("text_delta"));
+  expect((await readFrames()).slice(0, 2)).toEqual(["sync", "history"]);
+  await waitUntil("some events", async () => (await readSeqs()).length > 5);
+  await user.killMain();
+  await waitUntil("the turn to end", async () => (await user.readMessages("plain")).at(-1)?.content === "The end.");
+  const { events } = await host.client.call("listEvents", {
     params: { agency: "global", agent: "plain" },
     query: { limit: 1000 },
   });
-  await waitUntil("every event", async () => (await seen()).length >= events.length);
-  expect(await seen()).toEqual(events.map(({ seq }) => seq));
+  await waitUntil("every event", async () => (await readSeqs()).length >= events.length);
+  expect(await readSeqs()).toEqual(events.map(({ seq }) => seq));
   expect(events.some(({ type }) => type === "run.resumed")).toBe(true);
 });

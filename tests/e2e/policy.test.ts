@@ -4,7 +4,7 @@ import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// The same rules, through every way in which something is called: by the model, by code, and by a command in a shell.
+// The same rules for every way to make a call: by the model, by code, and by a command in a shell.
 
 type Action = "deny" | "ask" | "allow";
 type Way = "model" | "code" | "capability" | "shell";
@@ -12,7 +12,7 @@ type Way = "model" | "code" | "capability" | "shell";
 interface Row {
   rules: { tool: string; match?: string; action: Action }[];
   hitl?: string[];
-  /** The call, in each way that it can be made. */
+  /** The call, for each way it can be made. */
   call: Call;
   allowed: boolean;
 }
@@ -73,7 +73,7 @@ const table: Row[] = [
   { rules: [createRule("echo", "deny", "pass*word")], call: echo("the pass is a word"), allowed: false },
   { rules: [createRule("echo", "deny", "pass*word")], call: echo("the pass"), allowed: true },
   { rules: [createRule("echo", "allow"), createRule("echo", "ask", "now")], call: echo("do it now"), allowed: false },
-  // Without a rule that allows anything, the shell has no curl at all.
+  // Without a rule that allows a URL, the shell has no curl at all.
   { rules: [], call: { capability: `fetch("SITE/open")` }, allowed: false },
   { rules: [createRule("fetch", "allow", "SITE/open")], call: request("/open"), allowed: true },
   { rules: [createRule("fetch", "allow", "SITE/open")], call: request("/other"), allowed: false },
@@ -88,12 +88,12 @@ const table: Row[] = [
 const rows = table.map((row, index) => ({
   ...row,
   index,
-  what: JSON.stringify([...row.rules, ...(row.hitl ?? [])]),
-  about: JSON.stringify(Object.values(row.call)[0]),
+  ruleText: JSON.stringify([...row.rules, ...(row.hitl ?? [])]),
+  callText: JSON.stringify(Object.values(row.call)[0]),
   ways: Object.keys(row.call) as Way[],
 }));
 
-let workshop: Testbed;
+let testbed: Testbed;
 let agent: TestAgent;
 let site: http.Server;
 let origin: string;
@@ -102,14 +102,14 @@ beforeAll(async () => {
   site = http.createServer((_, response) => void response.end("open"));
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-  const at = (text: string) => text.replaceAll("SITE", origin);
+  const insertOrigin = (text: string) => text.replaceAll("SITE", origin);
   const toolCall = (call: Call, way: Way) => {
     if (way === "model") return call.model;
-    if (way === "shell") return { tool: "bash", input: { command: at(call.shell ?? "") } };
-    const code = `try { const value = await ${at(call[way] ?? "")}; return typeof value === "string" ? value : JSON.stringify(value) } catch (error) { return error.message }`;
+    if (way === "shell") return { tool: "bash", input: { command: insertOrigin(call.shell ?? "") } };
+    const code = `try { const value = await ${insertOrigin(call[way] ?? "")}; return typeof value === "string" ? value : JSON.stringify(value) } catch (error) { return error.message }`;
     return { tool: "executeCode", input: { code } };
   };
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     config: { toolOrigins: [origin] },
     scripts: {
@@ -122,30 +122,30 @@ beforeAll(async () => {
     },
   });
   await setConfig({});
-  agent = await workshop.newAgent({ blueprint: "judged" });
+  agent = await testbed.newAgent({ blueprint: "restricted" });
 });
 
 afterAll(async () => {
-  await workshop?.stop();
+  await testbed?.stop();
   site?.close();
   site?.closeAllConnections();
 });
 
 // One agent for all rows: a sandbox serves one agent at a time, and another agent has to wait for its replacement.
-const setConfig = (config: object) => workshop.api("/agency/global/blueprints", "POST", { name: "judged", config });
+const setConfig = (config: object) => testbed.api("/agency/global/blueprints", "POST", { name: "restricted", config });
 
-/** Whether the log of a turn, or the shell in it, says that a rule kept the call from being made. */
+/** Whether a rule prevented the call, according to the turn's log or the shell's output. */
 function isRefused(log: AgentEvent[], runId: string, result: string): boolean {
-  const own = log.filter(({ data }) => "runId" in data && data.runId === runId);
-  const inLog = own.some(({ data }) => "errorCode" in data && data.errorCode === "denied");
-  return inLog || /denied by this agent's policy/.test(result);
+  const events = log.filter(({ data }) => "runId" in data && data.runId === runId);
+  const isInLog = events.some(({ data }) => "errorCode" in data && data.errorCode === "denied");
+  return isInLog || /denied by this agent's policy/.test(result);
 }
 
-test.each(rows)("$what and $about", async ({ rules, hitl, ways, index, allowed }) => {
-  const policy = rules.map((one) => JSON.parse(JSON.stringify(one).replaceAll("SITE", origin)) as object);
+test.each(rows)("rules $ruleText, call $callText", async ({ rules, hitl, ways, index, allowed }) => {
+  const policy = rules.map((rule) => JSON.parse(JSON.stringify(rule).replaceAll("SITE", origin)) as object);
   await setConfig({ policy, ...(hitl ? { hitl: { tools: hitl } } : {}) });
   for (const way of ways) {
-    for (const path of ["a.txt", "keys/one.txt"]) await workshop.api(`${agent.at}/files/${path}`, "PUT", "content");
+    for (const path of ["a.txt", "keys/one.txt"]) await testbed.api(`${agent.at}/files/${path}`, "PUT", "content");
     const { type, data } = await agent.say(`${way} ${index}`);
     expect(type).toBe("agent.completed");
     const { runId, result } = data as { runId: string; result: string };

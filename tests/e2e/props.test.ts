@@ -6,9 +6,9 @@ import { waitUntil } from "../kit/wait-until.ts";
 import { openWebhook, type Webhook } from "../kit/webhook.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// The three layers, seen from both ends: what a request may add, and what the model is told.
+// Core, class and props layers: what a request may add, and what the model receives.
 
-let workshop: Testbed;
+let testbed: Testbed;
 let models: ModelServer;
 let hook: Webhook;
 let foreign: Webhook;
@@ -20,7 +20,7 @@ const createExchange = (when: string, tool: string, input: object = {}) => ({
 });
 
 beforeAll(async () => {
-  models = await openModelServer({ models: ["house", "other"] });
+  models = await openModelServer({ models: ["base", "other"] });
   models.answer(() => ({ text: "Fine." }));
   hook = await openWebhook(({ path, body }) => {
     if (path === "/later") return { status: 202 };
@@ -30,7 +30,7 @@ beforeAll(async () => {
     return { text: `${body.tool} got ${JSON.stringify(body.input)}` };
   });
   foreign = await openWebhook(() => ({ text: "You should not be here." }));
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/system.worker.ts", import.meta.url),
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
     config: { maxFailuresPerMinute: 1000, toolOrigins: [hook.origin], turn: { heartbeatSeconds: 1 } },
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await workshop?.stop();
+  await testbed?.stop();
   for (const server of [models, hook, foreign]) await server?.stop();
 });
 
@@ -71,48 +71,48 @@ const listToolNames = ({ tools }: Wire) => tools.map((tool) => tool.function.nam
 
 async function runTurn(agent: TestAgent, message: string, props?: object) {
   const { runId } = await agent.invoke({ message, ...(props ? { props } : {}) });
-  return agent.over(runId);
+  return agent.waitForEnd(runId);
 }
 
-test("the prompt is the core, the role, the class, then the agent's props and the request's, under their headings", async () => {
-  const blueprint = await workshop.newBlueprint({ prompt: "A role.", model: "openai:house", tags: ["words"] });
-  const { status } = await workshop.api("/agents", "POST", {
+test("the prompt has the core, the role, the class, the agent's props and the request's props in this order, under their headings", async () => {
+  const blueprint = await testbed.newBlueprint({ prompt: "A role.", model: "openai:base", tags: ["words"] });
+  const { status } = await testbed.api("/agents", "POST", {
     name: "layered",
     blueprint,
     system: "Of the agent.",
     props: { additionalInstructions: "Of its maker." },
   });
   expect(status).toBe(201);
-  const agent = workshop.agentAt("/agents/layered", "layered");
-  const session = (text: string) =>
+  const agent = testbed.agentAt("/agents/layered", "layered");
+  const createPattern = (text: string) =>
     new RegExp(
       `^You are an agent in Thinkery[^#]*\\n\\n## Your role\\nA role\\.\\n\\n## Additional Context\\nThe class was here\\.\\n\\n## Session Context\\n${text}$`,
     );
   const props = { additionalInstructions: "Of the request." };
-  const whole = session("Of the agent\\.\\n\\nOf its maker\\.\\n\\nOf the request\\.");
-  expect(getSystem(await recordRequestBody(() => runTurn(agent, "hello", props)))).toMatch(whole);
+  const expected = createPattern("Of the agent\\.\\n\\nOf its maker\\.\\n\\nOf the request\\.");
+  expect(getSystem(await recordRequestBody(() => runTurn(agent, "hello", props)))).toMatch(expected);
   expect(
     getSystem(
-      await recordRequestBody(() => workshop.api("/serve", "POST", { agent: "layered", message: "hello", props })),
+      await recordRequestBody(() => testbed.api("/serve", "POST", { agent: "layered", message: "hello", props })),
     ),
-  ).toMatch(whole);
+  ).toMatch(expected);
   expect(
     getSystem(
-      await recordRequestBody(() => workshop.api("/run", "POST", { agent: "layered", message: "hello", props })),
+      await recordRequestBody(() => testbed.api("/run", "POST", { agent: "layered", message: "hello", props })),
     ),
-  ).toMatch(whole);
-  // For that turn only.
+  ).toMatch(expected);
+  // The request's props apply to that turn only.
   expect(getSystem(await recordRequestBody(() => runTurn(agent, "hello")))).toMatch(
-    session("Of the agent\\.\\n\\nOf its maker\\."),
+    createPattern("Of the agent\\.\\n\\nOf its maker\\."),
   );
 });
 
-test("a request chooses its model and settings before the agent's own, the blueprint's and the default", async () => {
-  const agent = await workshop.newAgent({
+test("a request's model and settings take precedence over the agent's, the blueprint's and the default", async () => {
+  const agent = await testbed.newAgent({
     model: "scripted:default",
-    props: { models: { primary: "openai:house" }, settings: { temperature: 0.1 } },
+    props: { models: { primary: "openai:base" }, settings: { temperature: 0.1 } },
   });
-  expect(await recordRequestBody(() => runTurn(agent, "hello"))).toMatchObject({ model: "house", temperature: 0.1 });
+  expect(await recordRequestBody(() => runTurn(agent, "hello"))).toMatchObject({ model: "base", temperature: 0.1 });
   const props = { models: { primary: "openai:other" }, settings: { temperature: 0.9 } };
   expect(await recordRequestBody(() => runTurn(agent, "hello", props))).toMatchObject({
     model: "other",
@@ -120,8 +120,8 @@ test("a request chooses its model and settings before the agent's own, the bluep
   });
 });
 
-test("a registered tool comes by its name, for one turn or for good, and reads the data that came along", async () => {
-  const plain = await workshop.newAgent({ blueprint: await workshop.newBlueprint({ tags: ["words"] }) });
+test("props add a registered tool by name, for one turn or for the agent, and the tool can read the data of the props", async () => {
+  const plain = await testbed.newAgent({ blueprint: await testbed.newBlueprint({ tags: ["words"] }) });
   const props = { tools: ["read_props", "echo"], data: { tenant: "acme", deep: [{ a: null }] } };
   expect(await runTurn(plain, "read", props)).toMatchObject({
     data: { result: 'Heard: {"tenant":"acme","deep":[{"a":null}]}' },
@@ -129,11 +129,11 @@ test("a registered tool comes by its name, for one turn or for good, and reads t
   expect(await runTurn(plain, "read")).toMatchObject({
     data: { result: expect.stringContaining("There is no tool “read_props”") },
   });
-  const given = await workshop.newAgent({ props: { tools: ["read_props"], data: { tenant: "acme", of: "agent" } } });
-  expect(await runTurn(given, "read", { data: { of: "request" } })).toMatchObject({
+  const equipped = await testbed.newAgent({ props: { tools: ["read_props"], data: { tenant: "acme", of: "agent" } } });
+  expect(await runTurn(equipped, "read", { data: { of: "request" } })).toMatchObject({
     data: { result: 'Heard: {"tenant":"acme","of":"request"}' },
   });
-  const wire = await recordRequestBody(() => runTurn(given, "hello", { models: { primary: "openai:house" } }));
+  const wire = await recordRequestBody(() => runTurn(equipped, "hello", { models: { primary: "openai:base" } }));
   expect(listToolNames(wire).filter((name) => name === "read_props")).toHaveLength(1);
 });
 
@@ -145,8 +145,8 @@ const createWeatherTool = (path = "/", origin = hook.origin) => ({
   webhook: { url: origin + path },
 });
 
-test("a tool may be a schema and an address: the call is posted there, and the answer is the result", async () => {
-  const agent = await workshop.newAgent({ props: { tools: [createWeatherTool()] } });
+test("a webhook tool posts the call to its URL, and the response is the result", async () => {
+  const agent = await testbed.newAgent({ props: { tools: [createWeatherTool()] } });
   expect(await runTurn(agent, "weather")).toMatchObject({ data: { result: 'Heard: weather got {"city":"Athens"}' } });
   const [sent] = hook.calls.slice(-1);
   const { runId } = await agent.run();
@@ -159,7 +159,7 @@ test("a tool may be a schema and an address: the call is posted there, and the a
   });
   expect(sent?.headers).toMatchObject({ "idempotency-key": sent?.body.callId, "content-type": "application/json" });
   expect(sent?.headers.authorization).toBeUndefined();
-  const wire = await recordRequestBody(() => runTurn(agent, "hello", { models: { primary: "openai:house" } }));
+  const wire = await recordRequestBody(() => runTurn(agent, "hello", { models: { primary: "openai:base" } }));
   expect(wire.tools.map((tool) => tool.function)).toContainEqual({
     name: "weather",
     description: "Says the weather.",
@@ -167,39 +167,39 @@ test("a tool may be a schema and an address: the call is posted there, and the a
   });
   const before = hook.calls.length;
   expect(await runTurn(agent, "wrong weather")).toMatchObject({
-    data: { result: expect.stringContaining("The input of weather is not valid. city:") },
+    data: { result: expect.stringContaining("Invalid input for weather. city:") },
   });
   expect(hook.calls).toHaveLength(before);
 });
 
-test("an address that answers 202 reports later", async () => {
-  const agent = await workshop.newAgent({ props: { tools: [createWeatherTool("/later")] } });
+test("a webhook that responds with 202 reports its result later", async () => {
+  const agent = await testbed.newAgent({ props: { tools: [createWeatherTool("/later")] } });
   const { runId } = await agent.invoke({ message: "weather" });
-  await agent.seen("a pause", ({ type }) => type === "run.paused");
+  await agent.waitForEvent("a pause", ({ type }) => type === "run.paused");
   const { callId } = hook.calls.at(-1)?.body ?? {};
   expect(await agent.report({ callId, output: "Sunny." })).toMatchObject({ status: 200 });
-  expect(await agent.over(runId)).toMatchObject({ data: { result: "Heard: Sunny." } });
+  expect(await agent.waitForEnd(runId)).toMatchObject({ data: { result: "Heard: Sunny." } });
 });
 
 test.each([
-  ["fails", "/broken", /weather failed: it answered 500\. It broke\./],
-  ["leads elsewhere", "/elsewhere", /weather failed: it answered 302/],
-  ["says too much", "/long", /more than 1048576 bytes/],
-])("an address that %s is the model's to read", async (_, path, words) => {
-  const agent = await workshop.newAgent({ props: { tools: [createWeatherTool(path)] } });
+  ["fails", "/broken", /weather failed: it responded with 500\. It broke\./],
+  ["redirects", "/elsewhere", /weather failed: it responded with 302/],
+  ["responds with too much", "/long", /larger than 1048576 bytes/],
+])("a webhook that %s is reported to the model", async (_, path, expected) => {
+  const agent = await testbed.newAgent({ props: { tools: [createWeatherTool(path)] } });
   const { data } = await runTurn(agent, "weather");
-  expect((data as { result: string }).result).toMatch(words);
+  expect((data as { result: string }).result).toMatch(expected);
 });
 
-test("what runs on this machine is not reached, but for the origins that its owner named", async () => {
-  const agent = await workshop.newAgent({ props: { tools: [createWeatherTool("/", foreign.origin)] } });
+test("webhooks cannot reach this machine, except for configured origins", async () => {
+  const agent = await testbed.newAgent({ props: { tools: [createWeatherTool("/", foreign.origin)] } });
   expect(await runTurn(agent, "weather")).toMatchObject({
-    data: { result: expect.stringContaining("cannot be reached from here") },
+    data: { result: expect.stringContaining("could not be reached") },
   });
   expect(foreign.calls).toEqual([]);
 });
 
-test("a tool may be code: each call runs it in a sandbox, and what it returns is the result", async () => {
+test("a code tool runs in a sandbox for each call, and its return value is the result", async () => {
   const shout = {
     name: "shout",
     description: "Shouts.",
@@ -207,7 +207,7 @@ test("a tool may be code: each call runs it in a sandbox, and what it returns is
     code: 'import { loud } from "./loud.js";\nconst { word }: { word: string } = input;\nreturn { said: loud(word), seen: typeof process };',
     modules: { "loud.js": "export const loud = (word) => word.toUpperCase();" },
   };
-  const agent = await workshop.newAgent();
+  const agent = await testbed.newAgent();
   expect(await runTurn(agent, "shout", { tools: [shout] })).toMatchObject({
     data: { result: 'Heard: {"said":"HELLO","seen":"undefined"}' },
   });
@@ -215,8 +215,8 @@ test("a tool may be code: each call runs it in a sandbox, and what it returns is
   expect(await runTurn(agent, "shout", { tools: [failing] })).toMatchObject({
     data: { result: expect.stringMatching(/^Heard: .*TypeError: word\.shout is not a function[\s\S]*code:2:/) },
   });
-  const unread = { ...shout, code: "return (" };
-  expect(await runTurn(agent, "shout", { tools: [unread] })).toMatchObject({
+  const invalid = { ...shout, code: "return (" };
+  expect(await runTurn(agent, "shout", { tools: [invalid] })).toMatchObject({
     data: { result: expect.stringContaining("SyntaxError") },
   });
   expect(await runTurn(agent, "shout")).toMatchObject({
@@ -224,30 +224,30 @@ test("a tool may be code: each call runs it in a sandbox, and what it returns is
   });
 });
 
-test("a schema that refers to itself for ever fails its call, not the turn", async () => {
+test("an infinitely recursive schema fails its call, not the turn", async () => {
   const recursive = {
     name: "recursive",
     description: "Turns in circles.",
     parameters: { type: "object", $ref: "#" },
     webhook: { url: hook.origin },
   };
-  const agent = await workshop.newAgent();
+  const agent = await testbed.newAgent();
   const body = { message: "recursive", props: { tools: [recursive] } };
-  const { status, body: answer } = await workshop.api(`${agent.at}/invoke`, "POST", body);
-  if (status === 202) expect(await agent.over(answer.runId)).toMatchObject({ type: "agent.completed" });
-  else expect(answer).toMatchObject({ error: { code: "bad_request" } });
+  const { status, body: response } = await testbed.api(`${agent.at}/invoke`, "POST", body);
+  if (status === 202) expect(await agent.waitForEnd(response.runId)).toMatchObject({ type: "agent.completed" });
+  else expect(response).toMatchObject({ error: { code: "bad_request" } });
 });
 
-const wrong: [string, object, (string | number)[], RegExp?][] = [
-  ["take something away", { remove: ["echo"] }, ["props", "remove"], /unknown field/],
-  ["name tools as keys, to be null", { tools: { bash: null } }, ["props", "tools"]],
+const invalidProps: [string, object, (string | number)[], RegExp?][] = [
+  ["remove something", { remove: ["echo"] }, ["props", "remove"], /unknown field/],
+  ["have tools as an object with null values", { tools: { bash: null } }, ["props", "tools"]],
   ["name a tool with a minus", { tools: ["-bash"] }, ["props", "tools", 0], /a letter or _ first/],
-  ["have no tool in place of one", { tools: ["echo", null] }, ["props", "tools", 1], /props can only add tools/],
+  ["have null in place of a tool", { tools: ["echo", null] }, ["props", "tools", 1], /props can only add tools/],
   [
-    "name a tool that nobody registered",
+    "name an unregistered tool",
     { tools: ["echo", "nobody"] },
     ["props", "tools", 1],
-    /There is no registered tool “nobody”\. There are: .*echo/,
+    /There is no registered tool “nobody”\. Available: .*echo/,
   ],
   [
     "replace a core tool",
@@ -256,61 +256,61 @@ const wrong: [string, object, (string | number)[], RegExp?][] = [
     /Two tools are named “set_title”: one is from the core, the other from the props/,
   ],
   [
-    "replace a tool by its other name",
+    "replace a tool by its alias",
     { tools: [{ ...createWeatherTool("/", "https://example.com"), name: "say_again" }] },
     ["props", "tools", 0],
     /one is from the system/,
   ],
   [
-    "bring two of one name",
+    "have two tools of the same name",
     { tools: [createWeatherTool("/", "https://example.com"), createWeatherTool("/", "https://example.com")] },
     ["props", "tools", 1],
     /one is from the props, the other from the props/,
   ],
   ["post to a file", { tools: [createWeatherTool("/etc/passwd", "file://")] }, ["props", "tools", 0, "webhook", "url"]],
   [
-    "be code and an address at once",
+    "have a tool with both code and a webhook",
     { tools: [{ ...createWeatherTool("/", "https://example.com"), code: "return 1" }] },
     ["props", "tools", 0],
     /props can only add tools/,
   ],
   [
-    "describe an input that is no object",
+    "have a tool whose input is not an object",
     { tools: [{ ...createWeatherTool("/", "https://example.com"), parameters: { type: "string" } }] },
     ["props", "tools", 0, "parameters"],
   ],
   [
-    "choose a model there cannot be",
+    "choose a model of an unknown provider",
     { models: { primary: "nobody:x" } },
     ["props", "models", "primary"],
-    /no provider “nobody”/,
+    /Unknown provider “nobody”/,
   ],
-  ["be hotter than hot", { settings: { temperature: 9 } }, ["props", "settings", "temperature"]],
-  ["be very large", { data: { a: "x".repeat(70_000) } }, ["props"], /larger than/],
+  ["set too high a temperature", { settings: { temperature: 9 } }, ["props", "settings", "temperature"]],
+  ["be too large", { data: { a: "x".repeat(70_000) } }, ["props"], /larger than/],
 ];
 
-test.each(wrong)(
-  "props that would %s are refused by their path, with a request and with a new agent",
-  async (_, props, path, words = /./) => {
-    const agent = await workshop.newAgent();
-    const refusal = {
+test.each(invalidProps)(
+  "props that would %s are rejected with their path, in a request and for a new agent",
+  async (_, props, path, expected = /./) => {
+    const agent = await testbed.newAgent();
+    const error = {
       status: 400,
       body: {
-        error: { code: "bad_request", details: { problems: [{ path, message: expect.stringMatching(words) }] } },
+        error: { code: "bad_request", details: { issues: [{ path, message: expect.stringMatching(expected) }] } },
       },
     };
-    expect(await workshop.api(`${agent.at}/invoke`, "POST", { message: "hello", props })).toMatchObject(refusal);
+    expect(await testbed.api(`${agent.at}/invoke`, "POST", { message: "hello", props })).toMatchObject(error);
     expect((await agent.log()).map(({ type }) => type)).toEqual(["thread.created"]);
-    const name = `refused-${agent.name}`;
-    expect(await workshop.api("/agents", "POST", { name, props })).toMatchObject(refusal);
-    // Its name is free for whoever does better.
-    expect((await workshop.api("/agents", "POST", { name, props: {} })).status).toBe(201);
+    const name = `rejected-${agent.name}`;
+    expect(await testbed.api("/agents", "POST", { name, props })).toMatchObject(error);
+    // The name is still free.
+    expect((await testbed.api("/agents", "POST", { name, props: {} })).status).toBe(201);
   },
 );
 
-test("props may be as deep as people write, and a bomb of brackets is refused like any other", async () => {
-  const agent = await workshop.newAgent();
-  const { url, token } = workshop.house();
+test("deeply nested props are accepted up to 64 levels", async () => {
+  const agent = await testbed.newAgent();
+  const { url, token } = testbed.host();
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const send = (levels: number) => {
     const brackets = `${"[".repeat(levels)}${"]".repeat(levels)}`;
@@ -321,22 +321,22 @@ test("props may be as deep as people write, and a bomb of brackets is refused li
     });
   };
   expect((await send(60)).status).toBe(202);
-  const refused = await send(20_000);
-  expect([refused.status, await refused.json()]).toMatchObject([
+  const rejected = await send(20_000);
+  expect([rejected.status, await rejected.json()]).toMatchObject([
     400,
-    { error: { details: { problems: [{ path: ["props", "data", "a"], message: "more than 64 levels deep" }] } } },
+    { error: { details: { issues: [{ path: ["props", "data", "a"], message: "more than 64 levels deep" }] } } },
   ]);
 });
 
-test("the path of a problem is the request's own, whatever tools the agent has", async () => {
-  const agent = await workshop.newAgent({ props: { tools: ["read_props", createWeatherTool()] } });
+test("paths in errors refer to the request, regardless of the agent's own tools", async () => {
+  const agent = await testbed.newAgent({ props: { tools: ["read_props", createWeatherTool()] } });
   expect(
-    await workshop.api(`${agent.at}/invoke`, "POST", { message: "hello", props: { tools: ["nobody"] } }),
+    await testbed.api(`${agent.at}/invoke`, "POST", { message: "hello", props: { tools: ["nobody"] } }),
   ).toMatchObject({
-    body: { error: { details: { problems: [{ path: ["props", "tools", 0] }] } } },
+    body: { error: { details: { issues: [{ path: ["props", "tools", 0] }] } } },
   });
   expect(
-    await workshop.api(`${agent.at}/invoke`, "POST", { message: "hello", props: { tools: [createWeatherTool()] } }),
+    await testbed.api(`${agent.at}/invoke`, "POST", { message: "hello", props: { tools: [createWeatherTool()] } }),
   ).toMatchObject({
     status: 400,
     body: {
@@ -349,25 +349,25 @@ test("the path of a problem is the request's own, whatever tools the agent has",
   });
 });
 
-test("an agent with props is made or not made, whenever main is killed, and its agency answers", async () => {
-  const { below, seed } = createRandom("kills while agents are made");
+test("creating an agent with props is atomic, whenever main is killed, and the agency stays usable", async () => {
+  const { below, seed } = createRandom("kills while agents are created");
   for (let round = 0; round < getRepeatCount("kills", { sample: 4, full: 12 }); round++) {
-    const name = `made-${round}`;
-    const making = workshop
-      .api("/agents", "POST", { name, props: { tools: ["read_props"], models: { primary: "openai:house" } } })
+    const name = `created-${round}`;
+    const creating = testbed
+      .api("/agents", "POST", { name, props: { tools: ["read_props"], models: { primary: "openai:base" } } })
       .catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, below(14)));
-    await workshop.restartMain();
-    await making;
-    const { agents } = (await waitUntil(`the agency to answer, SEED=${seed}`, () => workshop.api("/agents"))).body;
+    await testbed.restartMain();
+    await creating;
+    const { agents } = (await waitUntil(`the agency to respond, SEED=${seed}`, () => testbed.api("/agents"))).body;
     if (!agents.some((agent: { name: string }) => agent.name === name))
-      expect((await workshop.api("/agents", "POST", { name })).status).toBe(201);
-    const agent = workshop.agentAt(`/agents/${name}`, name);
+      expect((await testbed.api("/agents", "POST", { name })).status).toBe(201);
+    const agent = testbed.agentAt(`/agents/${name}`, name);
     expect(await agent.say("hello")).toMatchObject({ type: "agent.completed" });
   }
 });
 
-test("a class cannot put another tool in the place of a core one: its turns say whose it is", async () => {
+test("turns of a class that replaces a core tool fail and name both sources", async () => {
   const replacing = await openTestbed({ worker: new URL("../kit/worker/replacing.worker.ts", import.meta.url) });
   onTestFinished(() => replacing.stop());
   const agent = await replacing.newAgent();

@@ -3,14 +3,14 @@ import { findMain } from "../kit/processes.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// What becomes of turns when the host dies or stops under them.
+// Running turns when the host crashes or stops.
 
 const ring = (tool: string, id: string) => ({ call: { tool, input: { bell: "BELL", id } } });
 
-let workshop: Testbed;
+let testbed: Testbed;
 
 beforeAll(async () => {
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1 } },
     scripts: {
       player: [
@@ -32,10 +32,10 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => workshop?.stop());
+afterAll(() => testbed?.stop());
 
-const createPlayer = () => workshop.newAgent({ model: "scripted:player" });
-const findRings = (id: string) => workshop.bell.rings.filter((ring) => ring.id === id);
+const createPlayer = () => testbed.newAgent({ model: "scripted:player" });
+const findRings = (id: string) => testbed.bell.rings.filter((ring) => ring.id === id);
 const listOutcomes = async (agent: TestAgent) => (await agent.log()).filter(({ type }) => turnEndTypes.includes(type));
 
 async function expectUsable(agent: TestAgent): Promise<void> {
@@ -46,20 +46,20 @@ async function expectUsable(agent: TestAgent): Promise<void> {
 }
 
 const waitForResume = (agent: TestAgent, attempt: number) =>
-  agent.seen(`attempt ${attempt}`, (event) => event.type === "run.resumed" && event.data.attempt === attempt);
+  agent.waitForEvent(`attempt ${attempt}`, (event) => event.type === "run.resumed" && event.data.attempt === attempt);
 
-test("a turn under which the host dies twice at the same point fails, and says so", async () => {
+test("a turn that crashes the host twice at the same point fails with the reason", async () => {
   const agent = await createPlayer();
   const { runId } = await agent.invoke({ message: "silence" });
-  await agent.seen("the model's call", ({ type }) => type === "model.started");
-  await workshop.killMain();
+  await agent.waitForEvent("the model's call", ({ type }) => type === "model.started");
+  await testbed.killMain();
   expect((await waitForResume(agent, 1)).data).toMatchObject({ crashes: 1 });
   await waitUntil(
     "the model's second call",
     async () => (await agent.log()).filter(({ type }) => type === "model.started").length === 2,
   );
-  await workshop.killMain();
-  expect(await agent.over(runId)).toMatchObject({
+  await testbed.killMain();
+  expect(await agent.waitForEnd(runId)).toMatchObject({
     type: "agent.error",
     data: { code: "crashed", advice: expect.any(String) },
   });
@@ -68,18 +68,18 @@ test("a turn under which the host dies twice at the same point fails, and says s
   await expectUsable(agent);
 });
 
-test("a turn that gets somewhere between two crashes is not held to account for them", async () => {
+test("a turn that makes progress between two crashes does not fail", async () => {
   const agent = await createPlayer();
   let kills = 0;
-  workshop.bell.onRing = async ({ id }) => {
+  testbed.bell.onRing = async ({ id }) => {
     if (findRings(id).length === 1) {
       kills++;
-      await workshop.killMain();
+      await testbed.killMain();
     }
   };
   const { runId } = await agent.invoke({ message: "two rings" });
-  expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result: "Rang twice." } });
-  workshop.bell.onRing = () => {};
+  expect(await agent.waitForEnd(runId)).toMatchObject({ type: "agent.completed", data: { result: "Rang twice." } });
+  testbed.bell.onRing = () => {};
   expect([kills, findRings("first").length, findRings("second").length]).toEqual([2, 2, 2]);
   expect(
     (await agent.log())
@@ -88,70 +88,73 @@ test("a turn that gets somewhere between two crashes is not held to account for 
   ).toEqual([1, 1]);
 });
 
-test("stops of the host are no crashes, but a turn that gets nowhere is not taken up for ever", async () => {
+test("host stops do not count as crashes, but a turn without progress is not resumed forever", async () => {
   const agent = await createPlayer();
   const { runId } = await agent.invoke({ message: "silence" });
-  await agent.seen("the model's call", ({ type }) => type === "model.started");
+  await agent.waitForEvent("the model's call", ({ type }) => type === "model.started");
   for (let attempt = 1; attempt <= 3; attempt++) {
-    await workshop.stopHouse();
-    await workshop.startHouse();
+    await testbed.stopHost();
+    await testbed.startHost();
     expect((await waitForResume(agent, attempt)).data).toMatchObject({ crashes: 0 });
     expect(await agent.run()).toMatchObject({ runId, status: "running" });
   }
-  await workshop.stopHouse();
-  await workshop.startHouse();
-  expect(await agent.over(runId)).toMatchObject({
+  await testbed.stopHost();
+  await testbed.startHost();
+  expect(await agent.waitForEnd(runId)).toMatchObject({
     type: "agent.error",
     data: { code: "no_progress", advice: expect.any(String) },
   });
   await expectUsable(agent);
 });
 
-test("an effect whose outcome a crash took away is not repeated, and the model is told", async () => {
+test("a non-idempotent call that a crash interrupted is not repeated, and the model learns that its outcome is unknown", async () => {
   const agent = await createPlayer();
-  workshop.bell.onRing = () => workshop.killMain();
+  testbed.bell.onRing = () => testbed.killMain();
   const { runId } = await agent.invoke({ message: "once" });
-  const outcome = await agent.over(runId);
-  workshop.bell.onRing = () => {};
+  const outcome = await agent.waitForEnd(runId);
+  testbed.bell.onRing = () => {};
   expect(findRings("once")).toHaveLength(1);
   expect(outcome).toMatchObject({ type: "agent.completed", data: { result: expect.stringContaining("unknown") } });
   const result = (await agent.messages()).find(({ role }) => role === "tool");
   expect(result).toMatchObject({ content: expect.stringContaining("unknown"), toolResult: { failed: true } });
 });
 
-test("an effect that may be repeated is, and has its result", async () => {
+test("an idempotent call that a crash interrupted is repeated and gets its result", async () => {
   const agent = await createPlayer();
-  workshop.bell.onRing = async () => {
-    if (findRings("again").length === 1) await workshop.killMain();
+  testbed.bell.onRing = async () => {
+    if (findRings("again").length === 1) await testbed.killMain();
   };
   const { runId } = await agent.invoke({ message: "again" });
-  expect(await agent.over(runId)).toMatchObject({
+  expect(await agent.waitForEnd(runId)).toMatchObject({
     type: "agent.completed",
     data: { result: "The bell said: rang again" },
   });
-  workshop.bell.onRing = () => {};
+  testbed.bell.onRing = () => {};
   expect(findRings("again")).toHaveLength(2);
   expect(new Set(findRings("again").map(({ callId }) => callId)).size).toBe(1);
 });
 
-test("a stop waits for an effect that is under way, and leaves the next one for the next start", async () => {
+test("a stop waits for the running call and leaves the next one for the next start", async () => {
   const agent = await createPlayer();
-  let letGo = () => {};
-  const gone = new Promise<void>((resolve) => (letGo = resolve));
-  workshop.bell.onRing = () => gone;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  testbed.bell.onRing = () => released;
   const { runId } = await agent.invoke({ message: "one by one" });
   await waitUntil("the bell", () => findRings("held").length === 1);
-  const stopped = workshop.stopHouse();
-  await waitUntil("the drain", async () => (await workshop.api(agent.at)).status === 503);
-  letGo();
+  const stopped = testbed.stopHost();
+  await waitUntil("the drain", async () => (await testbed.api(agent.at)).status === 503);
+  release();
   await stopped;
   expect(findRings("next")).toEqual([]);
-  await workshop.startHouse();
-  expect(await agent.over(runId)).toMatchObject({ type: "agent.completed", data: { result: "rang held, rang next" } });
+  await testbed.startHost();
+  expect(await agent.waitForEnd(runId)).toMatchObject({
+    type: "agent.completed",
+    data: { result: "rang held, rang next" },
+  });
   expect([findRings("held").length, findRings("next").length]).toEqual([1, 1]);
 });
 
-// In these nobody asks an agent anything until its bell rings: whoever asks would wake it.
+// No requests to the agents until their bells ring: a request would wake them.
 const interruptions: [string, (pid: number) => Promise<void>][] = [
   ["right after its admission", async (pid) => void process.kill(pid, "SIGKILL")],
   [
@@ -165,24 +168,24 @@ const interruptions: [string, (pid: number) => Promise<void>][] = [
     "by a stop of the host",
     async () => {
       await waitForHeartbeats();
-      await workshop.stopHouse();
-      await workshop.startHouse();
+      await testbed.stopHost();
+      await testbed.startHost();
     },
   ],
 ];
 
-// The script itself waits three seconds; in two the alarm has come and gone more than once.
+// The script waits three seconds; after two the alarm has fired more than once.
 const waitForHeartbeats = () => new Promise((resolve) => setTimeout(resolve, 2_200));
 
-test.each(interruptions)("a turn that was interrupted %s goes on with nobody connected", async (_, interrupt) => {
+test.each(interruptions)("a turn that was interrupted %s continues without a client", async (_, interrupt) => {
   const agents = await Promise.all(Array.from({ length: 4 }, createPlayer));
   const before = findRings("later").length;
-  const { pid } = await waitUntil("main to live", () => findMain(workshop.home));
+  const { pid } = await waitUntil("main", () => findMain(testbed.home));
   const runs = await Promise.all(agents.map((agent) => agent.invoke({ message: "later" })));
   await interrupt(pid);
   await waitUntil("every bell", () => findRings("later").length === before + agents.length);
   for (const [index, agent] of agents.entries()) {
-    expect(await agent.over(runs[index]?.runId ?? "")).toMatchObject({
+    expect(await agent.waitForEnd(runs[index]?.runId ?? "")).toMatchObject({
       type: "agent.completed",
       data: { result: "Done." },
     });
@@ -190,13 +193,13 @@ test.each(interruptions)("a turn that was interrupted %s goes on with nobody con
   }
 });
 
-test("a message sent again after a crash is the same message", async () => {
+test("a message that is resent after a crash is deduplicated", async () => {
   const agent = await createPlayer();
   const message = { message: "hello", idempotencyKey: "one" };
   const first = await agent.invoke(message);
-  await agent.over(first.runId);
-  await workshop.killMain();
-  const second = await waitUntil("an answer", () => agent.invoke(message));
+  await agent.waitForEnd(first.runId);
+  await testbed.killMain();
+  const second = await waitUntil("the admission", () => agent.invoke(message));
   expect(second).toMatchObject({
     runId: first.runId,
     messageId: first.messageId,

@@ -5,17 +5,17 @@ import { WebSocket } from "ws";
 import { waitUntil } from "../kit/wait-until.ts";
 import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Several messages for one agent: whatever is typed while it is busy, nothing is lost.
+// Messages that are sent while an agent is busy: none is lost.
 
 const ring = (id: string) => ({ call: { tool: "ring_again", input: { bell: "BELL", id } } });
 
-let workshop: Testbed;
+let testbed: Testbed;
 let ollama: { url: string; release(): void; stop(): void };
 let silent: { agent: TestAgent; runId: string };
 
 beforeAll(async () => {
   ollama = await openSlowOllama();
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     env: { OLLAMA_HOST: ollama.url, OPENAI_API_KEY: "" },
     scripts: {
       busy: [
@@ -31,11 +31,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await workshop?.stop();
+  await testbed?.stop();
   ollama?.stop();
 });
 
-const createBusyAgent = () => workshop.newAgent({ model: "scripted:busy" });
+const createBusyAgent = () => testbed.newAgent({ model: "scripted:busy" });
 const readMessages = async (agent: TestAgent) =>
   (await agent.messages()).map(({ role, content, status }) => [role, content, status]);
 const listOutcomes = async (agent: TestAgent) =>
@@ -43,24 +43,24 @@ const listOutcomes = async (agent: TestAgent) =>
     turnEndTypes.includes(event.type) && "runId" in event.data ? [[event.data.runId, event.type]] : [],
   );
 
-/** An agent whose tool is at work until it is let go. */
+/** Starts a turn whose tool call runs until `release` is called. */
 async function startToolCall() {
   const agent = await createBusyAgent();
-  let letGo = () => {};
-  const gone = new Promise<void>((resolve) => (letGo = resolve));
-  const before = workshop.bell.rings.length;
-  workshop.bell.onRing = () => gone;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const before = testbed.bell.rings.length;
+  testbed.bell.onRing = () => released;
   const { runId } = await agent.invoke({ message: "work" });
-  await waitUntil("the bell", () => workshop.bell.rings.length > before);
-  return { agent, runId, letGo };
+  await waitUntil("the bell", () => testbed.bell.rings.length > before);
+  return { agent, runId, release };
 }
 
-test("what steers is taken in before the next step, in the order it was said", async () => {
-  const { agent, runId, letGo } = await startToolCall();
+test("steering messages are added before the next step, in the order they were sent", async () => {
+  const { agent, runId, release } = await startToolCall();
   for (const message of ["and this", "and that"])
     expect(await agent.invoke({ message, mode: "steer" })).toMatchObject({ runId, position: 0 });
-  letGo();
-  await agent.over(runId);
+  release();
+  await agent.waitForEnd(runId);
   expect((await readMessages(agent)).map(([role, content]) => [role, content])).toEqual([
     ["user", "work"],
     ["assistant", "I ring. "],
@@ -72,12 +72,12 @@ test("what steers is taken in before the next step, in the order it was said", a
   expect(await listOutcomes(agent)).toEqual([[runId, "agent.completed"]]);
 });
 
-test("what steers during the last step keeps the turn going", async () => {
+test("a message that steers during the last step continues the turn", async () => {
   const agent = await createBusyAgent();
   const { runId } = await agent.invoke({ message: "speak" });
-  await agent.seen("its first words", ({ type }) => type === "model.delta");
+  await agent.waitForEvent("its first words", ({ type }) => type === "model.delta");
   expect((await agent.invoke({ message: "one more thing", mode: "steer" })).runId).toBe(runId);
-  expect(await agent.over(runId)).toMatchObject({ data: { result: "You said: one more thing" } });
+  expect(await agent.waitForEnd(runId)).toMatchObject({ data: { result: "You said: one more thing" } });
   expect((await readMessages(agent)).map(([, content]) => content)).toEqual([
     "speak",
     "So far. The end.",
@@ -86,45 +86,45 @@ test("what steers during the last step keeps the turn going", async () => {
   ]);
 });
 
-test("a cancel ends the turn, and what had not been taken in becomes a turn of its own", async () => {
-  const { agent, runId, letGo } = await startToolCall();
+test("after a cancel, a steering message that was not yet added gets a turn of its own", async () => {
+  const { agent, runId, release } = await startToolCall();
   const steered = await agent.invoke({ message: "not lost", mode: "steer", idempotencyKey: "steered" });
   const queued = await agent.invoke({ message: "queued" });
   expect([steered.runId, queued.position]).toEqual([runId, 1]);
   expect(await agent.cancel()).toEqual({ runId, status: "canceled" });
-  await agent.over(queued.runId);
-  const own = await agent.invoke({ message: "not lost", mode: "steer", idempotencyKey: "steered" });
-  expect(own).toMatchObject({ duplicate: true, messageId: steered.messageId });
-  expect(own.runId).not.toBe(runId);
-  expect(await agent.over(own.runId)).toMatchObject({ data: { result: "You said: not lost" } });
-  letGo();
+  await agent.waitForEnd(queued.runId);
+  const resent = await agent.invoke({ message: "not lost", mode: "steer", idempotencyKey: "steered" });
+  expect(resent).toMatchObject({ duplicate: true, messageId: steered.messageId });
+  expect(resent.runId).not.toBe(runId);
+  expect(await agent.waitForEnd(resent.runId)).toMatchObject({ data: { result: "You said: not lost" } });
+  release();
   const contents = (await readMessages(agent)).map(([, content]) => content);
-  for (const said of ["work", "queued", "not lost"])
-    expect(contents.filter((content) => content === said)).toEqual([said]);
+  for (const message of ["work", "queued", "not lost"])
+    expect(contents.filter((content) => content === message)).toEqual([message]);
   expect((await listOutcomes(agent)).filter(([id]) => id === runId)).toEqual([[runId, "run.canceled"]]);
 });
 
-test("a cancel before the turn has really begun loses nothing either", async () => {
-  const agent = await workshop.newAgent({ model: "ollama:slow" });
-  // The model server takes its time to say which models it has.
+test("a cancel before the turn's first model call loses no message either", async () => {
+  const agent = await testbed.newAgent({ model: "ollama:slow" });
+  // The model server has not listed its models yet.
   const first = await agent.invoke({ message: "to be canceled" });
   const steered = await agent.invoke({ message: "not lost", mode: "steer" });
   expect(steered.runId).toBe(first.runId);
   expect(await agent.cancel()).toMatchObject({ runId: first.runId, status: "canceled" });
   ollama.release();
-  await waitUntil("a turn for what was steered", async () =>
+  await waitUntil("the turn of the steering message", async () =>
     (await agent.messages()).some(({ content, status }) => content === "not lost" && status === "complete"),
   );
   expect((await listOutcomes(agent)).filter(([id]) => id === first.runId)).toEqual([[first.runId, "run.canceled"]]);
 });
 
-test("an interrupt ends the turn and goes before what waits", async () => {
-  const { agent, runId, letGo } = await startToolCall();
+test("an interrupt cancels the turn and runs before queued messages", async () => {
+  const { agent, runId, release } = await startToolCall();
   const waiting = await agent.invoke({ message: "waiting" });
   const urgent = await agent.invoke({ message: "urgent", mode: "interrupt" });
   expect(urgent.position).toBe(0);
-  await agent.over(waiting.runId);
-  letGo();
+  await agent.waitForEnd(waiting.runId);
+  release();
   expect(await listOutcomes(agent)).toEqual([
     [runId, "run.canceled"],
     [urgent.runId, "agent.completed"],
@@ -132,10 +132,10 @@ test("an interrupt ends the turn and goes before what waits", async () => {
   ]);
 });
 
-test("words that were said before a cancel stay, marked as such, and the agent goes on from them", async () => {
+test("text that was streamed before a cancel is kept and marked as canceled, and the agent stays usable", async () => {
   const agent = await createBusyAgent();
   const { runId } = await agent.invoke({ message: "speak" });
-  await agent.seen("its first words", ({ type }) => type === "model.delta");
+  await agent.waitForEvent("its first words", ({ type }) => type === "model.delta");
   await agent.cancel({ runId });
   expect(await readMessages(agent)).toEqual([
     ["user", "speak", "complete"],
@@ -144,13 +144,13 @@ test("words that were said before a cancel stay, marked as such, and the agent g
   expect(await agent.say("hello")).toMatchObject({ type: "agent.completed" });
 });
 
-test("5 MB of text are refused on every way in, with the limit's name, and the agent is none the worse", async () => {
+test("a 5 MB message is rejected over HTTP and WebSocket, and the agent stays usable", async () => {
   const agent = await createBusyAgent();
   const long = "x".repeat(5_000_000);
-  const answer = await workshop.api(`${agent.at}/invoke`, "POST", { message: long });
-  expect(answer).toMatchObject({ status: 400, body: { error: { code: "bad_request" } } });
+  const response = await testbed.api(`${agent.at}/invoke`, "POST", { message: long });
+  expect(response).toMatchObject({ status: 400, body: { error: { code: "bad_request" } } });
 
-  const { url, token } = workshop.house();
+  const { url, token } = testbed.host();
   const socket = new WebSocket(`${url.replace("http", "ws")}/agency/global/agent/${agent.name}/ws`, {
     headers: { authorization: `Bearer ${token}` },
   });
@@ -168,11 +168,11 @@ test("5 MB of text are refused on every way in, with the limit's name, and the a
 test.each([
   ["scripted:bsy", "scripted:busy"],
   ["openai:gpt-4.1-mini", "OPENAI_API_KEY"],
-])("a turn with %s fails and names %s; another model helps", async (model, named) => {
-  const agent = await workshop.newAgent({ model });
+])("a turn with the model %s fails and the error names %s", async (model, expected) => {
+  const agent = await testbed.newAgent({ model });
   expect(await agent.say("hello")).toMatchObject({
     type: "agent.error",
-    data: { code: "no_model", error: expect.stringContaining(named) },
+    data: { code: "no_model", error: expect.stringContaining(expected) },
   });
   expect(await agent.run()).toMatchObject({ status: "error" });
   expect(await agent.say("once more")).toMatchObject({ type: "agent.error" });
@@ -181,29 +181,29 @@ test.each([
   ).toEqual(["user hello", "error", "user once more", "error"]);
 });
 
-test("a turn whose model is silent for twenty seconds ends although nobody is connected", async () => {
-  await waitUntil("the bell", () => workshop.bell.rings.some(({ id }) => id === "twenty"), { within: 40_000 });
-  expect(await silent.agent.over(silent.runId)).toMatchObject({
+test("a turn whose model is silent for twenty seconds completes without a client", async () => {
+  await waitUntil("the bell", () => testbed.bell.rings.some(({ id }) => id === "twenty"), { timeoutMs: 40_000 });
+  expect(await silent.agent.waitForEnd(silent.runId)).toMatchObject({
     type: "agent.completed",
     data: { result: "At last." },
   });
-  // It was never lost from memory, so it never had to be taken up again.
+  // It stayed in memory throughout, so it was never resumed.
   expect((await silent.agent.log()).filter(({ type }) => type === "run.resumed")).toEqual([]);
 });
 
-/** A model server that lists its models only when it is let go, and then answers nothing. */
+/** A model server that lists its models only after `release`, and rejects all calls. */
 async function openSlowOllama() {
-  let letGo = () => {};
-  const gone = new Promise<void>((resolve) => (letGo = resolve));
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
   const server = http.createServer(async (request, response) => {
-    if (request.method === "GET") await gone;
+    if (request.method === "GET") await released;
     response.writeHead(request.method === "GET" ? 200 : 400, { "content-type": "application/json" });
     response.end(JSON.stringify({ models: [{ name: "slow" }], data: [{ id: "slow" }] }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    release: () => letGo(),
+    release: () => release(),
     stop() {
       server.close();
       server.closeAllConnections();

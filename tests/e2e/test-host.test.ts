@@ -23,7 +23,7 @@ async function open(options: Parameters<typeof startHost>[0] = {}): Promise<Test
 
 const isRemoved = async (home: string) => !existsSync(dirname(home)) && findHomeProcesses(home).length === 0;
 
-test("a host for a test plays the scripts it was given, and nothing is left of it", async () => {
+test("a test host plays its scripts and leaves nothing behind", async () => {
   let home: string;
   {
     await using host = await startHost({ scripts: { parrot }, config: { turn: { maxSteps: 3 } } });
@@ -40,7 +40,7 @@ test("a host for a test plays the scripts it was given, and nothing is left of i
   expect(await isRemoved(home)).toBe(true);
 });
 
-test("killed and restarted, it is at the same address and its agents go on", async () => {
+test("after a kill and a restart, the host has the same address and its agents continue", async () => {
   const host = await open({ scripts: { parrot } });
   const alice = await host.agent("alice", { model: "scripted:parrot" });
   await (await alice.send("before")).outcome();
@@ -49,27 +49,27 @@ test("killed and restarted, it is at the same address and its agents go on", asy
   expect((await host.client.call("health")).restarts).toBe((restarts ?? 0) + 1);
   await host.restart();
   await (await alice.send("after")).outcome();
-  const said = (await alice.messages()).messages
+  const replies = (await alice.messages()).messages
     .filter(({ role }) => role === "assistant")
     .map(({ content }) => content);
-  expect(said).toEqual(["You said: before", "You said: after"]);
+  expect(replies).toEqual(["You said: before", "You said: after"]);
 });
 
-test("nothing of the tester's environment reaches it but what is given", async () => {
-  process.env.OPENAI_API_KEY = "sk-the-testers-own";
+test("a test host does not inherit the environment, only what is passed to it", async () => {
+  process.env.OPENAI_API_KEY = "sk-not-inherited";
   onTestFinished(() => void delete process.env.OPENAI_API_KEY);
   const host = await open({ env: { ANTHROPIC_API_KEY: "sk-given-for-this-test" } });
   expect((await host.client.call("health")).models?.configured).toEqual(["anthropic"]);
 });
 
-test("what cannot start says why, and leaves nothing", async () => {
-  const place = await mkdtemp(join(tmpdir(), "place-"));
+test("a host that cannot start throws the reason and leaves nothing behind", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "test-host-"));
   const { TMPDIR: before } = process.env;
-  process.env.TMPDIR = place;
+  process.env.TMPDIR = folder;
   onTestFinished(async () => {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
-    await rm(place, { recursive: true });
+    await rm(folder, { recursive: true });
   });
   await expect(startHost({ config: { prot: 1 } })).rejects.toMatchObject({
     code: "bad_request",
@@ -81,26 +81,26 @@ test("what cannot start says why, and leaves nothing", async () => {
   });
   await expect(startHost({ scripts: { odd: [{ steps: [{ txt: "oops" } as never] }] } })).rejects.toMatchObject({
     code: "bad_request",
-    message: "The script “odd” is not valid at 0.steps.0.txt: unknown field.",
+    message: "Invalid script “odd”: 0.steps.0.txt: unknown field.",
   });
   await expect(startHost({ program: "/nowhere/thinkery.js" })).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringContaining("/nowhere/thinkery.js"),
   });
-  expect(await readdir(place)).toEqual([]);
-  const well = await open();
-  expect(dirname(dirname(well.home))).toBe(place);
+  expect(await readdir(folder)).toEqual([]);
+  const host = await open();
+  expect(dirname(dirname(host.home))).toBe(folder);
 });
 
-/** A tester in a process of its own: starts a host, says where it is, and does what it is told then. */
-async function startTester(then: string): Promise<{ child: ChildProcess; home: string }> {
-  const folder = await mkdtemp(join(tmpdir(), "tester-"));
+/** A separate process that starts a host, prints its home, and then runs the given code. */
+async function startTestProcess(code: string): Promise<{ child: ChildProcess; home: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "test-process-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const file = join(folder, "tester.ts");
+  const file = join(folder, "main.ts");
   const entry = fileURLToPath(new URL("../../packages/sdk/src/test/test.ts", import.meta.url));
   await writeFile(
     file,
-    `import { startHost } from ${JSON.stringify(entry)};\nconst host = await startHost();\nconsole.log(host.home);\n${then}`,
+    `import { startHost } from ${JSON.stringify(entry)};\nconst host = await startHost();\nconsole.log(host.home);\n${code}`,
   );
   const child = spawn(process.execPath, ["--import", "./scripts/typescript.mjs", file], {
     cwd: root,
@@ -111,16 +111,16 @@ async function startTester(then: string): Promise<{ child: ChildProcess; home: s
   return { child, home };
 }
 
-test("a tester that is killed takes its host along, folder and all", async () => {
-  const { child, home } = await startTester("setInterval(() => {}, 1000);");
+test("a host is removed with its folder when the process that started it is killed", async () => {
+  const { child, home } = await startTestProcess("setInterval(() => {}, 1000);");
   expect(findHomeProcesses(home)).not.toEqual([]);
   child.kill("SIGKILL");
   await waitForExit(child);
-  await waitUntil("everything to be gone", () => isRemoved(home));
+  await waitUntil("the host to be removed", () => isRemoved(home));
 });
 
-test("a tester that forgets its host comes to an end, and so does the host", async () => {
-  const { child, home } = await startTester("");
+test("a process that does not stop its host can exit, and the host is removed", async () => {
+  const { child, home } = await startTestProcess("");
   expect(await waitForExit(child)).toBe(0);
-  await waitUntil("everything to be gone", () => isRemoved(home));
+  await waitUntil("the host to be removed", () => isRemoved(home));
 });

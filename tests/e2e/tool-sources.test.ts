@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Tools that come and go while an agent works: what a source lists is there from the next step on.
+// Tool sources that change while an agent works: changes take effect in the next step.
 
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 const createPurchase = (name: string) => call("shop", { name });
 
-let workshop: Testbed;
+let testbed: Testbed;
 
 beforeAll(async () => {
-  workshop = await openTestbed({
+  testbed = await openTestbed({
     worker: new URL("../kit/worker/drivers.worker.ts", import.meta.url),
     scripts: {
       default: [
@@ -27,9 +27,9 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => workshop?.stop());
+afterAll(() => testbed?.stop());
 
-const createShopper = () => workshop.newAgent({ blueprint: "shopper" });
+const createShopper = () => testbed.newAgent({ blueprint: "shopper" });
 
 async function say(agent: TestAgent, message: string): Promise<string> {
   const { type, data } = await agent.say(message);
@@ -40,7 +40,7 @@ async function say(agent: TestAgent, message: string): Promise<string> {
 const listTools = async (agent: TestAgent): Promise<string[]> =>
   (await agent.state()).tools.map((tool: { name: string } | string) => (typeof tool === "string" ? tool : tool.name));
 
-test("a tool that a source gained can be called in the next step and in later turns, by this agent only", async () => {
+test("a tool that a source adds can be called in the next step and in later turns, by this agent only", async () => {
   const agent = await createShopper();
   expect(await say(agent, "buy")).toBe("from kite");
   expect(await say(agent, "again")).toBe("from kite");
@@ -48,27 +48,27 @@ test("a tool that a source gained can be called in the next step and in later tu
   expect(await say(other, "again")).toMatch(/There is no tool “kite”/);
 });
 
-test("a tool that a source lost is unknown from the next step on", async () => {
+test("a tool that a source removes is unknown from the next step on", async () => {
   const agent = await createShopper();
   await say(agent, "buy");
   expect(await say(agent, "lose")).toMatch(/There is no tool “kite”/);
 });
 
-test("a tool whose name is taken is left out, and the others of its source are there", async () => {
+test("a tool whose name is taken is skipped, and the other tools of its source are available", async () => {
   const agent = await createShopper();
   expect(await say(agent, "clash")).toBe("from boat");
   expect((await listTools(agent)).filter((name) => name === "set_title")).toHaveLength(1);
 });
 
-test("a source that fails keeps what it had; one that never worked costs the agent nothing", async () => {
+test("a source that fails keeps its previous tools, and one that never worked does not affect the agent", async () => {
   const agent = await createShopper();
   await say(agent, "buy");
   expect(await say(agent, "fail")).toBe("from kite");
   expect(await say(agent, "counter")).toBe("from from_counter");
 });
 
-test("tags select sources as they select tools", async () => {
-  const agent = await workshop.newAgent({ blueprint: "think" });
+test("tags select tool sources just like tools", async () => {
+  const agent = await testbed.newAgent({ blueprint: "think" });
   expect(await listTools(agent)).not.toContain("shop");
   expect(await listTools(await createShopper())).toContain("shop");
 });

@@ -1,7 +1,7 @@
 import {
   agencyUsageSchema,
   type Agent,
-  agentUsageAnswerSchema,
+  agentUsageResponseSchema,
   budgetResponseSchema,
   userSchema,
   userUsageSchema,
@@ -11,25 +11,25 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EchoHost, openEchoHost } from "../kit/echo-host.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-let aviary: EchoHost;
+let echoHost: EchoHost;
 
 beforeAll(async () => {
-  aviary = await openEchoHost();
+  echoHost = await openEchoHost();
 });
 
-afterAll(() => aviary?.stop());
+afterAll(() => echoHost?.stop());
 
-const api = (...args: Parameters<EchoHost["api"]>) => aviary.api(...args);
+const api = (...args: Parameters<EchoHost["api"]>) => echoHost.api(...args);
 
 const getToday = () => new Date().toISOString().slice(0, 10);
 
-let agencies = 0;
+let agencyCount = 0;
 
 async function newAgency(): Promise<string> {
-  return (await api("/agencies", "POST", { id: `den-${++agencies}` })).body.id;
+  return (await api("/agencies", "POST", { id: `agency-${++agencyCount}` })).body.id;
 }
 
-/** Makes an agent there and lets it say something. */
+/** Creates the agent in the agency if it does not exist, and runs one turn. */
 async function sendMessage(agency: string, name: string): Promise<void> {
   await api(`/agency/${agency}/agents`, "POST", { name, model: "scripted:parrot" });
   const { status } = await api("/serve", "POST", { agent: `${name}@${agency}`, message: "hello there" });
@@ -38,14 +38,14 @@ async function sendMessage(agency: string, name: string): Promise<void> {
 
 const readUsage = async (agency: string) => agencyUsageSchema.parse((await api(`/agency/${agency}/usage`)).body);
 
-test("what agents use stands in their agency's books and in their user's, by day, model and agent", async () => {
+test("usage is counted for the agency and the user, by day, model and agent", async () => {
   const agency = await newAgency();
   const before = userUsageSchema.parse((await api("/user/usage")).body);
   await sendMessage(agency, "ann");
   await sendMessage(agency, "bob");
   const [ann, bob] = await Promise.all(
     ["ann", "bob"].map(async (name) =>
-      agentUsageAnswerSchema.parse((await api(`/agency/${agency}/agent/${name}/usage`)).body),
+      agentUsageResponseSchema.parse((await api(`/agency/${agency}/agent/${name}/usage`)).body),
     ),
   );
   expect(ann?.total).toMatchObject({ calls: 1, costUsd: 0 });
@@ -65,7 +65,7 @@ test("what agents use stands in their agency's books and in their user's, by day
   expect(after.byAgency.find((share) => share.agency === agency)).toMatchObject({ calls: 2, inputTokens });
 });
 
-test("days narrow it, and nonsense for days is refused", async () => {
+test("the days parameter limits the period, and invalid values are rejected", async () => {
   const agency = await newAgency();
   await sendMessage(agency, "ann");
   for (const path of [`/agency/${agency}/agent/ann/usage`, `/agency/${agency}/usage`, "/user/usage"]) {
@@ -82,7 +82,7 @@ test("days narrow it, and nonsense for days is refused", async () => {
   }
 });
 
-test("what a deleted agent has spent stays in the books, apart from what a new one of its name spends", async () => {
+test("the usage of a deleted agent is kept, separate from a new agent of the same name", async () => {
   const agency = await newAgency();
   await sendMessage(agency, "phoenix");
   await api(`/agency/${agency}/agent/phoenix`, "DELETE");
@@ -97,22 +97,22 @@ test("what a deleted agent has spent stays in the books, apart from what a new o
   expect((await api(`/agency/${agency}/agent/phoenix/usage`)).body.total.calls).toBe(2);
 });
 
-test("a deleted agency stays in its user's books, apart from a new one of its name", async () => {
+test("the usage of a deleted agency is kept for its user, separate from a new agency of the same name", async () => {
   const agency = await newAgency();
-  const calls = async () =>
+  const readCalls = async () =>
     userUsageSchema
       .parse((await api("/user/usage")).body)
       .byAgency.filter((share) => share.agency === agency)
       .map((share) => share.calls);
   await sendMessage(agency, "ann");
   expect((await api(`/agencies/${agency}`, "DELETE")).status).toBe(204);
-  expect(await calls()).toEqual([1]);
+  expect(await readCalls()).toEqual([1]);
   await api("/agencies", "POST", { id: agency });
   await sendMessage(agency, "ann");
-  expect(await calls()).toEqual([1, 1]);
+  expect(await readCalls()).toEqual([1, 1]);
 });
 
-test("clearing a conversation gives nothing back", async () => {
+test("clearing a conversation does not reset its usage", async () => {
   const agency = await newAgency();
   await sendMessage(agency, "ann");
   const at = `/agency/${agency}/agent/ann`;
@@ -128,7 +128,7 @@ test("clearing a conversation gives nothing back", async () => {
   expect((await readUsage(agency)).total.calls).toBe(1);
 });
 
-test("a budget is set, read and taken away; one that limits nothing or less than nothing is refused", async () => {
+test("a budget can be set, read and deleted; one without limits or with limits of 0 or less is rejected", async () => {
   const agency = await newAgency();
   for (const path of [`/agency/${agency}/budget`, "/user/budget"]) {
     expect(budgetResponseSchema.parse((await api(path)).body)).toEqual({ budget: null, statuses: [] });
@@ -140,7 +140,7 @@ test("a budget is set, read and taken away; one that limits nothing or less than
       { kind: "tokens", per: "day", limit: 1_000_000, reserved: 0 },
       { kind: "costUsd", limit: 5 },
     ]);
-    const refusals: [object | string, string][] = [
+    const invalidBudgets: [object | string, string][] = [
       [{ costUsd: 0 }, "expected more than 0; leave it out for no limit"],
       [{ tokens: -5 }, "expected more than 0; leave it out for no limit"],
       [{ steps: 0 }, "expected more than 0; leave it out for no limit"],
@@ -154,8 +154,8 @@ test("a budget is set, read and taken away; one that limits nothing or less than
       [{ per: "day" }, "give at least one of steps, tokens, costUsd, seconds"],
       ['{"costUsd": 1e999}', "number"],
     ];
-    for (const [body, message] of refusals) {
-      const response = await aviary.ask(path, { method: "PUT", body });
+    for (const [body, message] of invalidBudgets) {
+      const response = await echoHost.ask(path, { method: "PUT", body });
       const { error } = (await response.json()) as { error: { message: string } };
       expect([body, response.status, error.message]).toEqual([body, 400, expect.stringContaining(message)]);
     }
@@ -170,11 +170,11 @@ test("a budget is set, read and taken away; one that limits nothing or less than
   });
   expect([blueprint.status, blueprint.body.error.message]).toEqual([
     400,
-    expect.stringContaining("config.budget.costUsd: expected more than 0; leave it out for no limit"),
+    expect.stringContaining("Invalid `config.budget.costUsd`: expected more than 0; leave it out for no limit"),
   ]);
 });
 
-test("a budget that is set right after a turn shows what that turn has spent", async () => {
+test("a budget that is set right after a turn includes what the turn has spent", async () => {
   const agency = await newAgency();
   await sendMessage(agency, "ann");
   const path = `/agency/${agency}/budget`;
@@ -184,17 +184,17 @@ test("a budget that is set right after a turn shows what that turn has spent", a
   expect(budgetResponseSchema.parse((await api(path)).body).statuses).toMatchObject([{ spent: 2 }]);
 });
 
-test("preferences are kept as they are, and only so large", async () => {
+test("preferences are stored unchanged, up to a size limit", async () => {
   expect((await api("/user/preferences")).body).toEqual({});
-  const wanted = {
+  const preferences = {
     theme: "dark",
     "page.sidebar": { open: ["global"], width: 240 },
     beta: null,
     list: [1, "two", true],
   };
-  expect(await api("/user/preferences", "PUT", wanted)).toEqual({ status: 200, body: wanted });
-  expect((await api("/user")).body.preferences).toEqual(wanted);
-  const refused: [unknown, string][] = [
+  expect(await api("/user/preferences", "PUT", preferences)).toEqual({ status: 200, body: preferences });
+  expect((await api("/user")).body.preferences).toEqual(preferences);
+  const invalidPreferences: [unknown, string][] = [
     [{ big: "x".repeat(16 * 1024) }, "larger than 16384 bytes"],
     [{ big: "ü".repeat(8 * 1024) }, "larger than 16384 bytes"],
     [{ ["k".repeat(101)]: 1 }, "keys have 1 to 100 characters"],
@@ -203,25 +203,25 @@ test("preferences are kept as they are, and only so large", async () => {
     [[], "object"],
     ['{"__proto__": {"admin": true}}', "not allowed"],
   ];
-  for (const [body, message] of refused) {
-    const response = await aviary.ask("/user/preferences", { method: "PUT", body });
+  for (const [body, message] of invalidPreferences) {
+    const response = await echoHost.ask("/user/preferences", { method: "PUT", body });
     expect([String(JSON.stringify(body)).slice(0, 40), response.status, await response.text()]).toEqual([
       expect.any(String),
       400,
       expect.stringContaining(message),
     ]);
   }
-  expect((await api("/user/preferences")).body).toEqual(wanted);
+  expect((await api("/user/preferences")).body).toEqual(preferences);
   expect((await api("/user/preferences", "PUT", {})).body).toEqual({});
 });
 
-test("a user is told who they are and what is theirs, page by page, and nothing of others", async () => {
-  const { token } = await aviary.house.client.call("createToken", {
+test("a user sees their own profile and agents, paged, and nothing of other users", async () => {
+  const { token } = await echoHost.host.client.call("createToken", {
     body: { name: "t", user: "zoe", scopes: ["read", "chat"] },
   });
-  const zoe = createClient({ url: aviary.house.url, token });
+  const zoe = createClient({ url: echoHost.host.url, token });
   expect(await zoe.call("getUser")).toEqual({ name: "zoe", agencies: 0, agents: 0, preferences: {}, budget: null });
-  const made: string[] = [];
+  const created: string[] = [];
   for (const [id, count] of [
     ["zoo:a", 3],
     ["zoo:b", 0],
@@ -231,24 +231,24 @@ test("a user is told who they are and what is theirs, page by page, and nothing 
     await zoe.call("createAgency", { body: { id } });
     for (let index = 0; index < count; index++) {
       await zoe.call("createAgent", { params: { agency: id }, body: { name: `z${index}` } });
-      made.push(`${id}~z${index}`);
+      created.push(`${id}~z${index}`);
     }
   }
   for (const limit of [1, 2, 3, 4, 5, 8, 500]) {
-    const seen: Agent[] = [];
+    const listed: Agent[] = [];
     let after: string | undefined;
     do {
       const page = await zoe.call("listUserAgents", { query: { limit, ...(after ? { after } : {}) } });
       expect(page.agents.length).toBeLessThanOrEqual(limit);
-      seen.push(...page.agents);
+      listed.push(...page.agents);
       after = page.next;
     } while (after);
     expect(
-      seen.map(({ agency, name }) => `${agency}~${name}`),
+      listed.map(({ agency, name }) => `${agency}~${name}`),
       `pages of ${limit}`,
-    ).toEqual(made);
+    ).toEqual(created);
   }
-  // An agency that goes while somebody pages through it is simply passed by.
+  // An agency that is deleted during paging is skipped.
   await zoe.call("deleteAgency", { params: { agency: "zoo:a" } });
   expect((await zoe.call("listUserAgents", { query: { after: "zoo:a~z0" } })).agents).toHaveLength(5);
   expect(
@@ -260,5 +260,7 @@ test("a user is told who they are and what is theirs, page by page, and nothing 
   ).toMatchObject({ agencies: 3, agents: 5 });
   expect((await zoe.call("getUserUsage")).total.calls).toBe(0);
   await expect(zoe.call("putUserBudget", { body: { costUsd: 1 } })).rejects.toThrow("scope “admin”");
-  await expect(zoe.call("getAgencyUsage", { params: { agency: "global" } })).rejects.toThrow("no agency");
+  await expect(zoe.call("getAgencyUsage", { params: { agency: "global" } })).rejects.toThrow(
+    "Agency “global” not found",
+  );
 });

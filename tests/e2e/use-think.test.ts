@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentStatus, Message } from "@thinkery/sdk";
-import { talk } from "@thinkery/sdk/client";
+import { openAgentSocket } from "@thinkery/sdk/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
@@ -22,7 +22,7 @@ import {
 import { type Frontend, openFrontend, type PageWindow } from "../kit/think-page.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-// The React hook in a real browser, on a page of somebody else's with a backend of its own.
+// The React hook in a real browser, on a third-party page with its own backend.
 
 const scripts = {
   counter: {
@@ -43,58 +43,62 @@ const scripts = {
   },
 };
 
-let house: HostProcess;
+let host: HostProcess;
 let browser: Browser;
-let front: Frontend;
-let developers: Frontend;
-let agents = 0;
+let frontend: Frontend;
+let devFrontend: Frontend;
+let agentCount = 0;
 
 beforeAll(async () => {
-  [house, browser] = await Promise.all([startHostProcess(), openBrowser()]);
-  [front, developers] = await Promise.all([openFrontend(house), openFrontend(house, "development")]);
-  await mkdir(join(house.home, "scripts"), { recursive: true });
+  [host, browser] = await Promise.all([startHostProcess(), openBrowser()]);
+  [frontend, devFrontend] = await Promise.all([openFrontend(host), openFrontend(host, "development")]);
+  await mkdir(join(host.home, "scripts"), { recursive: true });
   for (const [name, script] of Object.entries(scripts))
-    await writeFile(join(house.home, "scripts", `${name}.yaml`), JSON.stringify(script));
+    await writeFile(join(host.home, "scripts", `${name}.yaml`), JSON.stringify(script));
 });
 
 afterAll(async () => {
-  front?.stop();
-  developers?.stop();
+  frontend?.stop();
+  devFrontend?.stop();
   await browser?.close();
-  await house?.stop();
+  await host?.stop();
 });
 
 const newAgent = async () =>
-  (await house.client.agents().create({ name: `agent-${++agents}`, model: "scripted:counter" })).name;
+  (await host.client.agents().create({ name: `agent-${++agentCount}`, model: "scripted:counter" })).name;
 
-async function open(agent: string | undefined, at = front, more = ""): Promise<{ page: Page; complaints: string[] }> {
-  const { page, context, complaints } = await openPage(browser);
+async function open(
+  agent: string | undefined,
+  at = frontend,
+  more = "",
+): Promise<{ page: Page; pageErrors: string[] }> {
+  const { page, context, pageErrors } = await openPage(browser);
   onTestFinished(() => context.close());
   await page.goto(`${at.url}/?${agent === undefined ? "" : `agent=${agent}`}${more}`);
   if (agent !== undefined) await waitForConnection(page);
-  return { page, complaints };
+  return { page, pageErrors };
 }
 
 async function readStored(agent: string): Promise<Message[]> {
-  return (await house.client.agent(agent).messages({ limit: 500 })).messages.filter(({ role }) => role !== "tool");
+  return (await host.client.agent(agent).messages({ limit: 500 })).messages.filter(({ role }) => role !== "tool");
 }
 
-/** The page shows every message of the agent, in order, and nothing else. */
+/** Expects the page to show every message of the agent, in order, and nothing else. */
 async function expectAllMessages(page: Page, agent: string): Promise<void> {
-  const told = (await readStored(agent)).map(({ id, content }) => [id, content]);
-  expect(await readHook(page, ({ think }) => think.messages.map(({ id, text }) => [id, text]))).toEqual(told);
+  const expected = (await readStored(agent)).map(({ id, content }) => [id, content]);
+  expect(await readHook(page, ({ think }) => think.messages.map(({ id, text }) => [id, text]))).toEqual(expected);
   const rows = await page
     .locator("li")
     .evaluateAll((rows) => rows.map((row) => [(row as HTMLElement).dataset.id, row.querySelector("p")?.textContent]));
-  expect(rows).toEqual(told);
+  expect(rows).toEqual(expected);
 }
 
-/** What the agent tells somebody who connects now. */
+/** The state that the agent sends to a new client. */
 function waitForSync(agent: string): Promise<AgentStatus> {
   return new Promise((resolve) => {
-    const { close } = talk({
-      url: `ws://127.0.0.1:${house.port}/agency/global/agent/${agent}/ws`,
-      token: house.token,
+    const { close } = openAgentSocket({
+      url: `ws://127.0.0.1:${host.port}/agency/global/agent/${agent}/ws`,
+      token: host.token,
       connect: (url, headers) => new WebSocket(url, { headers }) as unknown as globalThis.WebSocket,
       onFrame(frame) {
         if (frame.type !== "sync") return;
@@ -106,17 +110,17 @@ function waitForSync(agent: string): Promise<AgentStatus> {
 }
 
 async function killMain(): Promise<void> {
-  const main = await waitUntil("main", () => findMain(house.home));
+  const main = await waitUntil("main", () => findMain(host.home));
   process.kill(main.pid, "SIGKILL");
-  await waitUntil("another main", () => findMain(house.home, main.pid));
+  await waitUntil("another main", () => findMain(host.home, main.pid));
 }
 
-test("words are shown as they come, and what does not change is not drawn again", async () => {
+test("text is shown while it streams, and unchanged messages are not rendered again", async () => {
   const agent = await newAgent();
-  const { page, complaints } = await open(agent);
+  const { page, pageErrors } = await open(agent);
   expect(await readTexts(page)).toEqual([]);
   await send(page, "Hello");
-  await waitUntil("the answer", async () => (await readLastText(page)) === "You said: Hello");
+  await waitUntil("the response", async () => (await readLastText(page)) === "You said: Hello");
   await waitForStatus(page, "idle");
   const before = await readHook(page, ({ drawn }) => ({ ...drawn }));
   await send(page, "count");
@@ -130,15 +134,15 @@ test("words are shown as they come, and what does not change is not drawn again"
   expect(lengths.length).toBeGreaterThan(5);
   const after = await readHook(page, ({ drawn }) => ({ ...drawn }));
   for (const [id, times] of Object.entries(before)) expect([id, after[id]]).toEqual([id, times]);
-  const [, , asked, answer] = await readHook(page, ({ think }) => think.messages.map(({ id }) => id));
-  expect(after[asked as string]).toBeLessThan(6);
-  expect(after[answer as string]).toBeGreaterThan(5);
+  const [, , request, response] = await readHook(page, ({ think }) => think.messages.map(({ id }) => id));
+  expect(after[request as string]).toBeLessThan(6);
+  expect(after[response as string]).toBeGreaterThan(5);
   expect(await readHook(page, ({ think }) => think.messages[3]?.reasoning)).toBe("They want words.");
   await expectAllMessages(page, agent);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test("a turn is canceled in mid-sentence, and what was said stays", async () => {
+test("a streaming turn can be canceled, and the text so far stays", async () => {
   const agent = await newAgent();
   const { page } = await open(agent);
   await send(page, "count");
@@ -150,21 +154,21 @@ test("a turn is canceled in mid-sentence, and what was said stays", async () => 
   await expectAllMessages(page, agent);
 });
 
-test("the state is what the agent would tell a newcomer, before, in and after a turn", async () => {
+test("the hook's state equals the one a new client gets, before, during and after a turn", async () => {
   const agent = await newAgent();
   const { page } = await open(agent);
-  const agrees = (what: string) =>
+  const expectSameState = (what: string) =>
     waitUntil(what, async () => {
-      const [ours, theirs] = [await readHook(page, ({ think }) => think.state), await waitForSync(agent)];
-      expect(ours).toEqual(theirs);
-      return ours;
+      const [hookState, syncState] = [await readHook(page, ({ think }) => think.state), await waitForSync(agent)];
+      expect(hookState).toEqual(syncState);
+      return hookState;
     });
-  expect(await agrees("nothing said")).toMatchObject({ status: "idle", queued: 0, run: { status: "idle" } });
+  expect(await expectSameState("no messages")).toMatchObject({ status: "idle", queued: 0, run: { status: "idle" } });
   await send(page, "plan");
   await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
   await send(page, "second");
   await send(page, "third");
-  expect(await agrees("two that wait")).toMatchObject({
+  expect(await expectSameState("two queued messages")).toMatchObject({
     status: "thinking",
     queued: 2,
     title: "A plan",
@@ -174,10 +178,12 @@ test("the state is what the agent would tell a newcomer, before, in and after a 
     const { think } = (window as unknown as PageWindow).page;
     think.cancel(think.messages.find(({ text }) => text === "third")?.runId);
   });
-  expect(await agrees("one that waits")).toMatchObject({ queued: 1, run: { status: "running" } });
+  expect(await expectSameState("one queued message")).toMatchObject({ queued: 1, run: { status: "running" } });
   await cancel(page);
-  await waitUntil("the second's answer", async () => (await readTexts(page)).includes("You said: second"));
-  expect(await agrees("the end")).toMatchObject({ status: "idle", queued: 0, run: { status: "completed" } });
+  await waitUntil("the response to the second message", async () =>
+    (await readTexts(page)).includes("You said: second"),
+  );
+  expect(await expectSameState("the end")).toMatchObject({ status: "idle", queued: 0, run: { status: "completed" } });
   expect(
     await readHook(page, ({ think: { title, todos, queued, model } }) => ({ title, todos, queued, model })),
   ).toEqual({
@@ -186,13 +192,13 @@ test("the state is what the agent would tell a newcomer, before, in and after a 
     queued: 0,
     model: "scripted:counter",
   });
-  // What was there before is known to whoever comes now, too.
+  // A new client gets the earlier title and todos, too.
   const { page: other } = await open(agent);
   await waitUntil("the todos", () => readHook(other, ({ think }) => think.todos.length));
   expect(await readHook(other, ({ think }) => [think.title, think.model])).toEqual(["A plan", "scripted:counter"]);
 });
 
-test("after kill -9 in mid-turn the page shows the truth, and what was said meanwhile is not lost", async () => {
+test("after kill -9 during a turn the page is consistent, and a message sent meanwhile is not lost", async () => {
   const agent = await newAgent();
   const { page } = await open(agent);
   await send(page, "plan");
@@ -201,7 +207,10 @@ test("after kill -9 in mid-turn the page shows the truth, and what was said mean
   await killMain();
   await lost;
   await send(page, "Are you there?");
-  await waitUntil("both answers", async () => (await readStored(agent)).at(-1)?.content === "You said: Are you there?");
+  await waitUntil(
+    "both responses",
+    async () => (await readStored(agent)).at(-1)?.content === "You said: Are you there?",
+  );
   await waitForStatus(page, "idle");
   await expectAllMessages(page, agent);
   expect((await readStored(agent)).filter(({ role }) => role === "user").map(({ content }) => content)).toEqual([
@@ -213,71 +222,71 @@ test("after kill -9 in mid-turn the page shows the truth, and what was said mean
   expect(await page.evaluate((agent) => sessionStorage.getItem(agent), agent)).toBe("[]");
 });
 
-test("what is in the outbox survives a reload of the page", async () => {
+test("unsent messages survive a reload of the page", async () => {
   const agent = await newAgent();
   const { page } = await open(agent);
-  const rest = { content: "From before.", mode: "queue", at: 1, id: "kept" };
+  const unsent = { content: "From before.", mode: "queue", at: 1, id: "kept" };
   await page.evaluate(
-    ([agent, unsent]) => sessionStorage.setItem(agent as string, JSON.stringify([unsent])),
-    [agent, rest],
+    ([agent, message]) => sessionStorage.setItem(agent as string, JSON.stringify([message])),
+    [agent, unsent],
   );
   await page.reload();
-  await waitUntil("the answer", async () => (await readLastText(page)) === "You said: From before.");
+  await waitUntil("the response", async () => (await readLastText(page)) === "You said: From before.");
   expect((await readStored(agent))[0]).toMatchObject({ id: "kept", content: "From before." });
   expect(await page.evaluate((agent) => sessionStorage.getItem(agent), agent)).toBe("[]");
 });
 
-test("StrictMode makes one connection and says everything once", async () => {
+test("StrictMode opens one connection and sends everything once", async () => {
   const agent = await newAgent();
-  const before = developers.sockets.opened;
-  const { page, complaints } = await open(agent, developers, "&strict=1");
+  const before = devFrontend.sockets.opened;
+  const { page, pageErrors } = await open(agent, devFrontend, "&strict=1");
   await send(page, "count");
   await waitUntil("all words", async () => (await readLastText(page)) === countingText);
   await waitForStatus(page, "idle");
   await expectAllMessages(page, agent);
-  expect(developers.sockets.opened - before).toBe(1);
-  expect(complaints).toEqual([]);
+  expect(devFrontend.sockets.opened - before).toBe(1);
+  expect(pageErrors).toEqual([]);
 });
 
-test("fifty times there and gone again leaves no socket behind", async () => {
+test("mounting and unmounting fifty times leaves no socket open", async () => {
   const agent = await newAgent();
   const { page } = await open(undefined);
-  await waitUntil("the last test's sockets to be gone", () => front.sockets.open === 0);
-  const before = front.sockets.opened;
+  await waitUntil("the sockets of the previous test to close", () => frontend.sockets.open === 0);
+  const before = frontend.sockets.opened;
   for (let round = 0; round < 50; round++) {
     await show(page, agent);
-    // Now before it is open, now after, now while words come.
+    // Unmount before the connection is open, after it, and while text streams.
     if (round % 3 > 0) await page.locator('main[data-ready="true"]').waitFor();
     if (round % 10 === 2) await send(page, "count");
     await show(page, undefined);
   }
-  await waitUntil("every socket to be closed", () => front.sockets.open === 0);
-  expect(front.sockets.opened - before).toBeGreaterThan(30);
+  await waitUntil("every socket to be closed", () => frontend.sockets.open === 0);
+  expect(frontend.sockets.opened - before).toBeGreaterThan(30);
   await show(page, agent);
   await page.locator('main[data-connection="open"]').waitFor();
-  await waitUntil("one socket", () => front.sockets.open === 1);
+  await waitUntil("one socket", () => frontend.sockets.open === 1);
 });
 
-test("another agent is another conversation, and nothing of the one before is in it", async () => {
-  const [one, two] = [await newAgent(), await newAgent()];
-  await (await house.client.agent(two).send("I am two")).outcome();
-  const { page } = await open(one);
-  await waitUntil("one socket", () => front.sockets.open === 1);
+test("switching to another agent shows its conversation and nothing of the previous one", async () => {
+  const [first, second] = [await newAgent(), await newAgent()];
+  await (await host.client.agent(second).send("I am two")).outcome();
+  const { page } = await open(first);
+  await waitUntil("one socket", () => frontend.sockets.open === 1);
   await send(page, "count");
   await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
-  await show(page, two);
-  await waitUntil("the other's words", async () => (await readLastText(page)) === "You said: I am two");
-  await expectAllMessages(page, two);
-  await waitUntil("one socket", () => front.sockets.open === 1);
+  await show(page, second);
+  await waitUntil("the other conversation", async () => (await readLastText(page)) === "You said: I am two");
+  await expectAllMessages(page, second);
+  await waitUntil("one socket", () => frontend.sockets.open === 1);
   await send(page, "Hello two");
-  await waitUntil("an answer", async () => (await readLastText(page)) === "You said: Hello two");
-  await show(page, one);
-  await waitUntil("all that was said meanwhile", async () => (await readLastText(page)) === countingText);
-  await expectAllMessages(page, one);
-  await expect(readStored(two)).resolves.toHaveLength(4);
+  await waitUntil("a response", async () => (await readLastText(page)) === "You said: Hello two");
+  await show(page, first);
+  await waitUntil("the text that was streamed meanwhile", async () => (await readLastText(page)) === countingText);
+  await expectAllMessages(page, first);
+  await expect(readStored(second)).resolves.toHaveLength(4);
 });
 
-test("an approval that nothing waits for is answered, and no turn fails over it", async () => {
+test("an approval without a pending tool call is reported and does not affect the turn", async () => {
   const agent = await newAgent();
   const { page } = await open(agent);
   await send(page, "count");
@@ -285,19 +294,20 @@ test("an approval that nothing waits for is answered, and no turn fails over it"
   await page.evaluate(() =>
     (window as unknown as PageWindow).page.think.approve("none", { approved: true, reason: "Fine." }),
   );
-  await page.getByText("Nothing waits for an approval.").waitFor();
+  await page.getByText("No tool call is waiting for approval.").waitFor();
   await waitUntil("all words", async () => (await readLastText(page)) === countingText);
   await waitForStatus(page, "idle");
   await expectAllMessages(page, agent);
 });
 
-test("older messages are loaded when asked for, and what the agent refused can be taken back", async () => {
+test("older messages load on request, and a rejected message can be removed", async () => {
   const agent = await newAgent();
-  for (let n = 0; n < 40; n++) await house.client.call("serve", { body: { agent, message: `number ${n}` } });
+  for (let index = 0; index < 40; index++)
+    await host.client.call("serve", { body: { agent, message: `number ${index}` } });
   const { page } = await open(agent);
   expect(await readTexts(page)).toHaveLength(50);
   await page.evaluate(() => (window as unknown as PageWindow).page.think.loadOlder());
-  await waitUntil("all of them", async () => (await readTexts(page)).length === 80);
+  await waitUntil("all messages", async () => (await readTexts(page)).length === 80);
   expect(await readHook(page, ({ think }) => think.older)).toBe(false);
   await expectAllMessages(page, agent);
   const id = await send(page, "x".repeat(500_000));
@@ -305,10 +315,10 @@ test("older messages are loaded when asked for, and what the agent refused can b
   await page.evaluate((id) => (window as unknown as PageWindow).page.think.unsend(id as string), id);
   await expectAllMessages(page, agent);
   expect(await send(page, "x".repeat(1_000_001))).toBeUndefined();
-  await page.getByText("This is too long to be sent").waitFor();
+  await page.getByText("This message is too long").waitFor();
 });
 
-test("whoever is not let in is told why and does not ask on; and is let in when they try again", async () => {
+test("a refused connection gives the reason and is not retried until reconnect is called", async () => {
   const { page } = await open(undefined);
   await show(page, "nobody");
   await page.locator('main[data-connection="refused"]').waitFor();
@@ -317,15 +327,15 @@ test("whoever is not let in is told why and does not ask on; and is let in when 
     reason: expect.stringContaining("nobody"),
   });
   const agent = await newAgent();
-  const { token } = front;
-  front.token = "wrong";
-  onTestFinished(() => void (front.token = token));
+  const { token } = frontend;
+  frontend.token = "wrong";
+  onTestFinished(() => void (frontend.token = token));
   await show(page, agent);
   await page.locator('main[data-connection="refused"]').waitFor();
   expect(await readHook(page, ({ think }) => think.connection)).toMatchObject({
     reason: expect.stringContaining("token"),
   });
-  front.token = token;
+  frontend.token = token;
   await page.evaluate(() => (window as unknown as PageWindow).page.think.reconnect());
   await page.locator('main[data-connection="open"]').waitFor();
 });

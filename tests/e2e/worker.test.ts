@@ -10,8 +10,8 @@ import { openModelServer } from "../kit/model-server.ts";
 import { findMain, findHomeProcesses } from "../kit/processes.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-/** A product of somebody's own: its agents can greet, each in the words of the Worker that runs. */
-const createGreetingWorker = (words: string) => `
+/** A custom Worker whose agents have a tool `greet` that returns the given text. */
+const createGreetingWorker = (greeting: string) => `
 import { Think as Base } from "@thinkery/runtime";
 import { defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
@@ -19,7 +19,7 @@ export { Agency, User, Supervision, handler as default } from "@thinkery/runtime
 
 export class Think extends Base {
   protected override getCustomTools(): readonly Tool[] {
-    return [defineTool({ name: "greet", description: "Greets.", inputSchema: z.object({}), idempotent: true }, () => ${JSON.stringify(words)})];
+    return [defineTool({ name: "greet", description: "Greets.", inputSchema: z.object({}), idempotent: true }, () => ${JSON.stringify(greeting)})];
   }
 }
 `;
@@ -56,7 +56,7 @@ async function runJson(...args: string[]) {
 
 const runAndGetReply = async () => (await thinkery("run", "ann", "hi")).stdout.trim();
 
-test("a host runs a Worker of one's own; where that lies is known on this machine only", async () => {
+test("a host runs a custom Worker, and only local commands show its path", async () => {
   const { url } = await runJson("start", "--port", "0", "--worker", "worker.ts");
   await runJson("new", "ann", "-m", "scripted:greet");
   expect(await runAndGetReply()).toBe("I say: hello");
@@ -67,21 +67,21 @@ test("a host runs a Worker of one's own; where that lies is known on this machin
   expect(await runJson("info", "ann")).toMatchObject({ worker: entry });
   expect((await thinkery("doctor")).stdout).toContain(`Worker: ${entry}`);
   const token = (await readFile(join(home, "token"), "utf8")).trim();
-  const health = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${token}` } }).then((answer) =>
-    answer.text(),
+  const health = await fetch(`${url}/health`, { headers: { authorization: `Bearer ${token}` } }).then((response) =>
+    response.text(),
   );
   expect(health).toContain(worker);
   expect(health).not.toContain(folder);
-  expect(await fetch(`${url}/health`).then((answer) => answer.text())).not.toContain("own");
+  expect(await fetch(`${url}/health`).then((response) => response.text())).not.toContain("own");
 });
 
-test("a host stays with its Worker until it is restarted with another, or with the stock one", async () => {
+test("a host keeps its Worker until it is restarted with another or with the stock one", async () => {
   await runJson("start", "--port", "0", "--worker", "worker.ts");
   await runJson("new", "ann", "-m", "scripted:greet");
   const again = await thinkery("start", "--worker", "other.ts");
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("There is no file") });
   await writeFile(join(folder, "other.ts"), createGreetingWorker("other"));
-  expect((await thinkery("start", "--worker", "other.ts")).stderr).toContain("It goes on with the Worker it has");
+  expect((await thinkery("start", "--worker", "other.ts")).stderr).toContain("The host keeps its current Worker");
 
   await writeFile(entry, createGreetingWorker("hello again"));
   expect(await runAndGetReply()).toBe("I say: hello");
@@ -92,30 +92,30 @@ test("a host stays with its Worker until it is restarted with another, or with t
   await runJson("restart", "--no-worker");
   expect(await runJson("status")).not.toHaveProperty("worker");
   expect(await runAndGetReply()).not.toContain("other");
-  // Four starts with three bundles, on a machine that has other things to do.
+  // Four starts with three bundles take long on a busy machine.
 }, 120_000);
 
-test("a running host is not stopped for a Worker that does not build", async () => {
+test("a restart with a Worker that does not build leaves the running host alone", async () => {
   const { pid } = await runJson("start", "--port", "0", "--worker", entry);
   await writeFile(join(folder, "broken.ts"), "export const x = ;\n");
-  const refused = await thinkery("restart", "--worker", "broken.ts");
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain(`${folder}/broken.ts:1:18: Unexpected ";"`);
-  expect(refused.stderr).toContain("export const x = ;");
+  const result = await thinkery("restart", "--worker", "broken.ts");
+  expect(result.code).toBe(2);
+  expect(result.stderr).toContain(`${folder}/broken.ts:1:18: Unexpected ";"`);
+  expect(result.stderr).toContain("export const x = ;");
   expect(await runJson("status")).toMatchObject({ running: true, pid });
 });
 
-test("a start with a Worker that throws says what it threw, and leaves nothing running", async () => {
+test("a start with a Worker that throws reports the error and leaves nothing running", async () => {
   await writeFile(entry, `${createGreetingWorker("never")}\nthrow new Error("not today");`);
-  const refused = await thinkery("start", "--port", "0", "--worker", entry);
-  expect(refused.code).toBe(3);
-  expect(refused.stderr).toMatch(
-    new RegExp(`^thinkery: The Worker ${entry} cannot be loaded: Error: not today \\(at main\\.js:\\d+:\\d+\\)\\.\\n$`),
+  const result = await thinkery("start", "--port", "0", "--worker", entry);
+  expect(result.code).toBe(3);
+  expect(result.stderr).toMatch(
+    new RegExp(`^thinkery: The Worker ${entry} failed to load: Error: not today \\(at main\\.js:\\d+:\\d+\\)\\.\\n$`),
   );
   expect(findHomeProcesses(home)).toEqual([]);
 });
 
-test("the configuration of the data folder names a Worker for every start, the working folder's may not", async () => {
+test("the Worker can be configured in the data folder, but not in the working folder", async () => {
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ worker: entry }));
   // Any command starts the host.
   await runJson("new", "ann", "-m", "scripted:greet");
@@ -129,31 +129,31 @@ test("the configuration of the data folder names a Worker for every start, the w
   expect(await thinkery("start")).toMatchObject({ code: 2, stderr: expect.stringContaining("may not set “worker”") });
 });
 
-test("after a crash of main the same Worker goes on, whatever its file says by then", async () => {
-  const house = await startHostProcess({ home, args: ["--port", "0", "--worker", entry] });
-  onTestFinished(() => house.stop());
-  await house.runCli(["new", "ann", "-m", "scripted:greet"]);
+test("after a crash of main the same Worker continues, even if its file has changed", async () => {
+  const host = await startHostProcess({ home, args: ["--port", "0", "--worker", entry] });
+  onTestFinished(() => host.stop());
+  await host.runCli(["new", "ann", "-m", "scripted:greet"]);
   await writeFile(entry, "not even TypeScript");
   const main = await waitUntil("main", () => findMain(home));
   process.kill(main.pid, "SIGKILL");
   await waitUntil("another main", () => findMain(home, main.pid));
-  expect((await house.runCli(["run", "ann", "hi"])).stdout.trim()).toBe("I say: hello");
+  expect((await host.runCli(["run", "ann", "hi"])).stdout.trim()).toBe("I say: hello");
 });
 
-test("a turn that runs while a watched Worker changes goes on with the new one", async () => {
+test("a turn that runs while a watched Worker changes continues with the new one", async () => {
   const models = await openModelServer();
   onTestFinished(() => models.stop());
   models.answer({ text: "So. ", fault: { kind: "stall", phase: "text" } });
-  const house = await startHostProcess({
+  const host = await startHostProcess({
     home,
     args: ["--port", "0", "--worker", entry, "--watch"],
     env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "x" },
   });
-  onTestFinished(() => house.stop());
-  const client = createClient({ url: house.url, token: house.token });
+  onTestFinished(() => host.stop());
+  const client = createClient({ url: host.url, token: host.token });
   const ann = await client.agents().create({ name: "ann", model: "openai:test-model" });
   const turn = await ann.send("Greet me.");
-  await waitUntil("the model to be asked", () => models.countCalls());
+  await waitUntil("the model call", () => models.countCalls());
   const before = (await client.call("health")).worker;
 
   models.answer([{ toolCalls: [{ name: "greet", input: {} }] }, { text: "Done." }]);
@@ -166,10 +166,10 @@ test("a turn that runs while a watched Worker changes goes on with the new one",
   const results = (await ann.messages()).messages.flatMap(({ toolResult }) => (toolResult ? [toolResult.preview] : []));
   expect(results.join()).toContain("good evening");
   expect((await client.call("health")).restarts).toBe(0);
-  expect(house.readOutput()).toContain("The Worker has changed; main starts again with it.");
+  expect(host.readOutput()).toContain("The Worker has changed; restarting main.");
 });
 
-test("a host for a test runs a Worker of one's own", async () => {
+test("a test host runs a custom Worker", async () => {
   await using host = await startHost({ worker: entry, scripts: { greet } });
   const ann = await host.agent("ann", { model: "scripted:greet" });
   expect(await (await ann.send("hi")).outcome()).toMatchObject({ content: "I say: hello" });

@@ -9,7 +9,7 @@ const installedPaths = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-// A browser of its own accord talks to its makers; here it talks to loopback only.
+// Keeps the browser from contacting its vendor: tests use loopback only.
 const args = [
   "--no-sandbox",
   "--disable-gpu",
@@ -20,7 +20,10 @@ const args = [
   "--disable-quic",
 ];
 
-/** A real browser: the one that comes as a package, which is the same everywhere and takes half the time; where it does not run, the one this machine has. */
+/**
+ * Starts a real browser: the packaged one, which is the same everywhere and takes half the time, or the installed one
+ * on platforms where the package does not run.
+ */
 export async function openBrowser(): Promise<Browser> {
   const executablePath =
     process.platform === "linux" && process.arch === "x64"
@@ -30,7 +33,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args });
 }
 
-// Its own arguments are not used: they are made for a cloud function, and turn off what we test, such as origins.
+// The package's own arguments are not used: they are made for cloud functions and turn off what we test, such as origins.
 async function findPackagedBrowser(): Promise<string> {
   const { default: packaged } = await import("@sparticuz/chromium");
   return packaged.executablePath();
@@ -39,28 +42,28 @@ async function findPackagedBrowser(): Promise<string> {
 export interface PageSession {
   page: Page;
   context: BrowserContext;
-  /** What the browser complained about: violations of the CSP, errors of scripts. */
-  complaints: string[];
+  /** CSP violations and script errors. */
+  pageErrors: string[];
 }
 
-/** A new person at the page, not logged in. */
+/** Opens a page in a new browser context, not logged in. */
 export async function openPage(
   browser: Browser,
   options: Parameters<Browser["newContext"]>[0] = {},
 ): Promise<PageSession> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("pageerror", (error) => complaints.push(error.message));
+  const pageErrors: string[] = [];
+  page.on("pageerror", (error) => pageErrors.push(error.message));
   page.on("console", (message) => {
     if (message.type() === "error" && /Content Security Policy|Uncaught/.test(message.text()))
-      complaints.push(message.text());
+      pageErrors.push(message.text());
   });
-  return { page, context, complaints };
+  return { page, context, pageErrors };
 }
 
 /** The link that `thinkery open` prints. */
-export async function createLoginLink(house: Pick<HostProcess, "client" | "url">): Promise<string> {
-  const { code } = await house.client.call("createLoginCode");
-  return `${house.url}/#code=${code}`;
+export async function createLoginLink(host: Pick<HostProcess, "client" | "url">): Promise<string> {
+  const { code } = await host.client.call("createLoginCode");
+  return `${host.url}/#code=${code}`;
 }

@@ -1,10 +1,10 @@
 import type { Budget, Failure } from "@thinkery/sdk";
-import { openModelServer, type SeenRequest } from "./model-server.ts";
+import { openModelServer, type RecordedRequest } from "./model-server.ts";
 import type { Answer } from "./model-server/answer.ts";
 import { openTestbed, type TestAgent } from "./worker/testbed.ts";
 
 interface SpenderOptions {
-  /** Of a blueprint of its own. */
+  /** Put into a new blueprint for this agent. */
   budget?: object;
   model?: string;
   agency?: string;
@@ -12,8 +12,11 @@ interface SpenderOptions {
 
 let callCount = 0;
 
-/** “say 300”, “loop 300” (a tool call, again and again), “fail”, “stall”, “wait”, “ask 300” (a tool that consults). */
-export function spend({ latest, results }: SeenRequest): Answer {
+/**
+ * Responds by the message: “say 300” uses 300 tokens, “loop 300” calls a tool in every step, “ask 300” calls a tool that
+ * calls a model; also “fail”, “stall” and “wait”.
+ */
+export function spend({ latest, results }: RecordedRequest): Answer {
   const [verb, amount = "100"] = latest.split(" ");
   const tokens = Number(amount);
   const usage = { input: tokens - Math.floor(tokens / 5), output: Math.floor(tokens / 5) };
@@ -26,31 +29,31 @@ export function spend({ latest, results }: SeenRequest): Answer {
   return { text: `Used ${tokens}.`, usage };
 }
 
-/** A house with a model that uses as many tokens as its message says: `local:priced`, and `local:nobody-knows` without a price. */
+/** A host whose models use as many tokens as the message says: `local:priced`, and `local:nobody-knows` without a price. */
 export async function openBudgetTestbed() {
   const server = await openModelServer({ models: ["priced", "nobody-knows"] });
   server.answer(spend);
-  const workshop = await openTestbed({
+  const testbed = await openTestbed({
     config: {
       providers: { local: { baseUrl: `${server.url}/v1` } },
-      // A dollar for a thousand tokens, in or out.
+      // 1 USD per 1000 tokens, input or output.
       prices: { "local:priced": { input: 1000, output: 1000 } },
       turn: { heartbeatSeconds: 1, maxSteps: 5 },
       maxFailuresPerMinute: 1000,
     },
   });
-  const { api } = workshop;
-  let made = 0;
+  const { api } = testbed;
+  let nameCount = 0;
 
   async function put(path: string, body: object, method = "PUT"): Promise<ReturnType<typeof JSON.parse>> {
-    const answer = await api(path, method, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await api(path, method, body);
+    if (response.status >= 300) throw new Error(`${path}: ${JSON.stringify(response.body)}`);
+    return response.body;
   }
 
   return {
     server,
-    workshop,
+    base: testbed,
     api,
     put,
 
@@ -60,21 +63,21 @@ export async function openBudgetTestbed() {
       agency = "global",
       ...more
     }: SpenderOptions & { models?: object } = {}): Promise<TestAgent> {
-      const name = `a${++made}`;
+      const name = `a${++nameCount}`;
       if (budget) await put(`/agency/${agency}/blueprints`, { name, ...more, config: { budget } }, "POST");
       await put(`/agency/${agency}/agents`, { name, model, ...(budget ? { blueprint: name } : {}) }, "POST");
-      return workshop.agentAt(`/agency/${agency}/agent/${name}`, name);
+      return testbed.agentAt(`/agency/${agency}/agent/${name}`, name);
     },
 
     async newAgency(budget?: Partial<Budget>): Promise<string> {
-      const { id } = await put("/agencies", { id: `agency-${++made}` }, "POST");
+      const { id } = await put("/agencies", { id: `agency-${++nameCount}` }, "POST");
       if (budget) await put(`/agency/${id}/budget`, budget);
       return id;
     },
 
     async stop(): Promise<void> {
       server.release();
-      await workshop.stop();
+      await testbed.stop();
       await server.stop();
     },
   };
@@ -82,7 +85,7 @@ export async function openBudgetTestbed() {
 
 export type BudgetTestbed = Awaited<ReturnType<typeof openBudgetTestbed>>;
 
-/** Says something and answers how it failed; nothing where it did not. */
+/** Sends a message and returns how its turn failed, or undefined if it completed. */
 export async function captureFailure(agent: TestAgent, message: string): Promise<Failure | undefined> {
   const event = await agent.say(message);
   if (event.type === "agent.completed") return undefined;

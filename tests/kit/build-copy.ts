@@ -9,20 +9,20 @@ import { bundleWorker } from "./worker-bundle.ts";
 interface CopyOptions {
   version?: string;
   workerd?: boolean;
-  /** Another Worker in place of main's. */
+  /** Replaces main's Worker. */
   worker?: URL;
-  /** Another Worker in place of the one inside the sandboxes. */
+  /** Replaces the Worker inside the sandboxes. */
   sandbox?: URL;
 }
 
-/** Another build of Thinkery, until the test ends: the same files somewhere else, so that its processes can be told apart. */
+/** Copies the build to another folder until the test ends, so that its processes can be told apart. */
 export async function copyBuildForTest(options: CopyOptions = {}): Promise<string> {
   const { program, remove } = await copyBuild(options);
   onTestFinished(remove);
   return program;
 }
 
-/** The same for longer than one test. */
+/** Like `copyBuildForTest`, but the caller removes the copy. */
 export async function copyBuild({
   version,
   workerd = true,

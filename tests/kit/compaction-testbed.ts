@@ -1,37 +1,37 @@
 import type { AgentEvent, EventData } from "@thinkery/sdk";
 import { expect } from "vitest";
-import { type Answer, type ModelServer, openModelServer, type SeenRequest } from "./model-server.ts";
+import { type Answer, type ModelServer, openModelServer, type RecordedRequest } from "./model-server.ts";
 import { openTestbed, type Testbed, type TestAgent } from "./worker/testbed.ts";
 
-/** So many tokens the models of these tests read at once. */
+/** Context limit of the models in these tests. */
 export const contextLimitTokens = 8_000;
 
-/** The providers, by the format they speak. Of their model “known” the limit is known, of “unknown” it is not. */
+/** The providers by wire format. The limit of their model `known` is configured, that of `unknown` is not. */
 export const wires = { chat: "local", responses: "openai", messages: "anthropic" } as const;
 
 export interface CompactionTestbed {
   server: ModelServer;
-  workshop: Testbed;
-  /** What the server was asked since so many calls, told apart. */
+  testbed: Testbed;
+  /** The requests after the first `before` ones, by kind. */
   requestsSince(before: number): {
-    all: SeenRequest[];
-    summaries: SeenRequest[];
-    refused: SeenRequest[];
-    calls: SeenRequest[];
+    all: RecordedRequest[];
+    summaries: RecordedRequest[];
+    refused: RecordedRequest[];
+    calls: RecordedRequest[];
   };
-  /** Everything answers as usual again. */
+  /** Restores the limits and the usual answers. */
   reset(): void;
   stop(): Promise<void>;
 }
 
-/** A house whose models count what they read, and refuse what is too long. */
+/** A host whose models count their input and reject what is too long. */
 export async function openCompactionTestbed(): Promise<CompactionTestbed> {
   const server = await openModelServer();
-  const base = `${server.url}/v1`;
+  const baseUrl = `${server.url}/v1`;
   const known = Object.values(wires).map((provider) => [`${provider}:known`, contextLimitTokens]);
-  const workshop = await openTestbed({
+  const testbed = await openTestbed({
     config: {
-      providers: { openai: { base }, anthropic: { base }, local: { base, wire: "chat" } },
+      providers: { openai: { baseUrl }, anthropic: { baseUrl }, local: { baseUrl, wire: "chat" } },
       contextTokens: { ...Object.fromEntries(known), "local:short": contextLimitTokens / 2 },
       models: { summarizer: "local:short" },
       turn: { heartbeatSeconds: 1 },
@@ -40,7 +40,7 @@ export async function openCompactionTestbed(): Promise<CompactionTestbed> {
   });
   return {
     server,
-    workshop,
+    testbed,
     requestsSince(before) {
       const all = server.listRequests().slice(before);
       const refused = new Set(server.listRefused());
@@ -58,23 +58,23 @@ export async function openCompactionTestbed(): Promise<CompactionTestbed> {
     },
     async stop() {
       server.release();
-      await workshop.stop();
+      await testbed.stop();
       await server.stop();
     },
   };
 }
 
-export const isSummary = ({ raw }: SeenRequest) => raw.includes("You condense the older part of a conversation");
+export const isSummary = ({ raw }: RecordedRequest) => raw.includes("You summarize the older part of a conversation");
 
-/** Every summary holds what was said first, as a good one would. */
-export const answerAsUsual = (request: SeenRequest): Answer => ({
+/** Summaries keep the code word from the first message, as good ones would. */
+export const answerAsUsual = (request: RecordedRequest): Answer => ({
   text: isSummary(request) ? "Summary: the code word is kumquat." : "Understood.",
 });
 
 export const fillerText =
   "All work and no play makes a conversation long, and longer with every word that is said in it. ";
 
-/** 400 messages, as a client hands them in. */
+/** 400 messages, as a client sends them. */
 export function createLongHistory(): { role: "user" | "assistant"; content: string }[] {
   return Array.from({ length: 400 }, (_, n) => ({
     role: n % 2 === 0 ? "user" : "assistant",
@@ -82,31 +82,31 @@ export function createLongHistory(): { role: "user" | "assistant"; content: stri
   }));
 }
 
-/** An agent with a long conversation behind it, close below the point where it would be compacted. */
-export async function createLongAgent({ workshop }: CompactionTestbed): Promise<TestAgent> {
-  // Without the stock tools: how close it is must not depend on how they are described.
-  const blueprint = await workshop.newBlueprint({ tags: ["planning"] });
-  const agent = await workshop.newAgent({ model: "local:known", blueprint });
+/** Creates an agent whose conversation is just below the compaction threshold. */
+export async function createLongAgent({ testbed }: CompactionTestbed): Promise<TestAgent> {
+  // Without the stock tools, so that the distance to the threshold does not depend on their descriptions.
+  const blueprint = await testbed.newBlueprint({ tags: ["planning"] });
+  const agent = await testbed.newAgent({ model: "local:known", blueprint });
   const messages = [...createLongHistory().slice(0, 90), { role: "user", content: "Just remember this." }];
-  expect(await agent.over((await agent.invoke({ messages })).runId)).toMatchObject({ type: "agent.completed" });
+  expect(await agent.waitForEnd((await agent.invoke({ messages })).runId)).toMatchObject({ type: "agent.completed" });
   const log = await agent.log();
   expect(getEventData(log, "context.compacted")).toEqual([]);
   expect(getEventData(log, "model.completed").at(-1)?.context?.used).toBeGreaterThan(0.65 * contextLimitTokens);
   return agent;
 }
 
-/** What tips it over. */
+/** A message long enough to trigger compaction. */
 export const overflowText = fillerText.repeat(60);
 
 export const getEventData = <T extends AgentEvent["type"]>(events: AgentEvent[], type: T) =>
   events.filter((event) => event.type === type).map(({ data }) => data as EventData[T]);
 
-/** The conversation in a request of the chat format, message by message. */
-export const getRequestMessages = (request: SeenRequest | undefined) =>
+/** The messages of a chat-format request, each as JSON. */
+export const getRequestMessages = (request: RecordedRequest | undefined) =>
   ((request?.body.messages ?? []) as object[]).map((message) => JSON.stringify(message));
 
-/** No result without its call, in whichever format. */
-export function expectPairedResults({ body, raw }: SeenRequest): void {
+/** Checks, in any format, that every tool result has its call. */
+export function expectPairedResults({ body, raw }: RecordedRequest): void {
   const ids = (...patterns: RegExp[]) => patterns.flatMap((pattern) => [...raw.matchAll(pattern)].map(([, id]) => id));
   expect(Object.keys(body)).toContain("tools");
   const calls = ids(

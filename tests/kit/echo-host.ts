@@ -4,7 +4,7 @@ import type { AgentEvent } from "@thinkery/sdk";
 import { createHomePath, type HostProcess, startHostProcess, removeHome } from "./host-process.ts";
 import { waitUntil } from "./wait-until.ts";
 
-/** Says what it is told, and more where a word of the message asks for it. */
+/** Repeats the message, and does more if it contains a cue. */
 const echoScript = [
   {
     when: "plan",
@@ -21,32 +21,32 @@ const echoScript = [
       { text: "All noted." },
     ],
   },
-  // Nobody waits that long: what comes after a slow turn's first words comes because it was canceled.
+  // Longer than any test: whatever follows the first words of a slow turn comes from canceling it.
   { when: "slow", steps: [{ text: "Begun. " }, { wait: 600_000 }, { text: "Ended." }] },
   { when: "broken", steps: [{ fail: 401 }] },
   { steps: [{ text: "You said: {{ message }}" }] },
 ];
 
-interface Ask {
+interface RequestOptions {
   method?: string;
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
 }
 
-/** A house whose agents repeat what they hear, and plain HTTP to talk to them. */
+/** Starts a host whose agents repeat what they are told, with plain HTTP access to them. */
 export async function openEchoHost() {
   const home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "scripts", "parrot.yaml"), JSON.stringify(echoScript));
-  const house: HostProcess = await startHostProcess({ home });
-  let agents = 0;
+  const host: HostProcess = await startHostProcess({ home });
+  let agentCount = 0;
 
-  const ask = (path: string, { method, body, headers = {}, signal }: Ask = {}) =>
-    fetch(house.url + path, {
+  const ask = (path: string, { method, body, headers = {}, signal }: RequestOptions = {}) =>
+    fetch(host.url + path, {
       method: method ?? (body === undefined ? "GET" : "POST"),
       headers: {
-        authorization: `Bearer ${house.token}`,
+        authorization: `Bearer ${host.token}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
@@ -61,22 +61,22 @@ export async function openEchoHost() {
   }
 
   return {
-    house,
+    host,
     ask,
     api,
-    /** A stream of events: a GET, or a POST where there is a body. */
-    open: (path: string, given: Ask = {}) =>
-      ask(path, { ...given, headers: { accept: "text/event-stream", ...given.headers } }),
+    /** Opens an event stream: GET, or POST if there is a body. */
+    open: (path: string, options: RequestOptions = {}) =>
+      ask(path, { ...options, headers: { accept: "text/event-stream", ...options.headers } }),
 
-    /** A new agent of the global agency, and how to reach it. */
-    async newAgent(given: { name?: string; model?: string } = {}) {
-      const { name } = await house.client.call("createAgent", {
+    /** Creates an agent in the global agency. */
+    async newAgent(options: { name?: string; model?: string } = {}) {
+      const { name } = await host.client.call("createAgent", {
         params: { agency: "global" },
-        body: { name: given.name ?? `agent-${++agents}`, model: given.model ?? "scripted:parrot" },
+        body: { name: options.name ?? `agent-${++agentCount}`, model: options.model ?? "scripted:parrot" },
       });
       const params = { agency: "global", agent: name };
       const at = `/agents/${name}`;
-      const run = async () => (await house.client.call("getState", { params })).run;
+      const run = async () => (await host.client.call("getState", { params })).run;
       const invoke = (body: object) => api(`${at}/invoke`, "POST", body);
       return {
         name,
@@ -86,19 +86,19 @@ export async function openEchoHost() {
         invoke,
         cancel: (body?: object) => api(`${at}/cancel`, "POST", body),
         log: async (): Promise<AgentEvent[]> => (await api(`${at}/events?limit=1000`)).body.events,
-        /** Says something and waits until the turn is over. */
+        /** Sends a message and waits for the end of its turn. */
         async say(message: string) {
           const { runId } = (await invoke({ message })).body;
           await waitUntil(`the end of “${message}”`, async () => {
-            const now = await run();
-            return now.runId === runId && ["completed", "error", "canceled"].includes(now.status);
+            const current = await run();
+            return current.runId === runId && ["completed", "error", "canceled"].includes(current.status);
           });
         },
       };
     },
 
     async stop() {
-      await house.stop();
+      await host.stop();
       await removeHome(home);
     },
   };

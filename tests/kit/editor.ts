@@ -6,18 +6,18 @@ import { waitUntil } from "./wait-until.ts";
 interface EditorOptions {
   url: string;
   token: string;
-  /** The address of the agent. */
+  /** The agent's path. */
   at: string;
   branch?: string;
-  /** A document that was edited before. */
+  /** An existing document to continue with. */
   doc?: Y.Doc;
 }
 
-/** Somebody who edits an agent's files live, with the real client. */
+/** A user who edits an agent's files live, with the real Yjs client. */
 export interface Editor {
   doc: Y.Doc;
   provider: WebsocketProvider;
-  /** How its connections were closed, with a code that tells it not to come back. */
+  /** Closes with a code that tells the client not to reconnect. */
   closed: { code: number; reason: string }[];
   text(path: string): Y.Text;
   read(path: string): string | undefined;

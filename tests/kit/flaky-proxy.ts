@@ -2,22 +2,25 @@ import net from "node:net";
 
 export interface FlakyProxy {
   port: number;
-  /** Bytes that came through so far, towards the client. */
+  /** Bytes passed to clients so far. */
   countPassedBytes(): number;
-  /** Connections that were cut. */
+  /** Connections cut so far. */
   countCuts(): number;
   stop(): void;
 }
 
-/** A line to a server that breaks after so many bytes of its answers, wherever in a frame or an event that is; then it holds. */
+/**
+ * Proxies a server and cuts each connection after the next of these numbers of response bytes, even in the middle of a
+ * frame or an event. Later connections are not cut.
+ */
 export async function openFlakyProxy(target: number, offsets: readonly number[]): Promise<FlakyProxy> {
-  const left = [...offsets];
+  const remainingOffsets = [...offsets];
   const sockets = new Set<net.Socket>();
   let passed = 0;
   let cuts = 0;
   const server = net.createServer((client) => {
     const upstream = net.connect(target, "127.0.0.1");
-    const length = left.shift() ?? Number.POSITIVE_INFINITY;
+    const limit = remainingOffsets.shift() ?? Number.POSITIVE_INFINITY;
     let seen = 0;
     const end = () => {
       client.destroy();
@@ -34,12 +37,12 @@ export async function openFlakyProxy(target: number, offsets: readonly number[])
     }
     client.pipe(upstream);
     upstream.on("data", (chunk: Buffer) => {
-      const rest = length - seen;
+      const rest = limit - seen;
       seen += chunk.length;
       passed += Math.min(rest, chunk.length);
       if (chunk.length < rest) return void client.write(chunk);
       cuts++;
-      // The last bytes reach the client, and then nothing does.
+      // Deliver the last bytes, then cut.
       client.write(chunk.subarray(0, rest), end);
     });
   });

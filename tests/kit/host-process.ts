@@ -22,9 +22,9 @@ export interface HostProcess {
   token: string;
   client: Client;
   daemon: ChildProcess;
-  /** What the daemon printed. */
+  /** The daemon's output so far. */
   readOutput(): string;
-  /** Runs the CLI against this house. */
+  /** Runs the CLI against this host. */
   runCli(args: string[], options?: RunOptions): Promise<CliResult>;
   stop(): Promise<void>;
 }
@@ -33,13 +33,13 @@ export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
   input?: string;
-  /** Another build's program in place of ours. */
+  /** Path of another build's CLI. */
   program?: string;
-  /** Another user's id, where root runs the tests. */
+  /** Runs as this uid, if the tests run as root. */
   user?: number | undefined;
 }
 
-/** A place for a data folder that does not exist yet, in a folder of the test's own. */
+/** Returns a path for a data folder, in a new temporary folder. The data folder itself does not exist yet. */
 export async function createHomePath(): Promise<string> {
   return join(await mkdtemp(join(tmpdir(), "thinkery-")), "home");
 }
@@ -48,15 +48,15 @@ export async function removeHome(home: string): Promise<void> {
   await rm(dirname(home), { recursive: true, force: true });
 }
 
-/** Starts a real host in a folder of its own, as `npm start` would. */
+/** Starts a real host with its own data folder, as `npm start` would. */
 export async function startHostProcess(
-  given: { home?: string; args?: string[]; env?: Record<string, string>; program?: string } = {},
+  options: { home?: string; args?: string[]; env?: Record<string, string>; program?: string } = {},
 ): Promise<HostProcess> {
-  const home = given.home ?? (await createHomePath());
-  const env = createEnvironment(home, given.env);
-  // Any free port, so that houses side by side do not run after the same one.
-  const args = given.args ?? ["--port", "0"];
-  const daemon = spawn(process.execPath, [given.program ?? cliPath, "start", "--foreground", ...args], {
+  const home = options.home ?? (await createHomePath());
+  const env = createEnvironment(home, options.env);
+  // Any free port, so that concurrent hosts do not compete for one.
+  const args = options.args ?? ["--port", "0"];
+  const daemon = spawn(process.execPath, [options.program ?? cliPath, "start", "--foreground", ...args], {
     env,
     cwd: dirname(home),
     stdio: ["ignore", "pipe", "pipe"],
@@ -84,7 +84,7 @@ export async function startHostProcess(
     async stop() {
       daemon.kill("SIGTERM");
       await waitForExit(daemon);
-      if (!given.home) await removeHome(home);
+      if (!options.home) await removeHome(home);
     },
   };
 }
@@ -105,7 +105,7 @@ export function runCli(args: string[], home: string, options: RunOptions = {}): 
   });
 }
 
-/** Nothing of the tester's own environment reaches the host but where programs are. */
+/** Passes on only PATH of the developer's environment. */
 function createEnvironment(home: string, extra: Record<string, string> = {}): Record<string, string> {
   return { PATH: process.env.PATH ?? "", HOME: dirname(home), THINKERY_HOME: home, NO_COLOR: "1", ...extra };
 }

@@ -16,34 +16,34 @@ import { detectFormat, type FormatName, type RecordedRequest, recordRequest } fr
 import { responses } from "./model-server/responses.ts";
 
 export type { Answer, Phase } from "./model-server/answer.ts";
-export type { RecordedRequest as SeenRequest } from "./model-server/request.ts";
+export type { RecordedRequest } from "./model-server/request.ts";
 
 export interface ModelServer {
   /** Without a path. OpenAI's formats and Anthropic's are under `/v1`, Google's under `/v1beta`. */
   url: string;
-  /** What comes next: one answer after the other, or whatever the function says to each request. */
+  /** Sets what to answer next: one or more answers in order, or a function of the request. */
   answer(answers: Answer | Answer[] | ((request: RecordedRequest) => Answer)): void;
   /**
-   * From now on this model reads so many tokens at once, and says what it counted. Longer conversations are refused
-   * as its format's provider refuses them, whatever the answer would have been.
+   * Sets this model's context limit and has it report the tokens it counted. Longer conversations are rejected with
+   * the error of the format's provider, whatever the next answer is.
    */
   setLimit(model: string, tokens: number): void;
-  /** Requests that were refused for their length. */
+  /** Requests rejected for their length. */
   listRefused(): RecordedRequest[];
   listRequests(): RecordedRequest[];
   countCalls(): number;
-  /** Calls whose client went away before the answer was over. */
+  /** Calls whose client disconnected before the end of the response. */
   countAbandoned(): number;
-  /** Connections that were opened, to see that they serve more than one call. */
+  /** Connections opened so far; fewer than calls if they are reused. */
   countConnections(): number;
-  /** Ends every silence. */
+  /** Continues all stalled responses. */
   release(): void;
   stop(): Promise<void>;
 }
 
 const formats: Record<FormatName, Format> = { chat, responses, messages, google };
 
-/** A server that speaks the providers' real wire formats, and fails in all their ways when it is told to. */
+/** A server that speaks the providers' real wire formats and can be told to fail in all of their ways. */
 export async function openModelServer({ models = ["test-model"], port = 0 } = {}): Promise<ModelServer> {
   let next: (request: RecordedRequest) => Answer = () => ({ text: "Hello." });
   let waiting: (() => void)[] = [];
@@ -62,13 +62,13 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
       if (!response.writableFinished) abandoned += 1;
     });
     try {
-      const question = await recordRequest(request, path, name);
-      requests.push(question);
+      const recorded = await recordRequest(request, path, name);
+      requests.push(recorded);
       await sendAnswer(
         response,
         formats[name],
-        applyLimit(question, () => next(question)),
-        question.model,
+        applyLimit(recorded, () => next(recorded)),
+        recorded.model,
         waitForRelease,
       );
     } catch (error) {
@@ -76,19 +76,19 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
       response.end(JSON.stringify({ error: { message: `The model server failed: ${String(error)}`, code: "kit" } }));
     }
   });
-  function applyLimit(question: RecordedRequest, answer: () => Answer): Answer {
-    const limit = limits.get(question.model);
-    if (limit === undefined) return answer();
-    const input = countRequestTokens(question.body);
+  function applyLimit(request: RecordedRequest, getAnswer: () => Answer): Answer {
+    const limit = limits.get(request.model);
+    if (limit === undefined) return getAnswer();
+    const input = countRequestTokens(request.body);
     if (input > limit) {
-      refused.push(question);
-      return { fault: createOverflowFault(question.format, input, limit) };
+      refused.push(request);
+      return { fault: createOverflowFault(request.format, input, limit) };
     }
-    const said = answer();
-    return { ...said, usage: { input, output: countAnswerTokens(said), ...said.usage } };
+    const answer = getAnswer();
+    return { ...answer, usage: { input, output: countAnswerTokens(answer), ...answer.usage } };
   }
 
-  // On a busy machine Node's five seconds pass between two calls, and the second would find its connection closed.
+  // On a busy machine Node's default of 5 s can pass between two calls, and the second would find its connection closed.
   server.keepAliveTimeout = 0;
   server.on("connection", (socket) => {
     connections += 1;
@@ -120,7 +120,7 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
     countAbandoned: () => abandoned,
     countConnections: () => connections,
     release() {
-      for (const go of waiting) go();
+      for (const resolve of waiting) resolve();
       waiting = [];
     },
     stop: () =>
@@ -131,7 +131,7 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
   };
 }
 
-/** What `GET` finds: the models, as OpenAI and Anthropic, Ollama, and Google list them. */
+/** Responds to `GET` with the models, as OpenAI and Anthropic, Ollama, and Google list them. */
 function sendModelList(path: string, models: string[], response: http.ServerResponse): void {
   const lists: Record<string, object> = {
     "/v1/models": {
@@ -143,10 +143,10 @@ function sendModelList(path: string, models: string[], response: http.ServerResp
       models: models.map((name) => ({ name: `models/${name}`, supportedGenerationMethods: ["generateContent"] })),
     },
   };
-  const found = lists[path];
+  const list = lists[path];
   response
-    .writeHead(found ? 200 : 404, { "content-type": "application/json" })
-    .end(JSON.stringify(found ?? { error: "not found" }));
+    .writeHead(list ? 200 : 404, { "content-type": "application/json" })
+    .end(JSON.stringify(list ?? { error: "not found" }));
 }
 
 async function sendAnswer(
@@ -154,7 +154,7 @@ async function sendAnswer(
   format: Format,
   answer: Answer,
   model: string,
-  silence: () => Promise<void>,
+  waitForRelease: () => Promise<void>,
 ): Promise<void> {
   const { fault } = answer;
   if (fault?.kind === "status") return sendFault(response, format, fault);
@@ -165,29 +165,29 @@ async function sendAnswer(
     return;
   }
   const frames = format.frames(normalizeAnswer(answer), model);
-  const bad = fault ? findFaultIndex(fault.phase, frames) : Number.POSITIVE_INFINITY;
-  if (bad < 0 && fault?.kind === "cut") return void response.socket?.destroy();
-  if (bad < 0 && fault?.kind === "stall") await silence();
+  const faultIndex = fault ? findFaultIndex(fault.phase, frames) : Number.POSITIVE_INFINITY;
+  if (faultIndex < 0 && fault?.kind === "cut") return void response.socket?.destroy();
+  if (faultIndex < 0 && fault?.kind === "stall") await waitForRelease();
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   response.flushHeaders();
-  const out = createFrameWriter(response, format, answer.chunkBytes);
+  const writer = createFrameWriter(response, format, answer.chunkBytes);
   let delay = answer.delayMs ?? 0;
   for (const [index, frame] of frames.entries()) {
-    if (fault && index === Math.max(bad, 0)) {
-      await out.flush();
+    if (fault && index === Math.max(faultIndex, 0)) {
+      await writer.flush();
       if (fault.kind === "slow") delay = fault.ms;
-      else if (fault.kind === "stall") await (bad < 0 ? undefined : silence());
+      else if (fault.kind === "stall") await (faultIndex < 0 ? undefined : waitForRelease());
       else return breakOff(response, format, fault);
     }
     if (response.destroyed) return;
-    await out.send(frame);
+    await writer.send(frame);
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
   }
-  await out.flush();
+  await writer.flush();
   response.end();
 }
 
-/** The frame in front of which it happens; below zero before everything. */
+/** The index of the frame before which the fault occurs; -1 means before the response starts. */
 function findFaultIndex(phase: Phase, frames: Frame[]): number {
   const end = frames.findIndex(({ kind }) => kind === "close");
   if (phase === "before") return -1;
@@ -196,7 +196,7 @@ function findFaultIndex(phase: Phase, frames: Frame[]): number {
   const kinds = frames.map(({ kind }) => kind);
   const first = kinds.indexOf(phase);
   if (first < 0) return end;
-  // In the middle: a delta has been sent, and of a call its name and a piece of its input.
+  // In the middle: after one delta, or after a call's name and the first piece of its input.
   return Math.min(first + (phase === "tool" ? 2 : 1), kinds.lastIndexOf(phase) + 1);
 }
 
@@ -206,7 +206,7 @@ async function breakOff(
   fault: Exclude<Fault, { kind: "status" }>,
 ): Promise<void> {
   if (fault.kind === "cut") {
-    // What was written has to leave first, or the cut would come before it.
+    // Flush first, or the cut would overtake what was written.
     await new Promise((resolve) => response.write(": cutting\n", resolve));
     await new Promise((resolve) => setTimeout(resolve, 5));
     response.socket?.destroy();
@@ -230,11 +230,11 @@ function sendFault(response: http.ServerResponse, format: Format, fault: Extract
   response.writeHead(status, headers).end(body ?? JSON.stringify(format.failure(status, code, type, message)));
 }
 
-/** Writes a frame as it comes, or all frames as one run of bytes that is cut into chunks of one size. */
+/** Writes each frame by itself, or, with `chunkBytes`, the whole stream in chunks of that size. */
 function createFrameWriter(response: http.ServerResponse, format: Format, chunkBytes?: number) {
   let pending = Buffer.alloc(0);
-  const cut = async (least: number) => {
-    while (pending.length >= least) {
+  const writeChunks = async (minBytes: number) => {
+    while (pending.length >= minBytes) {
       const chunk = pending.subarray(0, chunkBytes);
       pending = pending.subarray(chunk.length);
       await new Promise((resolve) => response.write(chunk, resolve));
@@ -247,8 +247,8 @@ function createFrameWriter(response: http.ServerResponse, format: Format, chunkB
       const bytes = Buffer.from(`${name}data: ${payload}\n\n`);
       if (!chunkBytes) return void response.write(bytes);
       pending = Buffer.concat([pending, bytes]);
-      await cut(chunkBytes);
+      await writeChunks(chunkBytes);
     },
-    flush: () => cut(1),
+    flush: () => writeChunks(1),
   };
 }

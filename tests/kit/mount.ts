@@ -12,7 +12,7 @@ export interface SmallDisk {
   remove(): Promise<void>;
 }
 
-/** A disk of so many KiB in memory; nothing where this user may not mount one. */
+/** Mounts an in-memory disk of this size. Returns undefined if this user may not mount. */
 export async function mountSmallDisk(kib: number): Promise<SmallDisk | undefined> {
   const path = await mkdtemp(join(tmpdir(), "thinkery-disk-"));
   try {

@@ -9,31 +9,31 @@ export interface Process {
 }
 
 /**
- * Every process of this machine that runs. What is dead and only not yet reaped does not, nor does what the kernel is taking
- * apart: that may go on after its pipes are closed, for a long time where the machine is busy and it comes last.
+ * Lists the running processes of this machine, without zombies and without those that the kernel is tearing down: on a
+ * busy machine that can go on long after their pipes are closed.
  */
 export function listProcesses(): Process[] {
   return process.platform === "linux" ? readProc() : readPs();
 }
 
-export const isAlive = (pid: number) => listProcesses().some((found) => found.pid === pid);
+export const isAlive = (pid: number) => listProcesses().some((running) => running.pid === pid);
 
-/** PF_EXITING of the kernel, which `ps` does not show. */
+/** The kernel's PF_EXITING, which `ps` does not show. */
 const exitingFlag = 0x4;
 
-// Read directly: those who wait ask every few milliseconds, and `ps` would take more of the machine than what they wait for.
+// Reads /proc directly: tests poll every few milliseconds, and `ps` would cost more than what they wait for.
 function readProc(): Process[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
-      // The program's name, in brackets, may have anything in it.
+      // The program's name, in parentheses, may contain anything.
       const [state = "Z", parent, group, , , , flags] =
         readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
       if (state === "Z" || state === "X" || (Number(flags) & exitingFlag) !== 0) return [];
       const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ").trim();
       return [{ pid: Number(name), parent: Number(parent), group: Number(group), command }];
     } catch {
-      // Gone since.
+      // It has exited since.
       return [];
     }
   });
@@ -51,12 +51,12 @@ function readPs(): Process[] {
   });
 }
 
-/** The processes that serve this home: whatever names a file of its `run` folder, orphans included. */
+/** The processes of this home: all that name a file of its `run` folder, including orphans. */
 export function findHomeProcesses(home: string): Process[] {
   return listProcesses().filter(({ command }) => command.includes(`${home}/run/`));
 }
 
-/** The main of this home. One that was just killed may still run for a moment: name it. */
+/** The main process of this home. A just killed one may still run for a moment: pass its pid to skip it. */
 export function findMain(home: string, killed = 0): Process | undefined {
   const isMain = ({ pid, command }: Process) =>
     pid !== killed && command.includes("main.capnp") && !command.startsWith("/bin/sh");
@@ -68,7 +68,7 @@ export function findProgramProcesses(program: string): Process[] {
   return listProcesses().filter(({ command }) => command.includes(program));
 }
 
-/** What a process exits with, also when it already has; null when a signal ended it. */
+/** Waits for a process to exit and returns its exit code, or null if a signal ended it. */
 export function waitForExit(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode);
   return new Promise((resolve) => child.once("exit", resolve));

@@ -8,13 +8,13 @@ export interface Random {
   chance(probability: number): boolean;
   text(length: number, alphabet?: string): string;
   shuffle<T>(items: Iterable<T>): T[];
-  /** Returns a function that draws one item after the other, each of them once before any comes again. */
+  /** Returns a function that draws items in random order, each once before any repeats. */
   deck<T>(items: readonly T[]): () => T;
 }
 
 const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join("");
 
-/** Prints the run's seed beside `name`. Different names get independent streams of one seed. */
+/** Prints `name` with the run's seed. Different names get independent streams of one seed. */
 export function createRandom(name: string): Random {
   const seed = getRunSeed();
   console.log(`${name}: SEED=${seed}`);
@@ -25,11 +25,11 @@ export function createRandom(name: string): Random {
 export function getRunSeed(): number {
   const seed = Number(process.env.SEED);
   if (!process.env.SEED || !Number.isSafeInteger(seed))
-    throw new Error(`SEED has to be an integer, not "${process.env.SEED ?? ""}"`);
+    throw new Error(`SEED must be an integer, not "${process.env.SEED ?? ""}"`);
   return seed;
 }
 
-/** Prints nothing. */
+/** Like `createRandom`, but prints nothing. */
 export function createSeededRandom(seed: number, name: string): Random {
   let state = mix(seed, name);
   // mulberry32
@@ -57,10 +57,10 @@ export function createSeededRandom(seed: number, name: string): Random {
     text: (length, alphabet = printable) => Array.from({ length }, () => alphabet[below(alphabet.length)]).join(""),
     shuffle,
     deck: (items) => {
-      let left: (typeof items)[number][] = [];
+      let remaining: (typeof items)[number][] = [];
       return () => {
-        if (left.length === 0) left = shuffle(items);
-        return left.pop() as (typeof items)[number];
+        if (remaining.length === 0) remaining = shuffle(items);
+        return remaining.pop() as (typeof items)[number];
       };
     },
   };

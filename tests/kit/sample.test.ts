@@ -29,7 +29,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("every sample has a case of every kind, whatever the seed", () => {
+test("every sample has a case of every kind, for any seed", () => {
   for (let seed = 0; seed < 200; seed += 1) {
     vi.stubEnv("SEED", String(seed));
     const cases = takeSample(50);
@@ -38,13 +38,13 @@ test("every sample has a case of every kind, whatever the seed", () => {
   }
 });
 
-test("a sample is larger than asked for if there are more kinds than that", () => {
+test("a sample is larger than requested if there are more kinds than that", () => {
   const cases = takeSample(3);
   expect(new Set(cases.map(({ kind }) => kind))).toEqual(kinds);
   expect(cases).toHaveLength(kinds.size);
 });
 
-test("a case with several kinds counts for each, and every one of them is covered", () => {
+test("a case with several kinds counts for each of them, and every kind is covered", () => {
   const grid = Array.from({ length: 400 }, (_, index) => ({ row: index % 20, column: Math.floor(index / 20) }));
   const cells = sample(grid, {
     name: "a grid",
@@ -56,14 +56,14 @@ test("a case with several kinds counts for each, and every one of them is covere
   expect(new Set(cells.map(({ column }) => column)).size).toBe(20);
 });
 
-test("the same seed takes the same sample again, and another seed another", () => {
+test("the same seed gives the same sample, a different seed a different one", () => {
   const first = listIds(takeSample(100));
   expect(listIds(takeSample(100))).toEqual(first);
   vi.stubEnv("SEED", "2");
   expect(listIds(takeSample(100))).not.toEqual(first);
 });
 
-test("every case is taken sooner or later", () => {
+test("every case is sampled eventually", () => {
   const seen = new Set<number>();
   for (let seed = 0; seed < 150; seed += 1) {
     vi.stubEnv("SEED", String(seed));
@@ -72,7 +72,7 @@ test("every case is taken sooner or later", () => {
   expect(seen.size).toBe(corpus.length);
 });
 
-test("a sample keeps the corpus's order and has no case twice", () => {
+test("a sample keeps the order of the corpus and has no duplicates", () => {
   const ids = listIds(takeSample(100));
   expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));
 });
@@ -90,14 +90,14 @@ test("a sample prints its name, its size and the seed that repeats it", () => {
   expect(printed).toEqual(["a corpus: 50 of 1000, SEED=1", "a corpus: all 1000, SEED=1"]);
 });
 
-test("without a seed nothing is sampled: a run that cannot be repeated fails", () => {
+test("sampling fails without a seed, because the run could not be repeated", () => {
   for (const seed of [undefined, "", "x", "1.5"]) {
     vi.stubEnv("SEED", seed);
-    expect(() => takeSample(50)).toThrow("SEED has to be an integer");
+    expect(() => takeSample(50)).toThrow("SEED must be an integer");
   }
 });
 
-test("a count given in the environment overrides both the sample's and the long run's", () => {
+test("a count in the environment overrides those of sampled and long runs", () => {
   expect(getRepeatCount("workspace kills", { sample: 5, full: 500 })).toBe(5);
   expect(readCountOverride("workspace kills")).toBeUndefined();
   vi.stubEnv("COUNT_WORKSPACE_KILLS", "20");
@@ -107,7 +107,7 @@ test("a count given in the environment overrides both the sample's and the long 
   for (const wrong of ["", "0", "-1", "many"]) {
     vi.stubEnv("COUNT_WORKSPACE_KILLS", wrong);
     expect(() => getRepeatCount("workspace kills", { sample: 5, full: 500 })).toThrow(
-      "COUNT_WORKSPACE_KILLS has to be a positive integer",
+      "COUNT_WORKSPACE_KILLS must be a positive integer",
     );
   }
 });

@@ -37,18 +37,18 @@ export function sample<T>(corpus: readonly T[], { name, size, kindOf }: SampleOp
   return corpus.filter((_, index) => chosen.has(index));
 }
 
-/** How often a test that makes up its own cases repeats. `COUNT_<NAME>` in the environment overrides both numbers. */
+/** How often to repeat a test that generates its own cases. `COUNT_<NAME>` in the environment overrides both numbers. */
 export function getRepeatCount(name: string, { sample, full }: { sample: number; full: number }): number {
   return readCountOverride(name) ?? (isLongRun() ? full : sample);
 }
 
-/** The count asked for in the environment: `--workspace-kills 20` of `npm run test:long` is `COUNT_WORKSPACE_KILLS=20`. */
+/** The count set in the environment: `--workspace-kills 20` of `npm run test:long` is `COUNT_WORKSPACE_KILLS=20`. */
 export function readCountOverride(name: string): number | undefined {
   const variable = `COUNT_${name.toUpperCase().replaceAll(/\W+/g, "_")}`;
-  const given = process.env[variable];
-  if (given === undefined) return undefined;
-  const count = Number(given);
+  const value = process.env[variable];
+  if (value === undefined) return undefined;
+  const count = Number(value);
   if (!Number.isSafeInteger(count) || count < 1)
-    throw new Error(`${variable} has to be a positive integer, not "${given}"`);
+    throw new Error(`${variable} must be a positive integer, not "${value}"`);
   return count;
 }

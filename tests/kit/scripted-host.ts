@@ -20,7 +20,7 @@ exchanges:
       - text: "Planned."
   - when: refuse
     steps: [{ fail: 401 }]
-  # Stops in the middle for long enough that another command can start and reach the turn, on a busy machine too.
+  # Pauses in the middle, long enough for another command to start and reach the turn, even on a busy machine.
   - when: count slowly
     steps: [{ text: "${wordList.slice(0, 60).join(" ")} " }, { wait: 6000 }, { text: "${wordList.slice(60).join(" ")}" }]
   - when: count
@@ -30,19 +30,19 @@ exchanges:
   - steps: [{ text: "You said: {{ message }}" }]
 `;
 
-/** A house whose agents answer by a script that knows a few cues. */
+/** Starts a host whose agents follow a script with a few cues. */
 export async function openScriptedHost(names: string[]): Promise<HostProcess> {
-  const house = await startHostProcess();
-  await mkdir(join(house.home, "scripts"));
-  await writeFile(join(house.home, "scripts", "talker.yaml"), script);
+  const host = await startHostProcess();
+  await mkdir(join(host.home, "scripts"));
+  await writeFile(join(host.home, "scripts", "talker.yaml"), script);
   for (const name of names) {
-    await house.client.call("createAgent", { params: { agency: "global" }, body: { name, model: "scripted:talker" } });
+    await host.client.call("createAgent", { params: { agency: "global" }, body: { name, model: "scripted:talker" } });
   }
-  return house;
+  return host;
 }
 
-export const readAgentState = (house: HostProcess, agent: string) =>
-  house.client.call("getState", { params: { agency: "global", agent } });
+export const readAgentState = (host: HostProcess, agent: string) =>
+  host.client.call("getState", { params: { agency: "global", agent } });
 
 export interface SpawnedProgram {
   child: ChildProcess;
@@ -50,10 +50,10 @@ export interface SpawnedProgram {
   err(): string;
 }
 
-/** A program with the house in its environment, ended with the test. */
-export function spawnProgram(house: HostProcess, program: string, args: string[]): SpawnedProgram {
-  const env = { PATH: process.env.PATH ?? "", HOME: dirname(house.home), THINKERY_HOME: house.home, NO_COLOR: "1" };
-  const child = spawn(program, args, { env, cwd: dirname(house.home), stdio: "pipe" });
+/** Runs a program with the host in its environment, and kills it when the test ends. */
+export function spawnProgram(host: HostProcess, program: string, args: string[]): SpawnedProgram {
+  const env = { PATH: process.env.PATH ?? "", HOME: dirname(host.home), THINKERY_HOME: host.home, NO_COLOR: "1" };
+  const child = spawn(program, args, { env, cwd: dirname(host.home), stdio: "pipe" });
   onTestFinished(() => void child.kill("SIGKILL"));
   let out = "";
   let err = "";
@@ -63,6 +63,6 @@ export function spawnProgram(house: HostProcess, program: string, args: string[]
 }
 
 export const bindCli =
-  (house: HostProcess) =>
+  (host: HostProcess) =>
   (...args: string[]) =>
-    spawnProgram(house, process.execPath, [cliPath, ...args]);
+    spawnProgram(host, process.execPath, [cliPath, ...args]);

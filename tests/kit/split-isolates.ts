@@ -1,8 +1,8 @@
-/** Where the handlers of a host in several isolates listen, beside the one that the daemon knows. */
-interface Split {
+/** Where the additional handlers of a split host listen. */
+interface SplitOptions {
   /** A second handler for the same objects. */
   secondPort: number;
-  /** A handler with objects of its own, in `otherObjects`: another Worker that shares the slots. */
+  /** A handler with its own objects, in `otherObjects`: another Worker that shares the slots. */
   otherPort: number;
   otherObjects: string;
 }
@@ -10,18 +10,18 @@ interface Split {
 const classes = ["Think", "Agency", "User"];
 
 /**
- * Rewrites main's configuration so that the handler and each class of objects are services of their own, and so live in
- * isolates that share no module state, as on Cloudflare.
+ * Rewrites main's config so that the handler and each object class are separate services, in isolates that share no
+ * module state, as on Cloudflare.
  */
-export function splitIsolates(config: string, { secondPort, otherPort, otherObjects }: Split): string {
+export function splitIsolates(config: string, { secondPort, otherPort, otherObjects }: SplitOptions): string {
   const block = /const main :Workerd\.Worker = \(\n([\s\S]*?)\n\);\n/;
-  const [, whole = ""] = block.exec(config) ?? [];
+  const [, main = ""] = block.exec(config) ?? [];
   const namespaces = /^ {2}durableObjectNamespaces = \[[\s\S]*?^ {2}\],\n/m;
   const storage = /^ {2}durableObjectStorage = .*\n/m;
-  if (!namespaces.test(whole) || !storage.test(whole))
-    throw new Error("The configuration of main looks different now.");
+  if (!namespaces.test(main) || !storage.test(main))
+    throw new Error("Main's configuration has changed: adapt splitIsolates.");
 
-  const split = whole.replaceAll(
+  const split = main.replaceAll(
     /durableObjectNamespace = "(\w+)"/g,
     (_, name: string) => `durableObjectNamespace = (className = "${name}", serviceName = "${name}")`,
   );
@@ -31,7 +31,7 @@ export function splitIsolates(config: string, { secondPort, otherPort, otherObje
       namespaces,
       `  durableObjectNamespaces = [ (className = "${name}", uniqueKey = "${name.toLowerCase()}", enableSql = true) ],\n`,
     );
-  const other = whole
+  const other = main
     .replaceAll(/uniqueKey = "(\w+)"/g, `uniqueKey = "other-$1"`)
     .replace(storage, `  durableObjectStorage = (localDisk = "other-objects"),\n`);
 

@@ -4,7 +4,7 @@ export interface ServerSentEvent {
   data: string;
 }
 
-/** Reads an answer's events as they come; leaving the loop ends the connection. */
+/** Yields a response's events as they arrive; leaving the loop closes the connection. */
 export async function* readEvents(response: Response): AsyncGenerator<ServerSentEvent> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return;
@@ -30,7 +30,7 @@ function parseEvent(block: string): ServerSentEvent | undefined {
   const lines = block.split("\n");
   const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
   const [id, data] = [field("id"), field("data")];
-  // Without data it is no event, as for a browser.
+  // Like a browser, ignores blocks without data.
   return data === undefined
     ? undefined
     : { type: field("event") ?? "message", data, ...(id === undefined ? {} : { id }) };

@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core";
 import type { PageWindow } from "./think-page.ts";
 
-// What a test does at a page with the hook, and sees there.
+// Actions and queries of tests on a page with the hook.
 
-/** Looks at what the hook says, inside the page. */
-export const readHook = <T>(page: Page, look: (hook: PageWindow["page"]) => T): Promise<T> =>
-  page.evaluate(`(${look.toString()})(window.page)`) as Promise<T>;
+/** Evaluates a function of the hook's result inside the page. */
+export const readHook = <T>(page: Page, read: (hook: PageWindow["page"]) => T): Promise<T> =>
+  page.evaluate(`(${read.toString()})(window.page)`) as Promise<T>;
 
 export const send = (page: Page, text: string) =>
   page.evaluate((text) => (window as unknown as PageWindow).page.think.send(text), text);

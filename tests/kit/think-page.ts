@@ -6,9 +6,9 @@ import type { TestPage } from "./think-page/main.tsx";
 
 export interface Frontend {
   url: string;
-  /** Sockets that were opened through it so far, and those that are open now. */
+  /** Sockets opened through it in total, and those open now. */
   sockets: { opened: number; open: number };
-  /** What it lets people in with; another one may be set. */
+  /** Token it adds to each request; may be replaced. */
   token: string;
   stop(): void;
 }
@@ -17,8 +17,8 @@ const html =
   '<!doctype html><meta charset="utf-8"><title>A page with the hook</title><div id="root"></div><script type="module" src="/main.js"></script>';
 
 /**
- * What a product puts before a host: its own page, and under /thinkery the host, with a token that the browser never sees.
- * `development` is React as developers run it.
+ * A product's backend in frontend of a host: serves its own page, and proxies /thinkery to the host with a token that the
+ * browser never sees. `development` uses React's development build.
  */
 export async function openFrontend(
   host: { port: number; token: string },
@@ -26,7 +26,7 @@ export async function openFrontend(
 ): Promise<Frontend> {
   const script = await bundlePage(mode);
   const sockets = { opened: 0, open: 0 };
-  const all = new Set<net.Socket>();
+  const openSockets = new Set<net.Socket>();
   const toUpstreamRequest = (request: http.IncomingMessage) => {
     const { origin: _, cookie: __, ...headers } = request.headers;
     const path = (request.url ?? "").replace("/thinkery", "");
@@ -35,7 +35,7 @@ export async function openFrontend(
       port: host.port,
       path,
       method: request.method ?? "GET",
-      headers: { ...headers, host: `127.0.0.1:${host.port}`, authorization: `Bearer ${front.token}` },
+      headers: { ...headers, host: `127.0.0.1:${host.port}`, authorization: `Bearer ${frontend.token}` },
     };
   };
   const server = http.createServer((request, response) => {
@@ -43,16 +43,16 @@ export async function openFrontend(
       return void response.writeHead(200, { "content-type": "text/javascript" }).end(script);
     if (!request.url?.startsWith("/thinkery/"))
       return void response.writeHead(200, { "content-type": "text/html" }).end(html);
-    const upstream = http.request(toUpstreamRequest(request), (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    const upstream = http.request(toUpstreamRequest(request), (upstreamResponse) => {
+      response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
+      upstreamResponse.pipe(response);
     });
     upstream.on("error", () => response.destroy());
     request.pipe(upstream);
   });
   server.on("connection", (socket) => {
-    all.add(socket);
-    socket.on("close", () => all.delete(socket));
+    openSockets.add(socket);
+    socket.on("close", () => openSockets.delete(socket));
   });
   server.on("upgrade", (request, client: net.Socket) => {
     const { path, headers } = toUpstreamRequest(request);
@@ -64,28 +64,28 @@ export async function openFrontend(
     });
     sockets.opened++;
     sockets.open++;
-    all.add(upstream);
+    openSockets.add(upstream);
     client.on("close", () => {
       sockets.open--;
       upstream.destroy();
     });
     upstream.on("close", () => {
-      all.delete(upstream);
+      openSockets.delete(upstream);
       client.destroy();
     });
     for (const socket of [client, upstream]) socket.on("error", () => socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const front: Frontend = {
+  const frontend: Frontend = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sockets,
     token: host.token,
     stop() {
       server.close();
-      for (const socket of all) socket.destroy();
+      for (const socket of openSockets) socket.destroy();
     },
   };
-  return front;
+  return frontend;
 }
 
 async function bundlePage(mode: string): Promise<string> {
@@ -101,5 +101,5 @@ async function bundlePage(mode: string): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-/** Inside the page: what the hook says, and what can be done with it. */
+/** The test page's window: the hook's current result and its actions. */
 export type PageWindow = { page: TestPage };

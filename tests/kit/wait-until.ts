@@ -1,12 +1,12 @@
 type Falsy = undefined | null | false | 0 | "";
 
-/** Waits for something that is not nothing (an empty count and a match that failed are), and says what it waited for when it does not come. */
+/** Polls until the condition returns something truthy, and returns that. Throws with `what` it waited for on timeout. */
 export async function waitUntil<T>(
   what: string,
   condition: () => Promise<T | Falsy> | T | Falsy,
-  { within = 20_000, every = 10 } = {},
+  { timeoutMs = 20_000, intervalMs = 10 } = {},
 ): Promise<T> {
-  const end = Date.now() + within;
+  const end = Date.now() + timeoutMs;
   let lastError: unknown;
   for (;;) {
     try {
@@ -15,7 +15,7 @@ export async function waitUntil<T>(
     } catch (error) {
       lastError = error;
     }
-    if (Date.now() > end) throw new Error(`waited in vain for ${what}`, { cause: lastError });
-    await new Promise((resolve) => setTimeout(resolve, every));
+    if (Date.now() > end) throw new Error(`timed out waiting for ${what}`, { cause: lastError });
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
 }

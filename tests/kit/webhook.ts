@@ -7,7 +7,7 @@ export interface WebhookCall {
   body: { tool: string; input: unknown; callId: string; runId: string; agent: string };
 }
 
-/** Something that tools are given by its address alone. Answers what `answer` says to each call. */
+/** A server for webhook tools. Responds to each call with what `answer` returns. */
 export async function openWebhook(
   answer: (call: WebhookCall) => { status?: number; text?: string; headers?: Record<string, string> },
 ) {

@@ -16,13 +16,22 @@ export interface WireRequest {
   agent?: http.Agent;
 }
 
-/** One request with exactly these headers, the Host header included. */
+/** Sends one request with exactly these headers, including the Host header. */
 export function send({ port, method = "GET", path, headers = {}, body, agent }: WireRequest): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
-    // Node sends the body of a GET or DELETE without saying how long it is.
-    const all = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
+    // Node sends the body of a GET or DELETE without a content-length.
+    const allHeaders = body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) };
     const request = http.request(
-      { host: "127.0.0.1", port, method, path, headers: all, agent, setHost: !hasHost(headers), timeout: 20_000 },
+      {
+        host: "127.0.0.1",
+        port,
+        method,
+        path,
+        headers: allHeaders,
+        agent,
+        setHost: !hasHost(headers),
+        timeout: 20_000,
+      },
       (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -40,7 +49,7 @@ export function send({ port, method = "GET", path, headers = {}, body, agent }: 
       socket.destroy();
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body: "" });
     });
-    request.on("timeout", () => request.destroy(new Error("no answer in 20 s")));
+    request.on("timeout", () => request.destroy(new Error("no response in 20 s")));
     request.on("error", reject);
     request.end(body);
   });
@@ -48,7 +57,7 @@ export function send({ port, method = "GET", path, headers = {}, body, agent }: 
 
 const hasHost = (headers: Record<string, string>) => Object.keys(headers).some((name) => name.toLowerCase() === "host");
 
-/** The headers that ask for a WebSocket. */
+/** The headers of a WebSocket handshake. */
 export const upgradeHeaders = {
   connection: "Upgrade",
   upgrade: "websocket",
@@ -56,7 +65,7 @@ export const upgradeHeaders = {
   "sec-websocket-key": "dGhpbmtlcnktaXMtaG9tZQ==",
 };
 
-/** Sends bytes that need not be HTTP, and answers whatever came back before the connection ended. */
+/** Sends bytes that need not be HTTP, and returns what came back before the connection ended. */
 export function sendBytes(port: number, bytes: Buffer | string): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -6,23 +6,23 @@ import { fileURLToPath } from "node:url";
 import { buildWorker } from "../../packages/runtime/build.mjs";
 import { waitUntil } from "./wait-until.ts";
 
-/** Puts a Worker's bundle into `outdir`. Within a test run it is built once, however many files start it. */
+/** Copies a Worker's bundle to `outdir`. It is built once per test run, however many files use it. */
 export async function bundleWorker(entry: URL, outdir: string, name = "main"): Promise<void> {
   const shared = process.env.TEST_RUN_FOLDER;
-  // A benchmark.
+  // Benchmarks have no shared folder.
   if (!shared) return void (await buildWorker(fileURLToPath(entry), outdir, { name }));
   const bundle = join(shared, createHash("sha256").update(`${entry.href} ${name}`).digest("hex"));
   const draft = `${bundle}.draft`;
-  // Whoever makes the folder builds; files that run at the same time wait for it.
-  if (!existsSync(bundle) && (await isFirst(draft))) {
+  // The first test file to create the folder builds; the others wait for it.
+  if (!existsSync(bundle) && (await createIfAbsent(draft))) {
     await buildWorker(fileURLToPath(entry), draft, { name });
     await rename(draft, bundle);
   }
-  await waitUntil(`the bundle of ${entry.pathname}`, () => existsSync(bundle), { within: 60_000 });
+  await waitUntil(`the bundle of ${entry.pathname}`, () => existsSync(bundle), { timeoutMs: 60_000 });
   await cp(bundle, outdir, { recursive: true });
 }
 
-async function isFirst(folder: string): Promise<boolean> {
+async function createIfAbsent(folder: string): Promise<boolean> {
   try {
     await mkdir(folder);
     return true;

@@ -11,24 +11,24 @@ export interface BareWorker {
   url: string;
   folder: string;
   pid: number;
-  /** Kills it as a crash would, and starts it again on the same port and disk. */
+  /** Kills it as a crash would, and restarts it on the same port and disk. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface BareWorkerOptions {
-  /** Classes of Durable Objects that the Worker exports; each is bound under its own name. */
+  /** Durable Object classes that the Worker exports; each is bound under its own name. */
   objects?: string[];
-  /** Further bindings and services, as pieces of configuration; `@` in them stands for the test's folder. */
+  /** Further bindings and services, as capnp config; `@/` stands for the test's folder. */
   bindings?: string[];
   services?: string[];
-  /** Binds what runs code in isolates as `SANDBOX`: directly, as where there is no daemon, or through a socket like a slot. */
+  /** Binds the sandbox Worker as `SANDBOX`: as a service, as without a daemon, or through a socket, like a slot. */
   sandbox?: "service" | "socket";
-  /** Binds the real pool of so many slots as `SLOT_POOL`. Its daemon is the Worker's entrypoint `Daemon`. */
+  /** Binds the real pool with this many slots as `SLOT_POOL`. Its daemon is the Worker's entrypoint `Daemon`. */
   slots?: number;
 }
 
-/** Runs one Worker of ours in workerd by itself, without the host around it. */
+/** Runs one Worker in workerd by itself, without a host around it. */
 export async function startBareWorker(
   entry: URL,
   { objects = [], bindings = [], services = [], sandbox, slots }: BareWorkerOptions,
@@ -39,11 +39,13 @@ export async function startBareWorker(
   await bundleWorker(entry, join(folder, "code"));
   const modules = await listModules(folder, "code");
   const namespaces = objects.map((name) => `(className = "${name}", uniqueKey = "${name}", enableSql = true)`);
-  const bound = [...objects.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`), ...bindings];
+  const allBindings = [...objects.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`), ...bindings];
   const isolates = sandbox ? await bundleIsolates(folder, sandbox) : { services: [], sockets: [] };
-  if (sandbox) bound.push(`(name = "SANDBOX", service = "sandbox")`);
+  if (sandbox) allBindings.push(`(name = "SANDBOX", service = "sandbox")`);
   if (slots)
-    bound.push(`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`);
+    allBindings.push(
+      `(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`,
+    );
   const pool = slots ? [await bundleSlotPool(folder, slots)] : [];
   const port = await findFreePort();
   const config = `using Workerd = import "/workerd/workerd.capnp";
@@ -63,7 +65,7 @@ const main :Workerd.Worker = (
   compatibilityDate = "2026-10-01",
   durableObjectNamespaces = [${namespaces.join(", ")}],
   durableObjectStorage = (localDisk = "objects"),
-  bindings = [${bound.join(", ")}],
+  bindings = [${allBindings.join(", ")}],
 );
 `;
   await writeFile(join(folder, "config.capnp"), config.replaceAll("@/", `${folder}/`));
@@ -79,9 +81,9 @@ const main :Workerd.Worker = (
   };
   let child = await start();
   const kill = async () => {
-    const gone = new Promise((resolve) => child.once("exit", resolve));
+    const exited = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
-    await gone;
+    await exited;
   };
   return {
     url,
@@ -100,10 +102,10 @@ const main :Workerd.Worker = (
   };
 }
 
-/** What runs code that nobody vouches for, as pieces of configuration. */
+/** Bundles the Worker that runs untrusted code, and returns its capnp config. */
 async function bundleIsolates(
   folder: string,
-  through: "service" | "socket",
+  binding: "service" | "socket",
 ): Promise<{ services: string[]; sockets: string[] }> {
   await bundleWorker(
     new URL("../../packages/runtime/src/sandbox/process.ts", import.meta.url),
@@ -111,15 +113,15 @@ async function bundleIsolates(
   );
   const modules = await listModules(folder, "sandbox");
   const worker = `(modules = [${modules}], compatibilityDate = "2026-10-01", bindings = [(name = "LOADER", workerLoader = (id = "runs"))])`;
-  if (through === "service") return { services: [`(name = "sandbox", worker = ${worker})`], sockets: [] };
-  const place = `address = "unix:@/sandbox.sock", http = (capnpConnectHost = "sandbox")`;
+  if (binding === "service") return { services: [`(name = "sandbox", worker = ${worker})`], sockets: [] };
+  const socketAddress = `address = "unix:@/sandbox.sock", http = (capnpConnectHost = "sandbox")`;
   return {
-    services: [`(name = "isolates", worker = ${worker})`, `(name = "sandbox", external = (${place}))`],
-    sockets: [`(name = "rpc", ${place}, service = "isolates")`],
+    services: [`(name = "isolates", worker = ${worker})`, `(name = "sandbox", external = (${socketAddress}))`],
+    sockets: [`(name = "rpc", ${socketAddress}, service = "isolates")`],
   };
 }
 
-/** What lends the slots, as the daemon would configure it. */
+/** Bundles the slot pool, and returns its config as the daemon would write it. */
 async function bundleSlotPool(folder: string, count: number): Promise<string> {
   await bundleWorker(
     new URL("../../packages/runtime/src/sandbox/slot-pool.ts", import.meta.url),
@@ -138,7 +140,7 @@ async function bundleSlotPool(folder: string, count: number): Promise<string> {
     ))`;
 }
 
-/** Of a folder of built code, the entry first. */
+/** Lists the modules of a bundle, the entry first. */
 async function listModules(folder: string, code: string): Promise<string> {
   const names = (await readdir(join(folder, code))).sort((a, b) => Number(b === "main.js") - Number(a === "main.js"));
   return names.map((name) => `(name = "${name}", esModule = embed "${code}/${name}")`).join(", ");

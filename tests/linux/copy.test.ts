@@ -2,20 +2,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { encodeFileTransfer } from "@thinkery/sdk/internal";
 import { expect, test as always } from "vitest";
-import { findSandboxProblem } from "../../packages/daemon/src/host/linux/fixture.ts";
+import { findSandboxIssue } from "../../packages/daemon/src/host/linux/fixture.ts";
 import { nobody } from "../../packages/daemon/src/host/linux/isolation.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { agent, openLinuxFixture } from "./fixture.ts";
 
-const problem = await findSandboxProblem();
-if (problem) console.warn(`These tests need a Linux sandbox. ${problem}`);
-const test = always.skipIf(problem);
+const issue = await findSandboxIssue();
+if (issue) console.warn(`These tests need a Linux sandbox. ${issue}`);
+const test = always.skipIf(issue);
 
 const getFolder = (home: { path: string }) => join(home.path, "linux/global/alice");
 const getManifestPath = (home: { path: string }) => join(home.path, "linux/.beside", agent, "manifest.json");
 
-test("a command finds the workspace, and what it changes is one version", async () => {
-  const { home, workspace, run, asked } = await openLinuxFixture();
+test("a command sees the workspace, and its changes become one version", async () => {
+  const { home, workspace, run, requests } = await openLinuxFixture();
   workspace.write({
     "a.txt": "a\n",
     "src/b.txt": "b\n",
@@ -31,42 +31,42 @@ test("a command finds the workspace, and what it changes is one version", async 
   expect(workspace.texts).toMatchObject({ "a.txt": "a\nmore\n", "src/b.txt": "b\n", "new/deep/c.txt": "c\n" });
   expect(workspace.now.has("src/gone.txt")).toBe(false);
   expect([...(workspace.now.get("bytes") ?? [])]).toEqual([255, 0]);
-  // Nothing is new: neither contents nor lists of files go there and back.
-  asked.length = 0;
+  // Without changes, neither contents nor file lists are sent.
+  requests.length = 0;
   expect(await run("cat a.txt; ls")).toMatchObject({ output: "a\nmore\na.txt\nbin\nbytes\nnew\nsrc\n" });
   expect(workspace.getVersion()).toBe(2);
-  expect(asked.map(({ path }) => path)).toEqual(["/linux/files/collect", "/linux/run", "/linux/files/collect"]);
+  expect(requests.map(({ path }) => path)).toEqual(["/linux/files/collect", "/linux/run", "/linux/files/collect"]);
   const { uid } = statSync(join(getFolder(home), "src/b.txt"));
   expect(uid).toBe(process.getuid?.() === 0 ? nobody : process.getuid?.());
 });
 
-test("what a command changed need not come a second time, and the list of files need not go", async () => {
-  const { workspace, run, asked } = await openLinuxFixture();
+test("a command's own changes are not sent back, and the file list is not sent", async () => {
+  const { workspace, run, requests } = await openLinuxFixture();
   workspace.write(
     Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`d${index % 20}/f${index}`, `content ${index}`])),
   );
   await run("true");
-  asked.length = 0;
+  requests.length = 0;
   await run("echo new > d1/new");
-  expect(asked.map(({ path }) => path)).toEqual([
+  expect(requests.map(({ path }) => path)).toEqual([
     "/linux/files/collect",
     "/linux/run",
     "/linux/files/collect",
     "/linux/files/plan",
   ]);
-  expect(asked.at(-1)?.bytes).toBeLessThan(200);
+  expect(requests.at(-1)?.bytes).toBeLessThan(200);
 });
 
-test("what people change meanwhile survives, here and there", async () => {
+test("changes made by people during a command are kept on both sides", async () => {
   const { home, workspace, run } = await openLinuxFixture();
   workspace.write({ mine: "1", both: "1", gone: "1" });
-  let isOn = false;
+  let isRunning = false;
   const end = run(
     "echo on; until [ -e go ]; do sleep 0.02; done; echo 2 > new; echo theirs > both",
     undefined,
-    () => (isOn = true),
+    () => (isRunning = true),
   );
-  await waitUntil("the command", () => isOn);
+  await waitUntil("the command", () => isRunning);
   workspace.write({ mine: "2", both: "2", gone: undefined });
   writeFileSync(join(getFolder(home), "go"), "");
   const { notes } = await end;
@@ -75,7 +75,7 @@ test("what people change meanwhile survives, here and there", async () => {
   expect((await run("cat mine both both.theirs; ls")).output).toBe("22theirs\nboth\nboth.theirs\ngo\nmine\nnew\n");
 });
 
-test("what changed in the sandbox without us is collected before anything is put there", async () => {
+test("changes made between commands are collected before files are written", async () => {
   const { home, workspace, run } = await openLinuxFixture();
   workspace.write({ a: "1", b: "1" });
   await run("true");
@@ -86,7 +86,7 @@ test("what changed in the sandbox without us is collected before anything is put
   expect(output).toBe("from a person2from the sandbox");
 });
 
-test("what is ignored stays in the sandbox, and is still there the next time", async () => {
+test("ignored files stay in the sandbox and are still there the next time", async () => {
   const { workspace, run } = await openLinuxFixture();
   workspace.write({ ".gitignore": "dist/\n*.log\n", "dist/known": "1" });
   await run(
@@ -99,7 +99,7 @@ test("what is ignored stays in the sandbox, and is still there the next time", a
   );
 });
 
-test("what programs keep for themselves is no work of the agent", async () => {
+test("caches and histories of programs are not copied to the workspace", async () => {
   const { workspace, run } = await openLinuxFixture();
   await run(
     "mkdir -p .cache/x .npm src/__pycache__ src/.cache; touch .cache/x/y .npm/z src/__pycache__/m.pyc .bash_history src/.cache/kept .env",
@@ -108,14 +108,14 @@ test("what programs keep for themselves is no work of the agent", async () => {
   expect((await run("ls -A . .cache")).output).toContain("x");
 });
 
-test("files that are in the way of nothing keep their right to be run", async () => {
+test("an updated file stays executable", async () => {
   const { workspace, run } = await openLinuxFixture();
   await run("printf '#!/bin/sh\\necho one\\n' > tool; chmod +x tool");
   workspace.write({ tool: "#!/bin/sh\necho two\n" });
   expect((await run("./tool")).output).toBe("two\n");
 });
 
-test("links, pipes and names that are no paths lead nowhere, are said once, and take nothing from the workspace", async () => {
+test("links, pipes and invalid names are skipped, noted once, and never followed or taken for deletions", async () => {
   const { home, workspace, run } = await openLinuxFixture();
   workspace.write({ "etc/passwd": "mine", file: "mine", other: "mine", pipe: "mine" });
   const tricks =
@@ -124,7 +124,7 @@ test("links, pipes and names that are no paths lead nowhere, are said once, and 
   for (const name of ["etc", "file", "root", "pipe", "other", "a\ufffd", "end.", "new\ufffdline", "CON", "up"])
     expect(notes.join("\n")).toContain(`“${name}”`);
   expect(workspace.texts).toEqual({ "etc/passwd": "mine", file: "mine", other: "mine", pipe: "mine", fine: "fine\n" });
-  // And nothing goes out through them.
+  // Nothing is written through them.
   workspace.write({
     "etc/passwd": "evil",
     "etc/evil": "evil",
@@ -143,7 +143,7 @@ test("links, pipes and names that are no paths lead nowhere, are said once, and 
   expect(workspace.texts).toMatchObject({ "etc/passwd": "evil", file: "evil", pipe: "evil" });
 });
 
-test("a folder that changes into a link and back under our hands never leads out", async () => {
+test("a folder that is concurrently replaced by a link is never followed", async () => {
   const { workspace, run, tool } = await openLinuxFixture();
   const treasure = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`d/f${index}`, `${index}`]));
   workspace.write(treasure);
@@ -157,7 +157,7 @@ test("a folder that changes into a link and back under our hands never leads out
   }
   await tool.stop(id);
   await run("[ -d aside ] && rm -rf d && mv aside d; true");
-  // Whatever was in the way at some moment is neither lost nor mistaken.
+  // Files behind the link were neither lost nor collected.
   expect(
     workspace.versions
       .flatMap((files) => [...files])
@@ -167,12 +167,12 @@ test("a folder that changes into a link and back under our hands never leads out
     expect(workspace.versions.some((files) => files.get(`d/f${round}`)?.toString() === `again ${round}`)).toBe(true);
 });
 
-test("what is too large or too much stays in the sandbox, and it is said", async () => {
+test("files that are too large or too many stay in the sandbox, with a note", async () => {
   const { workspace, run } = await openLinuxFixture();
   workspace.maxFileBytes = 1024 * 1024;
   const large = await run("truncate -s 5M big; echo small > small");
   expect(large.notes).toEqual([
-    "“big” stays in the sandbox and does not come into the workspace: it is larger than 1 MB.",
+    "“big” stays in the sandbox and is not copied to the workspace: it is larger than 1 MB.",
   ]);
   expect(workspace.texts).toEqual({ small: "small\n" });
   expect((await run("stat -c %s big")).output).toBe(`${5 * 1024 * 1024}\n`);
@@ -185,18 +185,18 @@ test("what is too large or too much stays in the sandbox, and it is said", async
   expect((await run("cat other")).output).toBe("o");
 });
 
-test("files that differ by upper and lower case alone: the first is taken, the other is said", async () => {
+test("of files that differ only in case, the known one is kept and the other one noted", async () => {
   const { workspace, run } = await openLinuxFixture();
   workspace.write({ Makefile: "m", "src/a": "a" });
   const { notes } = await run("echo x > makefile; mkdir Src; echo x > Src/b; echo ok > ok");
   expect(notes).toEqual([
-    expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/),
-    expect.stringMatching(/“(makefile|Src\/b)”.*upper and lower/),
+    expect.stringMatching(/“(makefile|Src\/b)”.*only in case/),
+    expect.stringMatching(/“(makefile|Src\/b)”.*only in case/),
   ]);
   expect(Object.keys(workspace.texts)).toEqual(["Makefile", "ok", "src/a"]);
 });
 
-test("a process in the background has the files, and what it writes comes whenever somebody looks", async () => {
+test("a background process has the files, and its changes are collected whenever it is read", async () => {
   const { workspace, tool } = await openLinuxFixture();
   workspace.write({ in: "in\n" });
   const { id } = await tool.start("cat in > out; until [ -e go ]; do sleep 0.02; done; echo done >> out; sleep 300");
@@ -205,15 +205,15 @@ test("a process in the background has the files, and what it writes comes whenev
     return workspace.texts.out === "in\n";
   });
   workspace.write({ go: "" });
-  // Looking brings the news there, too.
-  await waitUntil("its answer", async () => {
+  // Listing updates the files in the sandbox, too.
+  await waitUntil("its next line", async () => {
     await tool.list();
     return workspace.texts.out === "in\ndone\n";
   });
   expect(await tool.stop(id)).toMatchObject({ state: "exited" });
 });
 
-test("a command that is canceled has done what it did", async () => {
+test("the changes of a canceled command are kept", async () => {
   const { workspace, run } = await openLinuxFixture();
   const cancel = new AbortController();
   await expect(
@@ -224,19 +224,19 @@ test("a command that is canceled has done what it did", async () => {
   expect(workspace.getVersion()).toBe(1);
 });
 
-test("a file that was put there just now is read once more, as its times could not tell of a change", async () => {
+test("a file that was just written is read again, because its times might not show a change", async () => {
   const { home, workspace, linux, run } = await openLinuxFixture();
   workspace.write({ a: "1" });
-  const known = () => JSON.parse(readFileSync(getManifestPath(home), "utf8")).files[0][1];
+  const readEntry = () => JSON.parse(readFileSync(getManifestPath(home), "utf8")).files[0][1];
   const [file] = workspace.listFiles();
-  await linux.workingCopy.plan({ version: 1, landed: "none", files: [["a", file?.hash as string]] });
+  await linux.workingCopy.plan({ version: 1, committed: "none", files: [["a", file?.hash as string]] });
   await linux.workingCopy.put(new Uint8Array(Buffer.concat([...encodeFileTransfer({ path: "a" }, Buffer.from("1"))])));
-  expect(known()).toEqual({ hash: file?.hash });
+  expect(readEntry()).toEqual({ hash: file?.hash });
   await run("sleep 0.1");
-  expect(known()).toEqual({ hash: file?.hash, state: expect.objectContaining({ size: 1 }) });
+  expect(readEntry()).toEqual({ hash: file?.hash, state: expect.objectContaining({ size: 1 }) });
 });
 
-test("another daemon goes on where the last one was killed, with a manifest, half of one, or none", async () => {
+test("a new daemon continues after a crash, with an intact, damaged or missing manifest", async () => {
   const first = await openLinuxFixture();
   const { home, workspace } = first;
   workspace.write({ a: "1", b: "1", c: "1" });
@@ -258,20 +258,20 @@ test("another daemon goes on where the last one was killed, with a manifest, hal
   }
 });
 
-test("one that was killed between two files knows which of them are there", async () => {
+test("after a crash between two files, the daemon knows which ones were written", async () => {
   const first = await openLinuxFixture();
   const { home, workspace } = first;
   workspace.write({ a: "1", b: "1", gone: "1" });
   await first.run("true");
   workspace.write({ a: "2", b: "2", gone: undefined });
-  // As it is when main has said what it wants, one file has been put there, and then everything dies.
+  // As after a crash when main has sent its plan and one file has been written.
   let collection = "";
   for await (const { header } of first.linux.workingCopy.collect(1000))
     collection = (header as { collection?: string }).collection ?? collection;
   expect(
     await first.linux.workingCopy.plan({
       version: 2,
-      landed: collection,
+      committed: collection,
       files: workspace.listFiles().map(({ path, hash }) => [path, hash]),
     }),
   ).toEqual(["a", "b"]);
@@ -286,23 +286,23 @@ test("one that was killed between two files knows which of them are there", asyn
   expect(readdirSync(join(home.path, "linux/.beside", agent))).toEqual(["manifest.json"]);
 });
 
-test("what cannot land stays, and lands when it can", async () => {
+test("changes that cannot be committed stay in the sandbox and are committed later", async () => {
   const { workspace, run } = await openLinuxFixture();
   workspace.write({ a: "1" });
-  const land = workspace.rebaseEdits.bind(workspace);
+  const rebaseEdits = workspace.rebaseEdits.bind(workspace);
   workspace.rebaseEdits = () => {
     throw new Error("secret");
   };
   const { notes } = await run("echo 2 > a; echo n > new");
-  expect(notes?.join()).toContain("stays in the sandbox");
+  expect(notes?.join()).toContain("remain in the sandbox");
   expect(notes?.join()).not.toContain("secret");
-  workspace.rebaseEdits = land;
+  workspace.rebaseEdits = rebaseEdits;
   workspace.write({ b: "b" });
   expect((await run("cat a new b")).output).toBe("2\nn\nb");
   expect(workspace.texts).toEqual({ a: "2\n", b: "b", new: "n\n" });
 });
 
-test("on a disk that is full nothing is put, and commands run all the same", async () => {
+test("on a full disk no files are written, but commands still run", async () => {
   let isFull = false;
   const { workspace, run } = await openLinuxFixture({ isFull: () => isFull });
   workspace.write({ a: "1" });
@@ -316,11 +316,11 @@ test("on a disk that is full nothing is put, and commands run all the same", asy
   expect((await run("ls")).output).toBe("b\n");
 });
 
-test("whoever hangs up while files come back leaves the copy to others", async () => {
+test("a client that disconnects during a collection releases the working copy", async () => {
   const { workspace, linux, run, sandbox } = await openLinuxFixture();
   await run("for i in 1 2 3; do head -c 5000000 /dev/urandom > f$i; done");
   await run("for i in 1 2 3; do head -c 5000000 /dev/urandom > f$i; done; true");
-  // Begun and left, and not even begun.
+  // Once after the first piece, and once before it.
   for await (const _ of linux.workingCopy.collect(10_000_000)) break;
   const pieces = await (await sandbox.loadCopies()).collect(agent, 10_000_000);
   await pieces[Symbol.asyncIterator]().return?.();
@@ -328,13 +328,13 @@ test("whoever hangs up while files come back leaves the copy to others", async (
   expect((await run("cat x")).output).toBe("x");
 });
 
-test("with the agent everything that is known of its copy goes", async () => {
+test("deleting an agent removes its working copy and manifest", async () => {
   const { home, workspace, linux, tool, run } = await openLinuxFixture();
   workspace.write({ a: "1" });
   await run("true");
   await linux.forget();
   await waitUntil("the folders", () => !existsSync(join(home.path, "linux/.beside")) && !existsSync(getFolder(home)));
-  // A command that is canceled by that makes nothing anew.
+  // A command that is canceled by the deletion does not create the folders again.
   const canceled = tool.run("true", { signal: AbortSignal.abort(), onOutput() {} });
   await expect(canceled).rejects.toThrow();
   await linux.forget();

@@ -19,29 +19,29 @@ import { createRandom } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
 import { Workspace } from "./fixture.ts";
 
-/** A workspace and its working copy, with no sandbox around it: commands are functions. */
+/** Opens a workspace and its working copy without a sandbox; commands are functions. */
 function openExchange() {
-  const place = { folder: createTempFolder(), metadata: createTempFolder(), owner: undefined };
+  const storage = { folder: createTempFolder(), metadata: createTempFolder(), owner: undefined };
   const workspace = new Workspace();
-  let working = new WorkingCopy(place);
-  /** Called before each request, and may throw as if the host had died. */
-  let before = () => {};
-  const asked: string[] = [];
-  const ask = (what: string) => {
-    asked.push(what);
-    before();
+  let working = new WorkingCopy(storage);
+  /** Called before each request; may throw to simulate a crash of the host. */
+  let onRequest = () => {};
+  const requests: string[] = [];
+  const record = (request: string) => {
+    requests.push(request);
+    onRequest();
   };
   const copy: LinuxWorkingCopy = {
-    async *collect(largest) {
-      ask("collect");
-      yield* decodeFileTransfers(await working.collect(largest), largest);
+    async *collect(maxFileBytes) {
+      record("collect");
+      yield* decodeFileTransfers(await working.collect(maxFileBytes), maxFileBytes);
     },
     async plan(plan) {
-      ask("plan");
+      record("plan");
       return working.plan(plan);
     },
     async put(transfers) {
-      ask("put");
+      record("put");
       return working.put(Buffer.from(transfers), workspace.maxFileBytes);
     },
     pendingNotes: [],
@@ -55,10 +55,10 @@ function openExchange() {
   const tool = attachFiles(linux, workspace);
   return {
     workspace,
-    asked,
-    folder: place.folder,
-    restart: () => (working = new WorkingCopy(place)),
-    meddle: (work: () => void) => (before = work),
+    requests,
+    folder: storage.folder,
+    restart: () => (working = new WorkingCopy(storage)),
+    interfere: (work: () => void) => (onRequest = work),
     async run(work: () => void = () => {}) {
       command = work;
       return tool.run("", { signal: new AbortController().signal, onOutput() {} });
@@ -73,35 +73,35 @@ function readTexts(folder: string): Record<string, string> {
   return Object.fromEntries(texts.sort());
 }
 
-test("a file that both sides deleted is forgotten", async () => {
-  const { workspace, folder, asked, run } = openExchange();
+test("a file that both sides deleted is removed from the manifest", async () => {
+  const { workspace, folder, requests, run } = openExchange();
   workspace.write({ a: "1", b: "1" });
   await run(() => rmSync(join(folder, "a")));
   rmSync(join(folder, "b"));
   workspace.write({ b: undefined });
   await run();
-  asked.length = 0;
+  requests.length = 0;
   await run();
-  expect([asked, readTexts(folder)]).toEqual([["collect", "collect"], {}]);
+  expect([requests, readTexts(folder)]).toEqual([["collect", "collect"], {}]);
 });
 
-test("a file that a command deleted stays deleted until the workspace knows of it", async () => {
+test("a file deleted by a command stays deleted until the deletion is committed", async () => {
   const { workspace, folder, run } = openExchange();
   workspace.write({ a: "1" });
-  const land = workspace.rebaseEdits.bind(workspace);
+  const rebaseEdits = workspace.rebaseEdits.bind(workspace);
   workspace.rebaseEdits = () => {
     workspace.write({ a: "2" });
-    workspace.rebaseEdits = land;
-    throw new Error("cannot land");
+    workspace.rebaseEdits = rebaseEdits;
+    throw new Error("cannot commit");
   };
   await run(() => rmSync(join(folder, "a")));
   expect(readTexts(folder)).toEqual({});
   const { notes } = await run();
-  expect(notes?.join()).toContain("“a” was changed in the workspace while it was changed in the sandbox");
+  expect(notes?.join()).toContain("“a” was changed in the workspace and in the sandbox");
   expect(readTexts(folder)).toEqual({ a: "2" });
 });
 
-test("nothing is put over a file that is too large to come back", async () => {
+test("a file that is too large to be collected is not overwritten", async () => {
   const { workspace, folder, run } = openExchange();
   workspace.maxFileBytes = 100;
   workspace.write({ a: "1" });
@@ -114,7 +114,7 @@ test("nothing is put over a file that is too large to come back", async () => {
   expect(workspace.texts).toEqual({ a: "2" });
 });
 
-test("nothing is put over files that changed, if more of them did than may come back", async () => {
+test("changed files are not overwritten if there are too many to be collected", async () => {
   const { workspace, folder, run } = openExchange();
   const paths = Array.from({ length: 2050 }, (_, index) => `${index}`);
   const writeAll = (text: string) => workspace.write(Object.fromEntries(paths.map((path) => [path, text])));
@@ -125,52 +125,52 @@ test("nothing is put over files that changed, if more of them did than may come 
   expect(new Set(Object.values(readTexts(folder)))).toEqual(new Set(["changed"]));
 });
 
-test("a file in a folder that is hidden for a while is still known afterwards", async () => {
+test("a file in a temporarily hidden folder is still known afterwards", async () => {
   const { workspace, folder, run } = openExchange();
   workspace.write({ "d/a": "1" });
-  const [place, aside] = [join(folder, "d"), `${folder}-aside`];
+  const [path, aside] = [join(folder, "d"), `${folder}-aside`];
   await run(() => {
-    renameSync(place, aside);
-    symlinkSync(aside, place);
+    renameSync(path, aside);
+    symlinkSync(aside, path);
   });
   workspace.write({ "d/a": undefined });
   await run();
   expect(readTexts(aside)).toEqual({ a: "1" });
-  unlinkSync(place);
-  renameSync(aside, place);
+  unlinkSync(path);
+  renameSync(aside, path);
   workspace.write({ b: "1" });
   await run();
   expect([workspace.texts, readTexts(folder)]).toEqual([{ b: "1" }, { b: "1" }]);
 });
 
-test("whatever commands and people do, and whenever the host dies: nothing is lost, and both end equal", async () => {
+test("random changes on both sides and crashes of the host lose nothing, and both sides converge", async () => {
   const { below, pick, chance } = createRandom("working copies");
-  for (let story = 0; story < getRepeatCount("random working copies", { sample: 10, full: 150 }); story++) {
-    const { workspace, folder, restart, meddle, run } = openExchange();
+  for (let round = 0; round < getRepeatCount("random working copies", { sample: 10, full: 150 }); round++) {
+    const { workspace, folder, restart, interfere, run } = openExchange();
     const names = ["a", "b.txt", "d/c", "d/e.md", "f/g/h", "i"];
-    /** What commands wrote and did not replace or delete themselves. */
+    /** Texts that commands wrote and did not replace or delete themselves. */
     const alive = new Set<string>();
     let count = 0;
-    // Always of the same size, so that the size tells nothing.
+    // Always of the same size, so that a change is not visible in the size.
     const nextText = () => `text ${String(count++).padStart(5, "0")}`;
     const actInFolder = () => {
       const files = readTexts(folder);
       const path = pick([...names, ...Object.keys(files)]);
-      const place = join(folder, path);
+      const fullPath = join(folder, path);
       const text = files[path];
-      mkdirSync(dirname(place), { recursive: true });
+      mkdirSync(dirname(fullPath), { recursive: true });
       if (text !== undefined && chance(0.3)) {
-        rmSync(place);
+        rmSync(fullPath);
         alive.delete(text);
       } else if (text !== undefined && chance(0.2)) {
         const target = pick(names);
         if (target !== path && files[target] !== undefined) alive.delete(files[target]);
         mkdirSync(dirname(join(folder, target)), { recursive: true });
-        renameSync(place, join(folder, target));
+        renameSync(fullPath, join(folder, target));
       } else {
         if (text !== undefined) alive.delete(text);
         const next = nextText();
-        writeFileSync(place, next);
+        writeFileSync(fullPath, next);
         alive.add(next);
       }
     };
@@ -178,12 +178,12 @@ test("whatever commands and people do, and whenever the host dies: nothing is lo
       const path = pick([...names, ...workspace.now.keys()]);
       workspace.write({ [path]: workspace.now.has(path) && chance(0.3) ? undefined : nextText() });
     };
-    const land = workspace.rebaseEdits.bind(workspace);
+    const rebaseEdits = workspace.rebaseEdits.bind(workspace);
     workspace.rebaseEdits = (...args) => {
-      if (chance(0.15)) throw new Error("cannot land");
-      return land(...args);
+      if (chance(0.15)) throw new Error("cannot commit");
+      return rebaseEdits(...args);
     };
-    meddle(() => {
+    interfere(() => {
       if (chance(0.2)) actInWorkspace();
       if (chance(0.2)) actInFolder();
       if (chance(0.1)) {
@@ -198,8 +198,8 @@ test("whatever commands and people do, and whenever the host dies: nothing is lo
       }).catch((error: Error) => expect(error.message).toBe("the host died"));
       if (chance(0.1)) restart();
     }
-    workspace.rebaseEdits = land;
-    meddle(() => {});
+    workspace.rebaseEdits = rebaseEdits;
+    interfere(() => {});
     await run();
     expect(readTexts(folder)).toEqual(workspace.texts);
     const known = new Set(workspace.versions.flatMap((files) => [...files.values()].map(String)));

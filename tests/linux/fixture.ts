@@ -14,7 +14,7 @@ import { serveRoutes } from "../../packages/daemon/src/host/serve.ts";
 import { type LinuxFiles, attachFiles } from "../../packages/runtime/src/sandbox/linux-files.ts";
 import { type AgentLinux, openLinux } from "../../packages/runtime/src/sandbox/linux.ts";
 
-/** A workspace that remembers everything, in memory; two changes to one file are kept beside each other. */
+/** An in-memory workspace that keeps all versions. Conflicting changes to a file are kept as a second file. */
 export class Workspace implements LinuxFiles {
   readonly versions: Map<string, Buffer>[] = [new Map()];
   readonly blobs = new Map<string, Buffer>();
@@ -48,12 +48,12 @@ export class Workspace implements LinuxFiles {
       if (isSame(mine, theirs)) continue;
       if (isSame(before, mine)) put(next, path, theirs);
       else {
-        const kept = findFreePath(
+        const conflictCopy = findFreePath(
           `${path}.theirs`,
-          (one) => next.has(one) || edits.some((other) => getPath(other) === one),
+          (candidate) => next.has(candidate) || edits.some((other) => getPath(other) === candidate),
         );
-        if (theirs) next.set(kept, theirs);
-        overlaps.push({ path, kept, reason: "Both have changed it." });
+        if (theirs) next.set(conflictCopy, theirs);
+        overlaps.push({ path, conflictCopy, reason: "Both have changed it." });
       }
     }
     const id = this.commit(next);
@@ -72,7 +72,7 @@ export class Workspace implements LinuxFiles {
     };
   }
 
-  /** What somebody else does to it. */
+  /** Commits changes made by somebody else. */
   write(files: Record<string, string | Buffer | undefined>): void {
     const next = new Map(this.now);
     for (const [path, content] of Object.entries(files))
@@ -84,7 +84,7 @@ export class Workspace implements LinuxFiles {
     return this.versions.at(-1) as Map<string, Buffer>;
   }
 
-  /** All of it, as text. */
+  /** All files, as text. */
   get texts(): Record<string, string> {
     return Object.fromEntries([...this.now].map(([path, bytes]): [string, string] => [path, bytes.toString()]).sort());
   }
@@ -102,24 +102,24 @@ interface LinuxFixture {
   sandbox: LinuxSandbox;
   workspace: Workspace;
   linux: AgentLinux;
-  /** What main asked of the daemon, path and length of the body. */
-  asked: { path: string; bytes: number }[];
+  /** Main's requests to the daemon: path and length of the body. */
+  requests: { path: string; bytes: number }[];
   run(command: string, signal?: AbortSignal, onOutput?: (text: string) => void): ReturnType<AgentLinux["run"]>;
-  /** The same with its files, as a tool has it. */
+  /** `linux` with the workspace's files, as tools use it. */
   tool: ReturnType<typeof attachFiles>;
-  /** Another daemon for the same home. */
+  /** Opens another daemon for the same home. */
   reopen(): Promise<LinuxFixture>;
 }
 
 export const agent = "global~alice";
 
-/** Main's side and the daemon's side of a Linux sandbox with a workspace, over a real socket. */
+/** Opens main's and the daemon's side of a Linux sandbox with a workspace, over a real socket. */
 export async function openLinuxFixture({
-  home: known,
+  home: existingHome,
   workspace = new Workspace(),
   isFull = () => false,
 }: { home?: Home; workspace?: Workspace; isFull?: () => boolean } = {}): Promise<LinuxFixture> {
-  const home = known ?? (await openHome({ THINKERY_HOME: join(createTempFolder(), "home") }));
+  const home = existingHome ?? (await openHome({ THINKERY_HOME: join(createTempFolder(), "home") }));
   const sandbox = new LinuxSandbox({
     provider: createBubblewrapProvider({ home, onError() {} }),
     limits: linuxLimitsSchema.parse({}),
@@ -131,9 +131,9 @@ export async function openLinuxFixture({
     await sandbox.close();
     await close();
   });
-  const asked: LinuxFixture["asked"] = [];
+  const requests: LinuxFixture["requests"] = [];
   const HOST = {
-    fetch: (input: unknown, init: RequestInit = {}) => sendRequest(socketPath, String(input), init, asked),
+    fetch: (input: unknown, init: RequestInit = {}) => sendRequest(socketPath, String(input), init, requests),
   };
   const linux = openLinux({ HOST: HOST as never }, agent);
   const tool = attachFiles(linux, workspace);
@@ -144,7 +144,7 @@ export async function openLinuxFixture({
     sandbox,
     workspace,
     linux,
-    asked,
+    requests,
     run,
     tool,
     reopen: () => openLinuxFixture({ home, workspace, isFull }),
@@ -155,24 +155,25 @@ function sendRequest(
   socketPath: string,
   address: string,
   { method = "GET", body, signal }: RequestInit,
-  asked: LinuxFixture["asked"],
+  requests: LinuxFixture["requests"],
 ): Promise<Response> {
   const { pathname, search } = new URL(address);
-  asked.push({
+  requests.push({
     path: pathname,
     bytes: typeof body === "string" ? body.length : ((body as Uint8Array | undefined)?.length ?? 0),
   });
   return new Promise((resolve, reject) => {
-    const asking = request({ socketPath, method, path: pathname + search, ...(signal ? { signal } : {}) }, (answer) => {
-      resolve(new Response(Readable.toWeb(answer) as ReadableStream, { status: answer.statusCode ?? 0 }));
+    const options = { socketPath, method, path: pathname + search, ...(signal ? { signal } : {}) };
+    const clientRequest = request(options, (response) => {
+      resolve(new Response(Readable.toWeb(response) as ReadableStream, { status: response.statusCode ?? 0 }));
     });
-    asking.on("error", reject);
-    asking.end(body as string | Uint8Array | undefined);
+    clientRequest.on("error", reject);
+    clientRequest.end(body as string | Uint8Array | undefined);
   });
 }
 
 function getPath(edit: FileEdit): string {
-  if ("move" in edit) throw new Error("nobody moves");
+  if ("move" in edit) throw new Error("moves are not supported");
   return "write" in edit ? edit.write : edit.delete;
 }
 

@@ -28,49 +28,49 @@ describe.each(["disk", "r2"])("blobs in %s", (adapter) => {
     if (!response.ok) throw new Error(text);
     return text;
   };
-  const ask = (hash: string, method = "GET") => fetch(`${worker.url}/${adapter}/${hash}`, { method });
+  const request = (hash: string, method = "GET") => fetch(`${worker.url}/${adapter}/${hash}`, { method });
 
-  test("what goes in comes out, under the hash of its content", async () => {
+  test("a stored blob is returned under the hash of its content", async () => {
     for (const size of [0, 1, 1000, 300_000, 3_000_000]) {
       const content = randomBytes(size);
       const hash = await put(content);
       expect(hash).toBe(sha256(content));
-      const response = await ask(hash);
+      const response = await request(hash);
       expect(response.status).toBe(200);
       expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
     }
   });
 
-  test("the same content again is the same blob", async () => {
+  test("storing the same content twice gives the same blob", async () => {
     const content = randomBytes(100);
     expect(await put(content)).toBe(await put(content));
   });
 
   test("a blob that was never stored is absent, not an error", async () => {
-    expect((await ask("0".repeat(64))).status).toBe(404);
-    expect((await ask("0".repeat(64), "HEAD")).status).toBe(404);
+    expect((await request("0".repeat(64))).status).toBe(404);
+    expect((await request("0".repeat(64), "HEAD")).status).toBe(404);
   });
 
-  test("a deleted blob is gone, and deleting it again is fine", async () => {
+  test("a deleted blob is gone, and deleting it again succeeds", async () => {
     const hash = await put(randomBytes(50));
-    expect((await ask(hash, "HEAD")).status).toBe(200);
-    expect((await ask(hash, "DELETE")).status).toBe(204);
-    expect((await ask(hash, "DELETE")).status).toBe(204);
-    expect((await ask(hash, "HEAD")).status).toBe(404);
-    expect((await ask(hash)).status).toBe(404);
+    expect((await request(hash, "HEAD")).status).toBe(200);
+    expect((await request(hash, "DELETE")).status).toBe(204);
+    expect((await request(hash, "DELETE")).status).toBe(204);
+    expect((await request(hash, "HEAD")).status).toBe(404);
+    expect((await request(hash)).status).toBe(404);
   });
 
-  test("anything but a hash is refused before it becomes a path", async () => {
+  test("anything but a hash is rejected before it becomes a path", async () => {
     for (const name of ["..%2f..%2fetc", "x", "A".repeat(64), "0".repeat(63)]) {
-      const response = await ask(name);
+      const response = await request(name);
       expect(response.status).toBe(500);
       expect(await response.text()).toContain("not a blob hash");
     }
   });
 });
 
-test("on disk a blob lies under its hash", async () => {
-  const content = Buffer.from("lies here");
+test("a blob on disk is stored under its hash", async () => {
+  const content = Buffer.from("stored here");
   await fetch(`${worker.url}/disk`, { method: "PUT", body: new Uint8Array(content) });
   const hash = sha256(content);
   expect(await readdir(join(worker.folder, "blobs", hash.slice(0, 2)))).toContain(hash.slice(2));

@@ -2,21 +2,21 @@ import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
 import { createDiskBlobs } from "../../packages/runtime/src/store/blobs/disk.ts";
 import { createR2Blobs } from "../../packages/runtime/src/store/blobs/r2.ts";
 
-/** Lets a test in Node use both adapters as they are inside workerd: `PUT /disk`, `GET /r2/<hash>`, … */
+/** Exposes both blob adapters, running in workerd, to a test in Node: `PUT /disk`, `GET /r2/<hash>`, … */
 export default {
   async fetch(request: Request, env: { DISK: never; BUCKET: never }): Promise<Response> {
     const [, adapter, hash = ""] = new URL(request.url).pathname.split("/");
     if (!adapter) return new Response("alive");
     const blobs: Blobs = adapter === "disk" ? createDiskBlobs(env.DISK) : createR2Blobs(env.BUCKET);
     try {
-      return await answer(blobs, request, hash);
+      return await handle(blobs, request, hash);
     } catch (error) {
       return new Response(String(error), { status: 500 });
     }
   },
 };
 
-async function answer(blobs: Blobs, request: Request, hash: string): Promise<Response> {
+async function handle(blobs: Blobs, request: Request, hash: string): Promise<Response> {
   switch (request.method) {
     case "PUT":
       return new Response(await blobs.put(new Uint8Array(await request.arrayBuffer())));

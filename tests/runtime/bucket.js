@@ -6,24 +6,27 @@ export default {
     if (request.method === "PUT") {
       const bytes = new Uint8Array(await request.arrayBuffer());
       const size = Number(request.headers.get("cf-r2-metadata-size"));
-      const wanted = JSON.parse(new TextDecoder().decode(bytes.subarray(0, size)));
-      if (wanted.method === "delete") {
-        for (const key of wanted.objects ?? [wanted.object]) objects.delete(key);
+      const command = JSON.parse(new TextDecoder().decode(bytes.subarray(0, size)));
+      if (command.method === "delete") {
+        for (const key of command.objects ?? [command.object]) objects.delete(key);
         return new Response();
       }
-      objects.set(wanted.object, bytes.slice(size));
-      return reply(headOf(wanted.object));
+      objects.set(command.object, bytes.slice(size));
+      return createResponse(createHead(command.object));
     }
-    const wanted = JSON.parse(request.headers.get("cf-r2-request"));
-    if (!objects.has(wanted.object)) {
+    const command = JSON.parse(request.headers.get("cf-r2-request"));
+    if (!objects.has(command.object)) {
       const error = { version: 1, v4code: 10007, message: "The specified key does not exist." };
       return new Response(null, { status: 404, headers: { "cf-r2-error": JSON.stringify(error) } });
     }
-    return reply(headOf(wanted.object), wanted.method === "get" ? objects.get(wanted.object) : new Uint8Array());
+    return createResponse(
+      createHead(command.object),
+      command.method === "get" ? objects.get(command.object) : new Uint8Array(),
+    );
   },
 };
 
-function headOf(name) {
+function createHead(name) {
   const size = objects.get(name).length;
   return {
     name,
@@ -38,7 +41,7 @@ function headOf(name) {
   };
 }
 
-function reply(head, content = new Uint8Array()) {
+function createResponse(head, content = new Uint8Array()) {
   const metadata = new TextEncoder().encode(JSON.stringify(head));
   return new Response(new Blob([metadata, content]), { headers: { "cf-r2-metadata-size": String(metadata.length) } });
 }

@@ -1,5 +1,5 @@
-// What the compiler promises to whoever builds a system. Nothing here runs: `npm run check` is the test, and a line
-// that should not compile and does is an error of its own.
+// Type tests of the builder. Nothing here runs: `npm run check` is the test, and an expected error that does not occur
+// is an error.
 import { AgentSystem } from "@thinkery/runtime";
 import { defineMiddleware, defineTool } from "@thinkery/sdk";
 import { z } from "zod";
@@ -13,9 +13,9 @@ const echo = defineTool(
   (input) => {
     const text: string = input.text;
     const times: number = input.times;
-    // @ts-expect-error its input has no such field
+    // @ts-expect-error unknown field of the input
     void input.txet;
-    // @ts-expect-error a number is no text
+    // @ts-expect-error a number is not a string
     const wrong: string = input.times;
     return text.repeat(times) + wrong;
   },
@@ -23,56 +23,56 @@ const echo = defineTool(
 
 const audit = defineMiddleware({
   name: "audit",
-  config: z.object({ audit: z.object({ to: z.string(), every: z.number().default(10) }) }),
+  configSchema: z.object({ audit: z.object({ to: z.string(), every: z.number().default(10) }) }),
   beforeModel({ config }, plan) {
     const every: number = config.audit.every;
     plan.addSystem(`${config.audit.to} ${every}`);
-    // @ts-expect-error its config has no such key
+    // @ts-expect-error unknown key of the config
     void config.adit;
-    // @ts-expect-error a plan is not to be assigned to
+    // @ts-expect-error a plan's properties are read-only
     plan.tools = [];
-    // @ts-expect-error there is no such setting
+    // @ts-expect-error unknown setting
     plan.updateSettings({ topP: 1 });
   },
   onToolStart({ run, info, config }, call) {
     const name: string = call.name;
     void [name, config.audit.to];
-    // @ts-expect-error what the log says cannot be set
+    // @ts-expect-error the run is read-only
     run.status = "completed";
-    // @ts-expect-error nor who the agent is
+    // @ts-expect-error the agent's info is read-only
     info.owner = "me";
   },
 });
 
-const limits = defineMiddleware({ name: "limits", config: z.object({ limit: z.number() }) });
+const limits = defineMiddleware({ name: "limits", configSchema: z.object({ limit: z.number() }) });
 const plain = defineMiddleware({ name: "plain", onTick: async ({ state }) => void (state.ticks = 1) });
 
-const bare = new AgentSystem({ defaultModel: "openai:gpt-4.1-mini" }).defaults().addTool(echo, ["words"]);
+const base = new AgentSystem({ defaultModel: "openai:gpt-4.1-mini" }).defaults().addTool(echo, ["words"]);
 const blueprint = { name: "analyst", description: "Reads logs.", prompt: "", tags: ["default"] };
 
-bare.addAgent({
+base.addAgent({
   ...blueprint,
   config: { budget: { steps: 5 }, hitl: { tools: ["echo"] }, policy: [{ tool: "*", action: "deny" }] },
 });
-// @ts-expect-error nobody that was added reads this key
-bare.addAgent({ ...blueprint, config: { audit: { to: "me" } } });
-// @ts-expect-error a key that the host reads has its type
-bare.addAgent({ ...blueprint, config: { budget: { steps: "five" } } });
-// @ts-expect-error a blueprint has no such key
-bare.addAgent({ ...blueprint, promt: "" });
-// @ts-expect-error a blueprint has a name
-bare.addAgent({ description: "Reads logs." });
+// @ts-expect-error no added middleware has this key
+base.addAgent({ ...blueprint, config: { audit: { to: "me" } } });
+// @ts-expect-error wrong type of a built-in key
+base.addAgent({ ...blueprint, config: { budget: { steps: "five" } } });
+// @ts-expect-error unknown key of a blueprint
+base.addAgent({ ...blueprint, promt: "" });
+// @ts-expect-error a blueprint needs a name
+base.addAgent({ description: "Reads logs." });
 
-const audited = bare.use(audit, ["audit"]);
+const audited = base.use(audit, ["audit"]);
 
 audited.addAgent({ ...blueprint, config: { audit: { to: "me" } } });
 audited.addAgent({ ...blueprint, config: { audit: { to: "me", every: 5 }, budget: { steps: 5 } } });
 audited.addAgent({ ...blueprint });
-// @ts-expect-error its value is a text
+// @ts-expect-error the value must be a string
 audited.addAgent({ ...blueprint, config: { audit: { to: 5 } } });
-// @ts-expect-error something is missing that has no default
+// @ts-expect-error a required field is missing
 audited.addAgent({ ...blueprint, config: { audit: {} } });
-// @ts-expect-error misspelt
+// @ts-expect-error misspelled key
 audited.addAgent({ ...blueprint, config: { adit: { to: "me" } } });
 // @ts-expect-error not added yet
 audited.addAgent({ ...blueprint, config: { limit: 3 } });
@@ -81,7 +81,7 @@ const both = audited.use(plain, ["default"]).use(limits, ["limits"]);
 
 both.addTool(echo).addAgent({ ...blueprint, config: { audit: { to: "me" }, limit: 3 } });
 both.addAgent({ ...blueprint, config: { limit: 3 } });
-// @ts-expect-error of another type
+// @ts-expect-error wrong type
 both.addAgent({ ...blueprint, config: { limit: "3" } });
 
 export const { Think, Agency, User, Supervision, handler } = both.export();

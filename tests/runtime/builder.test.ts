@@ -9,43 +9,46 @@ beforeAll(async () => {
 
 afterAll(() => worker?.stop());
 
-const verdicts: [string, string | RegExp][] = [
-  ["the stock one", "fine"],
-  ["an empty one", "fine"],
-  ["another think", "fine"],
+const cases: [string, string | RegExp][] = [
+  ["the defaults", "valid"],
+  ["nothing", "valid"],
+  ["a replaced think", "valid"],
+  ["an unknown tag", "The blueprint “analyst”: No tool or middleware has the tag “securty”. Did you mean “security”?"],
+  ["a tag but no tagged tools", "The blueprint “analyst”: No tool or middleware has the tag “x”. No tags are defined."],
   [
-    "a tag that nothing has",
-    "The blueprint “analyst”: No tool or middleware has the tag “securty”; did you mean “security”?",
-  ],
-  [
-    "a tag where there are none",
-    "The blueprint “analyst”: No tool or middleware has the tag “x”. There are no tags here.",
-  ],
-  [
-    "two tools of one name",
+    "two tools with the same name",
     "Two tools are named “a”: “The tool a.” with the tags x, and “Another.” with y. Rename one.",
   ],
   [
-    "an alias that is a name",
+    "an alias that is another tool's name",
     "Two tools are named “a”: one is from the system, the other from the system. Rename one.",
   ],
-  ["a core tool", "Two tools are named “set_title”: one is from the core, the other from the system. Rename one."],
-  ["a tool without tags", "The tool “a” has no tags, so no agent could have it."],
+  [
+    "the name of a core tool",
+    "Two tools are named “set_title”: one is from the core, the other from the system. Rename one.",
+  ],
+  ["a tool without tags", "The tool “a” has no tags, so no agent could use it. Pass at least one."],
   ["a middleware without tags", /“quiet” has no tags/],
-  ["one middleware twice", "There are two middlewares “quiet”. Rename one."],
-  ["the defaults twice", "There are two middlewares “planning”. Rename one."],
-  ["one blueprint twice", "There are two blueprints “a”."],
-  ["think twice", "There are two blueprints “think”."],
-  ["a blueprint that is none", /^The blueprint “a\/b”: The blueprint is not valid at name: /],
-  ["a config that does not suit", /^The blueprint “a” does not suit the middleware “strict”\. .* at config\.limit: /],
-  ["a config that is missing", /^The blueprint “think” does not suit the middleware “strict”\. .* at config\.limit: /],
+  ["the same middleware twice", "Two middlewares are named “quiet”. Rename one."],
+  ["the defaults twice", "Two middlewares are named “planning”. Rename one."],
+  ["the same blueprint twice", "Two blueprints are named “a”. Rename one."],
+  ["think twice", "Two blueprints are named “think”. Rename one."],
+  ["an invalid blueprint", /^The blueprint “a\/b”: Invalid `name` in the blueprint: /],
+  [
+    "an invalid config",
+    /^The config of the blueprint “a” is not valid for the middleware “strict”\. Invalid `config\.limit` in the blueprint: /,
+  ],
+  [
+    "a missing config",
+    /^The config of the blueprint “think” is not valid for the middleware “strict”\. Invalid `config\.limit` in the blueprint: /,
+  ],
   ["a tool without a description", /has no description/],
-  ["a tool without a name", /“no name” cannot be a tool's name/],
-  ["a middleware without a name", /cannot be a middleware's name/],
+  ["an invalid tool name", /Invalid tool name “no name”/],
+  ["an empty middleware name", /Invalid middleware name/],
 ];
 
-test.each(verdicts)("a system with %s: said before anything runs", async (name, verdict) => {
+test.each(cases)("a system with %s is validated when it is built", async (name, expected) => {
   expect(await (await fetch(`${worker.url}/${encodeURIComponent(name)}`)).text()).toEqual(
-    typeof verdict === "string" ? verdict : expect.stringMatching(verdict),
+    typeof expected === "string" ? expected : expect.stringMatching(expected),
   );
 });

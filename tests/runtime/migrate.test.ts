@@ -20,20 +20,20 @@ const open = async (object: string, migrations: string[], query = "SELECT 1 AS o
 const first = "CREATE TABLE notes (text TEXT NOT NULL); INSERT INTO notes VALUES ('old');";
 const second = "ALTER TABLE notes ADD COLUMN stars INTEGER NOT NULL DEFAULT 3;";
 
-test("a new object gets all steps, an old one only what it has not had, and its data stays", async () => {
+test("a new object runs all migrations, an existing one only the missing ones, and its data is kept", async () => {
   expect(await open("a", [first], "SELECT * FROM notes")).toEqual({ rows: [{ text: "old" }] });
   expect(await open("a", [first], "SELECT * FROM notes")).toEqual({ rows: [{ text: "old" }] });
   expect(await open("a", [first, second], "SELECT * FROM notes")).toEqual({ rows: [{ text: "old", stars: 3 }] });
   expect(await open("b", [first, second], "SELECT * FROM notes")).toEqual({ rows: [{ text: "old", stars: 3 }] });
 });
 
-test("data of a newer release is refused and left as it is", async () => {
+test("data of a newer release is rejected and left unchanged", async () => {
   await open("c", [first, second]);
   expect((await open("c", [first])).error).toContain("newer Thinkery");
   expect(await open("c", [first, second], "SELECT stars FROM notes")).toEqual({ rows: [{ stars: 3 }] });
 });
 
-test("a step that fails leaves nothing of itself or of the steps before it", async () => {
+test("a failed migration rolls back itself and those before it", async () => {
   await open("d", [first]);
   const { error, tables } = await open("d", [first, "CREATE TABLE half (a);", "CREATE TABLE half (a);"]);
   expect(error).toBeTruthy();
@@ -41,7 +41,7 @@ test("a step that fails leaves nothing of itself or of the steps before it", asy
   expect(await open("d", [first, second], "SELECT stars FROM notes")).toEqual({ rows: [{ stars: 3 }] });
 });
 
-test("each feature has steps of its own, and one that is new here comes to data that is there already", async () => {
+test("each feature has its own migrations, and a new feature is added to existing data", async () => {
   const ask = async (schema: object, query: string) =>
     (await fetch(`${worker.url}/features`, { method: "POST", body: JSON.stringify({ schema, query }) })).json();
   await ask({ notes: [first] }, "SELECT 1");
@@ -58,13 +58,13 @@ test("each feature has steps of its own, and one that is new here comes to data 
 });
 
 test.each([4, 5, 6])(
-  "an agent of a release that had run %d steps, all in one count, opens with all features",
-  async (formerly) => {
+  "an agent of a release with a single counter at %d migrations opens with all features",
+  async (formerSteps) => {
     const query =
       "SELECT feature, version FROM thinkery_features UNION ALL SELECT name, 0 FROM pragma_table_info('versions') WHERE name = 'key' ORDER BY feature";
-    const response = await fetch(`${worker.url}/former-${formerly}`, {
+    const response = await fetch(`${worker.url}/former-${formerSteps}`, {
       method: "POST",
-      body: JSON.stringify({ formerly, query }),
+      body: JSON.stringify({ formerSteps, query }),
     });
     expect(await response.json()).toEqual({
       rows: [
@@ -76,15 +76,15 @@ test.each([4, 5, 6])(
   },
 );
 
-test("an agent of a newer release that counted all steps in one number is refused", async () => {
+test("an agent of a newer release with a single counter is rejected", async () => {
   const response = await fetch(`${worker.url}/former-newer`, {
     method: "POST",
-    body: JSON.stringify({ formerly: 9, query: "SELECT 1" }),
+    body: JSON.stringify({ formerSteps: 9, query: "SELECT 1" }),
   });
   expect(await response.json()).toMatchObject({ error: expect.stringContaining("newer Thinkery") });
 });
 
-/** What the release with so many steps had stored, opened by this one. */
+/** Opens data with this release that a release with `steps` migrations stored. */
 async function openUpgraded(
   object: "agency" | "user" | "think",
   steps: number,
@@ -99,7 +99,7 @@ async function openUpgraded(
   return ask();
 }
 
-test("agencies and users from before there were budgets open with their data, and limit nothing", async () => {
+test("agencies and users from before budgets open with their data and without limits", async () => {
   const agency = "INSERT INTO agency (only, id, name, owner, created_at) VALUES (1, 'den', 'Den', 'owner', 7);";
   expect(await openUpgraded("agency", 1, agency, "SELECT id, metered, budget, version FROM agency, books")).toEqual({
     rows: [{ id: "den", metered: 0, budget: null, version: 0 }],
@@ -110,11 +110,11 @@ test("agencies and users from before there were budgets open with their data, an
   });
 });
 
-test("what an agent spent before usage was kept by day is there by day and model", async () => {
+test("usage from before daily totals is available by day and model", async () => {
   const call = (number: number, calls: number, model: string, day: string, cost: string) =>
     `INSERT INTO model_calls VALUES (${number}, ${calls}, 't', 1, '${model}', ${Date.parse(day)}, 10, 5, 2, 1, ${cost}, 100);`;
   const calls = [
-    // What was left of a history that was cleared.
+    // The remainder of a cleared history.
     call(-1, 4, "x:a", "2026-01-01T23:59:59.999Z", "NULL"),
     call(3, 1, "x:a", "2026-01-01T00:00:00Z", "0.5"),
     call(5, 1, "x:a", "2026-01-02T00:00:00Z", "0.25"),

@@ -5,23 +5,27 @@ import { agentMigrations } from "../../packages/runtime/src/store/schema/agent.t
 import { formerThinkSteps, thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { userMigrations } from "../../packages/runtime/src/store/schema/user.ts";
 
-const reals: Record<string, Migrations> = { agency: agencyMigrations, user: userMigrations, think: agentMigrations };
+const realMigrations: Record<string, Migrations> = {
+  agency: agencyMigrations,
+  user: userMigrations,
+  think: agentMigrations,
+};
 
-interface StepRequest {
+interface MigrateRequest {
   migrations?: string[];
   query: string;
-  /** In their place the real ones of an object, with what was stored after so many of them; all, or up to one. */
+  /** Uses an object's real migrations instead, running `stored` after `steps` of them; all, or the first `upTo`. */
   real?: string;
   steps?: number;
   stored?: string;
   upTo?: number;
-  /** An agent's whole schema, on data of a release that counted all steps in one number and had run so many. */
-  formerly?: number;
-  /** Several features. */
+  /** Uses an agent's whole schema, on data of a release whose single counter was at this number. */
+  formerSteps?: number;
+  /** Migrations of several features. */
   schema?: Schema;
 }
 
-/** An object whose migrations come with the request, so that a test can let time pass between releases. */
+/** An object whose migrations come with the request, so that a test can simulate several releases. */
 export class Store extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
     const {
@@ -31,18 +35,18 @@ export class Store extends DurableObject {
       stored = "",
       upTo,
       migrations = [],
-      formerly,
+      formerSteps,
       schema,
-    } = (await request.json()) as StepRequest;
-    const all = real ? (reals[real] ?? []).toSpliced(steps, 0, stored) : migrations;
+    } = (await request.json()) as MigrateRequest;
+    const all = real ? (realMigrations[real] ?? []).toSpliced(steps, 0, stored) : migrations;
     const { storage } = this.ctx;
     try {
-      if (formerly !== undefined) {
+      if (formerSteps !== undefined) {
         storage.sql.exec("CREATE TABLE thinkery_schema (version INTEGER NOT NULL)");
-        storage.sql.exec("INSERT INTO thinkery_schema VALUES (?)", formerly);
+        storage.sql.exec("INSERT INTO thinkery_schema VALUES (?)", formerSteps);
         for (const step of Object.values(thinkSchema)
           .flatMap((steps, index) => steps.slice(0, index === 0 ? 4 : 2))
-          .slice(0, formerly))
+          .slice(0, formerSteps))
           storage.sql.exec(step);
         migrate(storage, thinkSchema, formerThinkSteps);
       } else migrate(storage, schema ?? { test: all.slice(0, upTo) });

@@ -5,7 +5,7 @@ import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 export let server: ModelServer;
 let worker: BareWorker;
 
-/** Gives a file of tests one Worker with all adapters in it, and each of its tests a server of models. */
+/** Starts one Worker with all adapters for a test file, and a model server for each of its tests. */
 export function useModels(): void {
   beforeAll(async () => {
     worker = await startBareWorker(new URL("models.worker.ts", import.meta.url), {
@@ -26,18 +26,18 @@ export interface Adapter {
   name: string;
   base?: string;
   model?: string;
-  /** What the AI SDK's versions do not do, or Google's format does not have. */
+  /** Features that the AI SDK's client or the format does not support. */
   lacks?: ("reasoning" | "malformed" | "replay" | "result images")[];
 }
 
-export const ours: Adapter[] = [
+export const ownAdapters: Adapter[] = [
   { name: "chat" },
   { name: "responses", model: "gpt-5" },
   { name: "messages", model: "claude-sonnet-4-5" },
 ];
 
 export const adapters: Adapter[] = [
-  ...ours,
+  ...ownAdapters,
   { name: "workers-ai" },
   { name: "google", base: "/v1beta", model: "gemini-2.5-pro", lacks: ["malformed"] },
   { name: "sdk-chat", model: "gpt-4o", lacks: ["reasoning", "replay", "result images"] },
@@ -52,15 +52,15 @@ const tool = {
   description: "Adds.",
   parameters: { type: "object", properties: { a: { type: "number" } } },
 };
-export const question = { system: "Be brief.", messages: [{ role: "user", content: "Hi" }], tools: [tool] };
+export const defaultRequest = { system: "Be brief.", messages: [{ role: "user", content: "Hi" }], tools: [tool] };
 
-/** One call in workerd, and everything that came of it. */
+/** Makes one model call in workerd and returns everything it produced. */
 export async function run(
   { name, base = "/v1", model = "test-model" }: Adapter,
-  request: object = question,
+  request: object = defaultRequest,
   options: object = {},
 ) {
-  const order = {
+  const call = {
     adapter: name,
     id: `test:${model}`,
     model,
@@ -70,7 +70,7 @@ export async function run(
     request,
     ...options,
   };
-  const response = await fetch(worker.url, { method: "POST", body: JSON.stringify(order) });
+  const response = await fetch(worker.url, { method: "POST", body: JSON.stringify(call) });
   return response.json();
 }
 
@@ -88,7 +88,7 @@ export const joinText = (parts: RecordedPart[], type: string) =>
 export const listCalls = (parts: RecordedPart[]) =>
   parts.filter(({ type }) => type === "tool-call").map(({ call }) => call!);
 
-export const full: Answer = {
+export const fullAnswer: Answer = {
   reasoning: ["Let me ", "think."],
   text: ["Hello ", "world", "."],
   toolCalls: [

@@ -11,18 +11,18 @@ import { createChatModel } from "../../packages/runtime/src/model/wire/chat.ts";
 import { createMessagesModel } from "../../packages/runtime/src/model/wire/messages.ts";
 import { createResponsesModel } from "../../packages/runtime/src/model/wire/responses.ts";
 
-interface Order extends Omit<WireOptions, "fetch"> {
+interface CallRequest extends Omit<WireOptions, "fetch"> {
   adapter: string;
   request: ModelRequest;
-  /** Abort as soon as any part has come. */
+  /** Aborts after the first part. */
   abort?: boolean;
-  /** Leave the loop as soon as any part has come, or so much text, and then ask once more. */
+  /** Leaves the loop after the first part, or after this much text, and then calls once more. */
   leave?: boolean | number;
-  /** Calls in a row, within one request to this Worker. */
+  /** Consecutive calls, within one request to this Worker. */
   times?: number;
 }
 
-/** The AI SDK's versions of the formats that have a wire of ours: beside them in the tests, not in the product. */
+/** The AI SDK's clients for formats we also implement ourselves: tested for comparison, not part of the product. */
 function createSdkModel(adapter: string, options: WireOptions): Model {
   const { base: baseURL, key: apiKey = "none", model, fetch } = options;
   const openai = () => createOpenAI({ baseURL, apiKey, fetch });
@@ -68,7 +68,7 @@ async function open(adapter: string, options: WireOptions): Promise<Model> {
   }
 }
 
-/** A binding that goes where the chat completions are: what it is given and gives back is what the real one takes. */
+/** A stand-in for the Workers AI binding, with its inputs and outputs, that calls the chat completions endpoint. */
 const createBinding = (options: WireOptions) => ({
   run: (model: string, inputs: object, { signal }: { signal?: AbortSignal | null }) =>
     options.fetch(`${options.base}/chat/completions`, {
@@ -79,47 +79,51 @@ const createBinding = (options: WireOptions) => ({
     }),
 });
 
-/** Runs one call and tells everything that came of it. */
+/** Makes one model call and returns everything it produced. */
 async function run(
-  { adapter, request, abort, leave, times = 1, ...options }: Order,
+  { adapter, request, abort, leave, times = 1, ...options }: CallRequest,
   send: typeof fetch,
 ): Promise<object> {
   const parts: ModelPart[] = [];
   const batches: number[] = [];
-  let heardAt = 0;
-  const stop = new AbortController();
+  let lastPartAt = 0;
+  const abortController = new AbortController();
   try {
     const model = await open(adapter, { ...options, fetch: send });
-    for await (const batch of model.stream(request, stop.signal)) {
+    for await (const batch of model.stream(request, abortController.signal)) {
       parts.push(...batch);
       batches.push(batch.length);
-      heardAt = Date.now();
-      if (abort) setTimeout(() => stop.abort(new Error("enough")), 1);
+      lastPartAt = Date.now();
+      if (abort) setTimeout(() => abortController.abort(new Error("enough")), 1);
       if (leave && countTextChars(parts) >= Number(leave)) break;
     }
-    if (leave) for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
+    if (leave) for await (const batch of model.stream(request, abortController.signal)) parts.push(...batch);
     for (let more = 1; more < times; more += 1)
-      for await (const batch of model.stream(request, stop.signal)) parts.push(...batch);
+      for await (const batch of model.stream(request, abortController.signal)) parts.push(...batch);
     return { parts, batches };
   } catch (error) {
     if (!(error instanceof ModelError)) return { parts, thrown: String(error) };
-    const { kind, passing, status, retryAfterMs, message, advice } = error;
-    return { parts, quietMs: Date.now() - heardAt, error: { kind, passing, status, retryAfterMs, message, advice } };
+    const { kind, retryable, status, retryAfterMs, message, advice } = error;
+    return {
+      parts,
+      quietMs: Date.now() - lastPartAt,
+      error: { kind, retryable, status, retryAfterMs, message, advice },
+    };
   }
 }
 
 const countTextChars = (parts: ModelPart[]) =>
   parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 1);
 
-/** Bytes do not travel in JSON; a test writes them as `{ "base64": … }`. */
+/** JSON has no bytes: a test writes them as `{ "base64": … }`. */
 const revive = (_name: string, value: { base64?: string }) =>
   typeof value?.base64 === "string" ? Uint8Array.from(atob(value.base64), (char) => char.charCodeAt(0)) : value;
 
 export default {
   async fetch(request: Request, env: { MODELS: Fetcher }): Promise<Response> {
     if (request.method === "GET") return new Response("alive");
-    const order = JSON.parse(await request.text(), revive) as Order;
+    const call = JSON.parse(await request.text(), revive) as CallRequest;
     const send = ((input: RequestInfo, init?: RequestInit) => env.MODELS.fetch(input, init)) as typeof fetch;
-    return Response.json(await run(order, send));
+    return Response.json(await run(call, send));
   },
 };

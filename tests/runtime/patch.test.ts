@@ -20,41 +20,41 @@ describe("a patch", () => {
 
   test.each([
     [
-      "a removed line that is another",
+      "a removed line that differs",
       text.replace("b", "x"),
       'Hunk "first" does not apply: line 2 should be "b", but is "x"',
     ],
     [
-      "a line around it that is another",
+      "a context line that differs",
       text.replace("e", "x"),
       'Hunk "second" does not apply: line 5 should be "e", but is "x"',
     ],
     ["lines that moved", `\n${text}`, 'Hunk "first" does not apply: line 1 should be "a", but is ""'],
     [
-      "a text that ends before it",
+      "a file that is too short",
       "a\nb\nc",
       'Hunk "second" does not apply: line 5 should be "e", but is the end of the file',
     ],
-  ])("fails with the hunk's name at %s", (_, changed, message) => {
+  ])("fails with the hunk's name for %s", (_, changed, message) => {
     expect(() => applyPatch(changed, patch)).toThrow(message);
   });
 
   test.each([
     ["a hunk without a name", patch.replace(" first", ""), "Every hunk needs a name of its own: @@ -1,3 +1,4 @@"],
-    ["two hunks of one name", patch.replace("second", "first"), "Every hunk needs a name of its own"],
+    ["two hunks with the same name", patch.replace("second", "first"), "Every hunk needs a name of its own"],
     [
-      "a hunk with a line too few",
+      "a hunk with a missing line",
       patch.replace("+BB\n", ""),
       'Hunk "first" does not apply: it has more or fewer lines',
     ],
-    ["a line that is no part of a hunk", `${patch}\\ No newline`, 'Hunk "second" has a line that is no part of it'],
-    ["hunks that overlap", patch.replace("-5,2", "-3,2"), 'Hunk "second" does not apply: it starts at line 3, inside'],
+    ["a line outside of any hunk", `${patch}\\ No newline`, 'Hunk "second" has a line that is no part of it'],
+    ["overlapping hunks", patch.replace("-5,2", "-3,2"), 'Hunk "second" does not apply: it starts at line 3, inside'],
     ["no hunks", "Package: x 1\n", "The patch has no hunks."],
-  ])("is refused with %s", (_, broken, message) => {
+  ])("is rejected with %s", (_, broken, message) => {
     expect(() => applyPatch(text, broken)).toThrow(message);
   });
 
-  test("names what it is for", () => {
+  test("has a header that names its target", () => {
     const header = "Package: x 1\nFile: a/b.js\nSHA-256: 0f\nFormatter: esbuild 1\n\nText: not this far\n--- a/x\n";
     expect(readHeader(header)).toMatchObject({ package: "x 1", file: "a/b.js", sha256: "0f", formatter: "esbuild 1" });
     expect(() => readHeader(header.replace("SHA-256", "SHA"))).toThrow('The patch has no field "sha256".');
@@ -74,7 +74,7 @@ describe("the patch of just-bash", () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** A package as it is installed, with one thing changed. */
+  /** Copies the installed package with one change. */
   async function install(change: { version?: string; append?: string }): Promise<string> {
     const copy = await mkdtemp(join(folder, "package-"));
     const { file } = readHeader(patch);
@@ -88,11 +88,11 @@ describe("the patch of just-bash", () => {
     return copy;
   }
 
-  test("applies to the package as it is installed", async () => {
+  test("applies to the installed package", async () => {
     expect(await patchPackageFile(await install({}), patchFile)).toBe(applyPatch(formatted, patch));
   });
 
-  test("is refused for another version, another file or another formatter", async () => {
+  test("is rejected for another version, file or formatter", async () => {
     await expect(patchPackageFile(await install({ version: "3.5.0" }), patchFile)).rejects.toThrow(
       /is for package "just-bash 3\.4\.2", found "just-bash 3\.5\.0"\. See docs/,
     );
@@ -106,7 +106,7 @@ describe("the patch of just-bash", () => {
     );
   });
 
-  test("each hunk is missed where its text has changed", () => {
+  test("each hunk fails if its text has changed", () => {
     const lines = formatted.split("\n");
     const hunks = [...patch.matchAll(/^@@ -(\d+),(\d+) .* @@ (.*)$/gm)];
     expect(hunks).toHaveLength(6);

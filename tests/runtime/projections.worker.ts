@@ -11,70 +11,70 @@ import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { isOver } from "../../packages/runtime/src/store/turns.ts";
 import { createOutcome } from "../../packages/runtime/src/turn/admission/outcome.ts";
 import { Recorder } from "../../packages/runtime/src/turn/loop/recorder.ts";
-import type { Deed, Played } from "./projections.ts";
+import type { PlaybackResult, PlaybackStep } from "./projection-playback.ts";
 
-/** An agent's store with everybody who listens to it, without a model or tools. */
+/** An agent's store and its subscribers, without a model or tools. Plays back a list of steps. */
 export class Player extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
     migrate(this.ctx.storage, thinkSchema);
     const store = new AgentStore(this.ctx.storage, "global~alice", createRedactor([]));
-    const audience = new Broadcaster(store, () => {});
-    const recorder = new Recorder(store, audience);
+    const broadcaster = new Broadcaster(store, () => {});
+    const recorder = new Recorder(store, broadcaster);
     const frames: string[] = [];
     const send = (texts: readonly string[]) => frames.push(...texts);
-    const ear: Subscriber = { receive: (news) => send(news.map(({ text }) => text)) };
-    const runs: Record<string, Promise<string>> = {};
+    const subscriber: Subscriber = { receive: (frames) => send(frames.map(({ text }) => text)) };
+    const runStreams: Record<string, Promise<string>> = {};
 
     const record = (events: readonly NewEvent[], stored: boolean) => {
       const [first] = events;
       if (first?.type === "model.delta") {
         const { runId, delta = "", reasoning = "" } = first.data;
-        recorder.say(runId, delta, reasoning);
+        recorder.appendDelta(runId, delta, reasoning);
         if (stored && delta + reasoning !== "") recorder.record();
         return;
       }
-      // As the turn and its recovery do: what was not stored is lost.
+      // Like the turn and its recovery: unstored text is discarded.
       if (first?.type === "model.failed" || (first?.type === "run.resumed" && first.data.reason === "recovered"))
         recorder.discardText();
       if (first?.type !== "request.accepted" || first.data.joined) return recorder.record(...events);
       const { runId, position, messages } = first.data;
-      const stream = converse(store, audience, recorder, "alice", () => {
+      const stream = converse(store, broadcaster, recorder, "alice", () => {
         recorder.record(...events);
         return { runId, messageId: messages.at(-1)?.id ?? "", status: "registered", position };
       });
-      runs[runId] = new Response(stream).text();
+      runStreams[runId] = new Response(stream).text();
     };
 
     const connect = () => {
       sendInitialFrames({ state: {}, send } as unknown as Socket, store, recorder, findLastSeq(frames));
-      audience.subscribe(ear);
+      broadcaster.subscribe(subscriber);
     };
 
     connect();
-    for (const deed of (await request.json()) as Deed[]) {
-      if ("connection" in deed) {
-        if (deed.connection === "open") connect();
-        else audience.unsubscribe(ear);
+    for (const step of (await request.json()) as PlaybackStep[]) {
+      if ("connection" in step) {
+        if (step.connection === "open") connect();
+        else broadcaster.unsubscribe(subscriber);
         continue;
       }
-      record(deed.events, deed.store ?? false);
-      if (deed.tell) audience.flush();
+      record(step.events, step.store ?? false);
+      if (step.flush) broadcaster.flush();
     }
-    audience.flush();
-    const turns = Object.keys(runs)
+    broadcaster.flush();
+    const turns = Object.keys(runStreams)
       .flatMap((runId) => store.turns.get(runId) ?? [])
       .filter(isOver);
-    const told = await Promise.all(Object.entries(runs).map(async ([runId, text]) => [runId, await text]));
-    const played: Played = {
+    const runs = await Promise.all(Object.entries(runStreams).map(async ([runId, text]) => [runId, await text]));
+    const result: PlaybackResult = {
       frames,
-      runs: Object.fromEntries(told),
+      runs: Object.fromEntries(runs),
       outcomes: turns.map((turn) => createOutcome(store, "alice", turn)),
     };
-    return Response.json(played);
+    return Response.json(result);
   }
 }
 
-/** The number of the last event that a client knows of. */
+/** The sequence number of the last event a client has received. */
 function findLastSeq(frames: readonly string[]): number | undefined {
   for (const text of frames.toReversed()) {
     const frame = JSON.parse(text) as ChatFrame | { seq: number };

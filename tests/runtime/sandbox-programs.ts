@@ -1,73 +1,73 @@
-/** Small programs for a sandbox, and what has to come of each. */
+// Small programs for a sandbox, and the expected outcome of each.
 
 export interface Program {
   code: string;
   modules?: Record<string, string>;
   input?: unknown;
-  /** What came of it; a message is given whole. */
+  /** The expected result; messages are compared in full. */
   value?: string;
   syntax?: string;
   threw?: string;
   limit?: string;
   console?: string;
-  /** What main was asked. */
+  /** The expected calls to main. */
   calls?: string[] | "any";
 }
 
-const network = "There is no network here but fetch, and that goes where the agent's policy allows.";
+const network = "The only network access is fetch, as far as the agent's policy allows.";
 
 export const programs: Record<string, Record<string, Program>> = {
-  "what is given back": {
+  "the result": {
     "a number": { code: "return 1 + 1", value: "2" },
-    "a string, as it is": { code: 'return "a \\"b\\"\\n"', value: 'a "b"\n' },
+    "a string, unquoted": { code: 'return "a \\"b\\"\\n"', value: 'a "b"\n' },
     "plain data, as JSON": {
       code: "return { a: [null, true, 1.5, 'x'], b: undefined }",
       value: '{"a":[null,true,1.5,"x"]}',
     },
-    nothing: { code: "const a = 1" },
+    "no return": { code: "const a = 1" },
     undefined: { code: "return undefined" },
     "a promise's value": { code: "return new Promise((done) => setTimeout(done, 1, 'later'))", value: "later" },
     "a map": { code: "return new Map([['a', new Set([1])]])", value: "Map(1) { 'a' => Set(1) { 1 } }" },
     "a date": { code: "return new Date(0)", value: "1970-01-01T00:00:00.000Z" },
-    "no number": { code: "return 0 / 0", value: "NaN" },
+    NaN: { code: "return 0 / 0", value: "NaN" },
     "a bigint": { code: "return [2n ** 64n]", value: "[ 18446744073709551616n ]" },
     bytes: { code: "return new Uint8Array([1, 255])", value: "Uint8Array(2) [ 1, 255 ]" },
-    "an object of a class": {
+    "a class instance": {
       code: "class Point { x = 1; get y() { throw 1 } }\nreturn new Point()",
       value: "Point { x: 1 }",
     },
-    "a getter, which is not run": { code: "return { get a() { throw new Error('no') } }", value: "{ a: [Getter] }" },
+    "a getter, which is not called": { code: "return { get a() { throw new Error('no') } }", value: "{ a: [Getter] }" },
     "a function": { code: "return function f() {}", value: "[Function: f]" },
     "a symbol": { code: "return Symbol('s')", value: "Symbol(s)" },
-    "a circle": { code: "const a = {}; a.a = a; return a", value: "{ a: [Circular] }" },
+    "a circular object": { code: "const a = {}; a.a = a; return a", value: "{ a: [Circular] }" },
     "a response": {
       code: "return new Response('x', { status: 201 })",
       value:
         "Response {\n  status: 201,\n  statusText: '',\n  ok: true,\n  url: '',\n  headers: Headers { 'content-type' => 'text/plain;charset=UTF-8' }\n}",
     },
     "an error": { code: "return [new TypeError('x')]", value: "[\n  TypeError: x\n      at code:1:9\n]" },
-    "too much": {
+    "a result that is too large": {
       code: "return 'x'.repeat(10485761)",
       limit:
-        "What the code gave back has 10485761 characters; it may have 10485760. Give back what is needed of it, or keep the rest with a tool.",
+        "The returned value has 10485761 characters; the limit is 10485760. Return only what is needed, or store the rest with a tool.",
     },
-    "an object that throws when it is looked at": {
+    "an object that throws when inspected": {
       code: "return new Proxy({}, {\n  ownKeys() { throw new Error('mine') } })",
       threw: "Error: mine\n    at Object.ownKeys (code:2:21)",
     },
-    "by a default export": { code: "const a = 1;\nexport default { a }", value: '{"a":1}' },
-    "by a default function, which gets the input": {
+    "a default export": { code: "const a = 1;\nexport default { a }", value: '{"a":1}' },
+    "a default function, which gets the input": {
       code: "export default async function ({ n }: { n: number }) { return n + 1 }",
       input: { n: 1 },
       value: "2",
     },
   },
-  "errors have their place": {
+  "error positions": {
     "in the code": {
       code: "const a = 1;\n  missing(a)",
       threw: "ReferenceError: missing is not defined\n    at code:2:3",
     },
-    "in a function of it": {
+    "in a function": {
       code: "const o = { m() { null.x } };\nfunction f() { o.m() }\n f()",
       threw:
         "TypeError: Cannot read properties of null (reading 'x')\n    at Object.m (code:1:24)\n    at f (code:2:18)\n    at code:3:2",
@@ -80,15 +80,15 @@ export const programs: Record<string, Record<string, Program>> = {
       code: "const f = async () => { await null; throw new Error('x') };\nawait (async () => { await f() })()",
       threw: "Error: x\n    at f (code:1:43)\n    at code:2:22\n    at code:2:1",
     },
-    "behind types": {
+    "after types": {
       code: "const a: Map<string, number> = new Map(); (a as any).get('x')!.y",
       threw: "TypeError: Cannot read properties of undefined (reading 'y')\n    at code:1:63",
     },
-    "behind an enum": {
+    "after an enum": {
       code: "enum A { X, Y } const b: number = A.Y; null.x",
       threw: "TypeError: Cannot read properties of null (reading 'x')\n    at code:1:45",
     },
-    "in a class with properties made by parameters": {
+    "in a class with parameter properties": {
       code: "class P { constructor(private a: number) { null.x } }\nnew P(1)",
       threw: "TypeError: Cannot read properties of null (reading 'x')\n    at new P (code:1:49)\n    at code:2:1",
     },
@@ -105,41 +105,41 @@ export const programs: Record<string, Record<string, Program>> = {
       modules: { "a.js": "\n  null.x" },
       threw: "TypeError: Cannot read properties of null (reading 'x')\n    at a.js:2:8",
     },
-    "with what caused them": {
+    "with a cause": {
       code: "throw new Error('a', { cause: new Error('b') })",
       threw: "Error: a\n    at code:1:7\nCaused by: Error: b\n    at code:1:31",
     },
-    "for the code itself, too": {
+    "as seen by the code itself": {
       code: "try { null.x } catch (error) { return error.stack }",
       value: "TypeError: Cannot read properties of null (reading 'x')\n    at code:1:12",
     },
-    "without end": {
+    "in endless recursion": {
       code: "(function f() { f() })()",
       threw: `RangeError: Maximum call stack size exceeded\n    at f (code:1:12)${"\n    at f (code:1:17)".repeat(9)}`,
     },
-    "of too much memory at once": {
+    "of an allocation that is too large": {
       code: "new ArrayBuffer(1e13)",
       threw: "RangeError: Array buffer allocation failed\n    at code:1:1",
     },
-    "though the code hides it": {
+    "even if the code overrides prepareStackTrace": {
       code: "Error.prepareStackTrace = () => { throw 1 };\nthrow new Error('x')",
       threw: "Error: x\n    at code:2:7",
     },
   },
-  "what is thrown need not be an error": {
+  "thrown values that are no errors": {
     "a number": { code: "throw 42", threw: "The code threw something that is not an Error: 42" },
     null: { code: "throw null", threw: "The code threw something that is not an Error: null" },
-    nothing: { code: "return Promise.reject()", threw: "The code threw something that is not an Error: undefined" },
+    undefined: { code: "return Promise.reject()", threw: "The code threw something that is not an Error: undefined" },
     "an object": {
       code: "throw { code: 7, toString() { throw 1 } }",
       threw: "The code threw something that is not an Error: { code: 7, toString: [Function: toString] }",
     },
-    "an object that throws": {
+    "an object that throws when inspected": {
       code: "throw new Proxy({}, { get() { throw 1 }, getPrototypeOf() { throw 2 } })",
-      threw: "The code threw something that is not an Error: [an object that cannot be looked at]",
+      threw: "The code threw something that is not an Error: [object that cannot be inspected]",
     },
   },
-  "code that cannot be read": {
+  "syntax errors": {
     JavaScript: {
       code: "const a = 1;\nconst b = ;",
       syntax: "SyntaxError: Unexpected token (code:2:11)\n\n  2 | const b = ;\n    |           ^",
@@ -153,12 +153,12 @@ export const programs: Record<string, Record<string, Program>> = {
       modules: { "a.ts": "let a: string;\n\nlet a = 1" },
       syntax: "SyntaxError: Identifier 'a' has already been declared (a.ts:3:5)\n\n  3 | let a = 1\n    |     ^",
     },
-    "a module that is not there": {
+    "a missing module": {
       code: "import a from './a.js'",
       syntax:
-        "SyntaxError: There is no module “./a.js”. Only modules that were given can be imported; none was given. (code:1:15)\n\n  1 | import a from './a.js'\n    |               ^",
+        "SyntaxError: There is no module “./a.js”. Only modules that were passed along can be imported; there are none. (code:1:15)\n\n  1 | import a from './a.js'\n    |               ^",
     },
-    "exports without a result": {
+    "exports without a default": {
       code: "export const a = 1",
       syntax:
         "SyntaxError: The code exports something, but not its result: return the result, or export it as default (code:1:1)\n\n  1 | export const a = 1\n    | ^",
@@ -183,56 +183,56 @@ export const programs: Record<string, Record<string, Program>> = {
       },
       value: "true",
     },
-    "between statements that nothing else ends": {
+    "between statements without semicolons": {
       code: "const a = [[1]]\nimport { b } from './b.js'\n[0, b].map(String)\nreturn a",
       modules: { "b.js": "export const b = 0" },
       value: "[[1]]",
     },
-    "in mid-code, by a name that was made up": {
+    "imported dynamically, by a computed name": {
       code: "const name = 'two';\nreturn (await import('./lib/' + name)).two",
       modules: { "lib/two.ts": "export const two: number = 2" },
       value: "2",
     },
-    "only those that were given": {
+    "limited to those that were given": {
       code: "const names = ['node:fs', 'cloudflare:workers', 'cloudflare:sockets', 'workerd:unsafe', 'file:///etc/passwd', '/etc/passwd', '/thinkery/harness.js', 'thinkery/entry.js', './code', '../a.js', 'data:text/javascript,1'];\nreturn (await Promise.all(names.map((name) => import(name).then(() => name, () => 'none')))).join()",
       modules: { "a.js": "export default 1" },
       value: "none,none,none,none,none,none,none,none,none,none,none",
     },
-    "only those that were given, though nothing that could tell is left": {
+    "limited to those that were given, even with patched built-ins": {
       code: "Array.prototype.includes = Array.prototype.find = Set.prototype.has = Object.hasOwn = () => true; Array.prototype.find = function () { return this[0] }; RegExp.prototype.test = RegExp.prototype.exec = () => null;\nreturn (await import('cloudflare' + ':workers').then(Object.keys, ({ message }) => message.slice(0, 40)))",
       value: "There is no module “cloudflare:workers”.",
     },
-    "that wait while they are loaded": {
+    "that use timers while they are loaded": {
       code: "import './a.js'",
       modules: { "a.js": "await new Promise((done) => setTimeout(done, 1))" },
       threw:
-        "Error: A module cannot wait for timers, tools or the network while it is loaded, nor use random values: do that in a function and call it from your code.\n    at a.js:1:29\n    at a.js:1:7",
+        "Error: A module cannot use timers, tools, the network or random values while it is loaded. Use them in a function and call it from your code.\n    at a.js:1:29\n    at a.js:1:7",
     },
   },
   "the console": {
-    "has everything in order": {
+    "keeps the order": {
       code: "console.log('a', { b: [1] });\nconsole.error(new Error('e'));\nconsole.log('%s!', 'c')",
       console: "a { b: [ 1 ] }\nError: e\n    at code:2:15\nc!\n",
     },
-    "comes with an error, too": {
+    "is returned with an error": {
       code: "console.log('a'); throw new Error('b')",
       threw: "Error: b\n    at code:1:25",
       console: "a\n",
     },
-    "has what nobody caught": {
+    "contains uncaught errors": {
       code: "Promise.reject(new Error('left'));\nsetTimeout(() => { throw new Error('timer') }, 1);\nqueueMicrotask(() => { throw new Error('micro') });\nawait new Promise((done) => setTimeout(done, 10))",
       console:
         "Uncaught: Error: micro\n    at code:3:30\nUncaught: Error: timer\n    at code:2:26\nUnhandled rejection: Error: left\n    at code:1:16\n",
     },
-    "has what nobody caught at the very end": {
+    "contains rejections at the very end": {
       code: "Promise.reject(new Error('left')); return 1",
       value: "1",
       console: "Unhandled rejection: Error: left\n    at code:1:16\n",
     },
-    "has not what was caught late": {
+    "does not contain rejections that were handled late": {
       code: "const p = Promise.reject(new Error('late')); await new Promise((done) => setTimeout(done, 5)); await p.catch(() => {})",
     },
-    "shows from where it was asked": {
+    "traces the caller": {
       code: "function f() { console.trace('here') }\nf()",
       console: "Trace: here\n    at f (code:1:24)\n    at code:2:1\n",
     },
@@ -245,31 +245,31 @@ export const programs: Record<string, Record<string, Program>> = {
     },
     "a tool without input": { code: "return tools.nothing()", calls: ["tools.nothing {}"] },
     "an echo": { code: "return echo([1, { a: null }])", value: '[1,{"a":null}]', calls: ['echo [1,{"a":null}]'] },
-    "one that fails": {
+    "a tool that fails": {
       code: "const a = 1;\nawait tools.fails()",
       threw: "Error: the disk is full\n    at code:2:13",
       calls: ["tools.fails {}"],
     },
-    "one that fails, looked at later": {
+    "a tool that fails, awaited later": {
       code: "async function f() {\n  const asked = tools.fails();\n  await null;\n  await asked;\n}\nawait f()",
       threw: "Error: the disk is full\n    at f (code:2:23)\n    at code:6:7",
       calls: ["tools.fails {}"],
     },
-    "one that fails and is caught": {
+    "a tool that fails, caught": {
       code: "try { await tools.fails() } catch (error) { return [error.name, error.message, error instanceof Error] }",
       value: '["Error","the disk is full",true]',
       calls: ["tools.fails {}"],
     },
-    "what is no JSON": {
+    "an input that is not JSON": {
       code: "await echo(1n)",
       threw: "TypeError: Do not know how to serialize a BigInt\n    at code:1:7",
     },
-    "very many at once": {
+    "thousands of concurrent calls": {
       code: "return (await Promise.all(Array.from({ length: 3000 }, (_, n) => echo(n)))).length",
       value: "3000",
       calls: "any",
     },
-    "waiting for all tools is waiting for nothing": { code: "return typeof (await tools).readFile", value: "function" },
+    "tools itself is not a promise": { code: "return typeof (await tools).readFile", value: "function" },
     fetch: {
       code: "const r = await fetch('https://a.b/c', { method: 'POST', headers: { x: 'y' }, body: 'hi' });\nreturn [r.status, r.statusText, r.ok, r.url, r instanceof Response, (await r.json()).body]",
       value: '[201,"Created",true,"https://a.b/c",true,"hi"]',
@@ -277,16 +277,16 @@ export const programs: Record<string, Record<string, Program>> = {
         'fetch {"url":"https://a.b/c","method":"POST","headers":{"content-type":"text/plain;charset=UTF-8","x":"y"},"body":"hi"}',
       ],
     },
-    "fetch of bytes": {
+    "fetch with a binary response": {
       code: "const r = await fetch(new URL('https://a.b/binary')); return new Uint8Array(await r.arrayBuffer())",
       value: "Uint8Array(4) [ 137, 80, 78, 71 ]",
       calls: ['fetch {"url":"https://a.b/binary","method":"GET","headers":{}}'],
     },
-    "fetch with bytes": {
+    "fetch with a binary body": {
       code: "await fetch(new Request('https://a.b/', { method: 'PUT', body: new Uint8Array([255]) }))",
       calls: ['fetch {"url":"https://a.b/","method":"PUT","headers":{},"bodyBase64":"/w=="}'],
     },
-    "fetch of nothing": {
+    "fetch with an empty response": {
       code: "const r = await fetch('https://a.b/empty'); return [r.status, await r.text()]",
       value: '[204,""]',
       calls: ['fetch {"url":"https://a.b/empty","method":"GET","headers":{}}'],
@@ -296,41 +296,41 @@ export const programs: Record<string, Record<string, Program>> = {
       threw: "Error: No rule allows this.\n    at code:1:7",
       calls: ['fetch {"url":"https://a.b/denied","method":"GET","headers":{}}'],
     },
-    "fetch that is given up": {
+    "fetch that is aborted": {
       code: "await fetch('https://a.b/', { signal: AbortSignal.abort(new Error('enough')) })",
       threw: "Error: enough\n    at code:1:57",
     },
-    "fetch of no address": { code: "await fetch('a b')", threw: "TypeError: Invalid URL: a b\n    at code:1:7" },
+    "fetch of an invalid URL": { code: "await fetch('a b')", threw: "TypeError: Invalid URL: a b\n    at code:1:7" },
   },
-  "what is not there": {
+  "unavailable APIs": {
     WebSocket: {
       code: "new WebSocket('wss://a.b')",
-      threw: `Error: WebSocket cannot be used in a sandbox. ${network}\n    at code:1:1`,
+      threw: `Error: WebSocket is not available in a sandbox. ${network}\n    at code:1:1`,
     },
     EventSource: {
       code: "new EventSource('https://a.b')",
-      threw: `Error: EventSource cannot be used in a sandbox. ${network}\n    at code:1:1`,
+      threw: `Error: EventSource is not available in a sandbox. ${network}\n    at code:1:1`,
     },
     sendBeacon: {
       code: "navigator.sendBeacon('https://a.b')",
-      threw: `Error: sendBeacon cannot be used in a sandbox. ${network}\n    at code:1:11`,
+      threw: `Error: sendBeacon is not available in a sandbox. ${network}\n    at code:1:11`,
     },
     caches: {
       code: "await caches.open('a')",
       threw:
-        "Error: caches cannot be used in a sandbox. Keep what you need in variables, or with a tool.\n    at code:1:1",
+        "Error: caches is not available in a sandbox. Keep data in variables, or store it with a tool.\n    at code:1:1",
     },
-    "the fetch of the engine": {
+    "the engine's own fetch": {
       code: "const { fetch } = Object.getPrototypeOf(globalThis).constructor.prototype;\nreturn fetch.call(globalThis, 'http://127.0.0.1/').then(() => 'reached', () => 'not reached')",
       value: "not reached",
     },
     "code from strings": {
       code: "eval('1')",
-      threw: "EvalError: Code cannot be made from strings here (eval, new Function).\n    at code:1:1",
+      threw: "EvalError: Code cannot be generated from strings here (eval, new Function).\n    at code:1:1",
     },
-    "code from strings by a constructor": {
+    "code from strings, through a constructor": {
       code: "(async () => {}).constructor('return 1')",
-      threw: "EvalError: Code cannot be made from strings here (eval, new Function).\n    at code:1:18",
+      threw: "EvalError: Code cannot be generated from strings here (eval, new Function).\n    at code:1:18",
     },
     WebAssembly: {
       code: "return WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])).then(() => 'compiled', () => 'refused')",
@@ -341,41 +341,41 @@ export const programs: Record<string, Record<string, Program>> = {
       value: "undefined,undefined,undefined,undefined,undefined",
     },
   },
-  "code that does as it likes": {
-    "is still reported when it changed everything": {
+  "hostile code": {
+    "returns its result even if it patched the built-ins": {
       code: "Array.prototype.push = Array.prototype.map = () => { throw 1 }; JSON.stringify = () => 'lie'; Object.prototype.toJSON = () => 'lie'; Promise.prototype.then = () => {}; String.prototype.slice = null; Array.prototype[Symbol.iterator] = null; Reflect.ownKeys = Object.hasOwn = null; delete globalThis.Response;\nreturn { a: [1] }",
       value: '{"a":[1]}',
     },
-    "is told of its error when it changed everything": {
+    "gets its error even if it patched the built-ins": {
       code: "Error.prototype.name = 'lie'; RegExp.prototype.exec = String.prototype.split = null; globalThis.Error = globalThis.Object = globalThis.console = null;\nnull.x",
       threw: "TypeError: Cannot read properties of null (reading 'x')\n    at code:2:6",
     },
-    "cannot forge its outcome by what every object has": {
+    "cannot forge its outcome through Object.prototype": {
       code: "for (const name of ['get', 'set']) Object.defineProperty(Object.prototype, name, { configurable: true, get: () => undefined, set() {} });\nObject.assign(Object.prototype, { ok: true, value: 'lie', console: 'lie', kind: 'limit', writable: false, threw: true });",
     },
-    "never holds what leads to main": {
-      code: "const held = [];\nfor (const name of ['call', 'heard']) Object.defineProperty(Object.prototype, name, { __proto__: null, configurable: true, get() { held.push(this) } });\nconsole.log('x'); await echo(1); await new Promise((done) => setTimeout(done, 150));\nreturn held.length",
+    "never gets hold of the stub to main": {
+      code: "const held = [];\nfor (const name of ['call', 'writeConsole']) Object.defineProperty(Object.prototype, name, { __proto__: null, configurable: true, get() { held.push(this) } });\nconsole.log('x'); await echo(1); await new Promise((done) => setTimeout(done, 150));\nreturn held.length",
       value: "0",
       console: "x\n",
       calls: ["echo 1"],
     },
-    "finds nothing that another run left": {
+    "finds nothing left by another run": {
       code: "return [globalThis.left, Array.prototype.left, Object.prototype.left, 'x'.slice(0)].join()",
       value: ",,,x",
     },
-    "waits for what never comes": {
+    "awaits a promise that never resolves": {
       code: "console.log('so far');\nawait new Promise(() => {})",
-      threw: "The code waits for something that can never happen: a promise that nothing is left to resolve.",
+      threw: "The code awaits a promise that can never resolve.",
       console: "so far\n",
     },
-    "leaves things behind": {
+    "leaves timers behind": {
       code: "setInterval(() => {}, 1); setTimeout(() => console.log('too late'), 5); return 'done'",
       value: "done",
     },
-    "does not wait for what it asked": {
+    "does not await its calls": {
       code: "tools.slow(); tools.slow(); return 'done'",
       value: "done",
-      console: "Not awaited: tools.slow, tools.slow. Whether that was done is not known.\n",
+      console: "Not awaited: tools.slow, tools.slow. Whether they completed is unknown.\n",
       calls: "any",
     },
   },

@@ -1,7 +1,7 @@
 import { ToolError } from "@thinkery/sdk";
 import { openSandbox, type SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
 
-/** Runs code as main does where there is no daemon: `SANDBOX` is another Worker, and nothing else is bound. */
+/** Runs code as main does without a daemon: `SANDBOX` is another Worker, and nothing else is bound. */
 export default {
   async fetch(request: Request, env: SandboxEnv): Promise<Response> {
     if (request.method === "GET") return new Response("ready");
@@ -11,15 +11,15 @@ export default {
       timeoutMs = 5000,
       abortMs,
     } = (await request.json()) as { code?: string; app?: string; timeoutMs?: number; abortMs?: number };
-    const stopping = new AbortController();
-    if (abortMs) setTimeout(() => stopping.abort(new Error("stopped")), abortMs);
-    const heard: string[] = [];
-    const terms = {
+    const abortController = new AbortController();
+    if (abortMs) setTimeout(() => abortController.abort(new Error("stopped")), abortMs);
+    const output: string[] = [];
+    const runOptions = {
       agent: "global~ada",
       timeoutMs,
-      signal: stopping.signal,
+      signal: abortController.signal,
       call: async (capability: string, input: string) => JSON.stringify([capability, JSON.parse(input)]),
-      onConsole: (text: string) => void heard.push(text),
+      onConsole: (text: string) => void output.push(text),
       onPlace() {},
     };
     const sandbox = openSandbox(env);
@@ -28,9 +28,9 @@ export default {
         return await sandbox.serve(
           { id: "global~ada.1", main: "main.ts", modules: { "main.ts": app } },
           new Request("http://app/x"),
-          terms,
+          runOptions,
         );
-      return Response.json({ result: await sandbox.run({ code: code ?? "", modules: {} }, terms), heard });
+      return Response.json({ result: await sandbox.run({ code: code ?? "", modules: {} }, runOptions), output });
     } catch (error) {
       return Response.json({
         errorCode: error instanceof ToolError ? error.code : "other",

@@ -16,10 +16,10 @@ function toViewFile([path, content]: [string, NonNullable<ShellRequest["files"]>
   ];
 }
 
-/** What each workspace remembers of its last view; here a request is a whole life of one. */
+/** The version each workspace sent last. Kept here because each request creates its own workspace. */
 const sentVersions = new Map<string, number | undefined>();
 
-/** Runs commands as main does, and tells what the sandbox asked for meanwhile. */
+/** Runs commands as main does, and returns what the sandbox requested meanwhile. */
 export default {
   async fetch(request: Request, env: SandboxEnv): Promise<Response> {
     if (request.method === "GET") return new Response("ready");
@@ -38,29 +38,29 @@ export default {
       search,
       code,
     } = await request.json<ShellRequest>();
-    const asked: string[] = [];
+    const requests: string[] = [];
     const source = {
       id,
       sentVersion: sentVersions.get(id),
       async view(base: number | undefined) {
         if (base === version) return { id, version, base, files: [], gone: [] };
-        if (base !== undefined) asked.push(`since ${base}`);
+        if (base !== undefined) requests.push(`since ${base}`);
         const change = base === undefined ? undefined : since[base];
         if (change && base !== undefined)
           return { id, version, base, files: Object.entries(change.files).map(toViewFile), gone: change.gone };
-        asked.push("whole");
+        requests.push("whole");
         return { id, version, files: Object.entries(files).map(toViewFile), gone: [] };
       },
       async read(path: string) {
-        asked.push(`read ${path}`);
+        requests.push(`read ${path}`);
         const content = files[path];
         return typeof content === "object" && "far" in content ? content.far : undefined;
       },
     };
-    const fetching = async (input: string) => {
-      asked.push(`fetch ${input}`);
+    const fetchFromTest = async (input: string) => {
+      requests.push(`fetch ${input}`);
       const { url } = JSON.parse(input) as { url: string };
-      if (url.includes("denied")) throw new Error("No rule of this agent allows fetch to do this.");
+      if (url.includes("denied")) throw new Error("No policy rule allows this call of fetch.");
       if (url.includes("elsewhere"))
         return JSON.stringify({ status: 302, statusText: "Found", headers: { location: "https://other.org/there" } });
       if (url.includes("binary"))
@@ -72,38 +72,38 @@ export default {
         body: "Grüße\n",
       });
     };
-    const order = {
+    const shellOptions = {
       command,
       files: source,
       state,
       rules,
       limits: { ...shellLimits, ...limits },
-      ...(network ? { fetch: fetching } : {}),
+      ...(network ? { fetch: fetchFromTest } : {}),
     };
-    const terms = { agent, timeoutMs, signal: AbortSignal.timeout(60_000), onPlace() {} };
+    const runOptions = { agent, timeoutMs, signal: AbortSignal.timeout(60_000), onPlace() {} };
     const sandbox = openSandbox(env);
     try {
-      const answer = code
+      const result = code
         ? await sandbox.run(
             { code, modules: {} },
             {
-              ...terms,
+              ...runOptions,
               onConsole() {},
               call: async (name, input, inside) => {
                 if (name === "tools.bash")
-                  return JSON.stringify(await inside.shell({ ...order, ...JSON.parse(input) }, timeoutMs));
+                  return JSON.stringify(await inside.shell({ ...shellOptions, ...JSON.parse(input) }, timeoutMs));
                 if (name === "tools.grep")
                   return JSON.stringify(await inside.search({ files: source, limit: 10, ...JSON.parse(input) }));
-                throw new Error(`What is ${name}?`);
+                throw new Error(`Unknown capability ${name}`);
               },
             },
           )
         : search
-          ? await sandbox.search({ ...search, files: source }, terms)
-          : await sandbox.shell(order, terms);
+          ? await sandbox.search({ ...search, files: source }, runOptions)
+          : await sandbox.shell(shellOptions, runOptions);
       sentVersions.set(id, source.sentVersion);
       return new Response(
-        JSON.stringify({ ...answer, version: undefined, asked }, (_, value) =>
+        JSON.stringify({ ...result, version: undefined, requests }, (_, value) =>
           value instanceof Uint8Array ? { base64: btoa(String.fromCharCode(...value)) } : value,
         ),
       );
@@ -111,7 +111,7 @@ export default {
       return Response.json({
         errorCode: error instanceof ToolError ? error.code : "other",
         message: (error as Error).message,
-        asked,
+        requests,
       });
     }
   },

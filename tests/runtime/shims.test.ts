@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => worker?.stop());
 
-test("the MCP client that is loaded late is the real one, made and recognised like it", async () => {
+test("the lazily loaded MCP client can be constructed and passes instanceof checks", async () => {
   const seen = await (await fetch(worker.url)).json();
   expect(seen).toEqual({ before: false, client: true, transport: true, crossed: false, connects: "function" });
 });

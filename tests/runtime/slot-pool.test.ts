@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { waitUntil } from "../kit/wait-until.ts";
 import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 
-// The pool over real RPC: whoever holds or awaits a slot may leave, or be gone without a word.
+// The pool over real RPC: holders and waiters may abort, or vanish without notice.
 
 let worker: BareWorker;
 let lastId = 0;
@@ -26,14 +26,14 @@ interface Status {
 const get = async (path: string) => (await fetch(`${worker.url}/${path}`)).json() as Promise<any>;
 const readStatus = (): Promise<Status> => get("status");
 
-async function ask(agent: string): Promise<string> {
+async function requestSlot(agent: string): Promise<string> {
   const name = `holder-${++lastId}`;
-  await get(`ask/${name}/${agent}`);
+  await get(`requestSlot/${name}/${agent}`);
   return name;
 }
 
 const waitForSlot = (name: string) =>
-  waitUntil(`${name} to have a slot`, async () => (await get(`look/${name}`)).end === "has slot 0");
+  waitUntil(`${name} to have a slot`, async () => (await get(`inspect/${name}`)).status === "has slot 0");
 const waitForWaiting = (count: number) =>
   waitUntil(`${count} to wait`, async () => (await readStatus()).waiting === count);
 
@@ -43,40 +43,40 @@ beforeEach(async () => {
   );
 });
 
-test("an agent keeps its process, another one gets another, and a lost one is replaced", async () => {
-  const first = await ask("a");
+test("an agent keeps its process, another agent gets a new one, and a lost process is replaced", async () => {
+  const first = await requestSlot("a");
   await waitForSlot(first);
   const { generation } = await readStatus();
   await get(`release/${first}`);
-  const again = await ask("a");
+  const again = await requestSlot("a");
   await waitForSlot(again);
   expect((await readStatus()).generation).toBe(generation);
   await get(`release/${again}`);
-  const other = await ask("b");
+  const other = await requestSlot("b");
   await waitForSlot(other);
   expect((await readStatus()).generation).toBe(generation + 1);
   expect(await get(`lose/${other}`)).toBe("asked");
   expect(await readStatus()).toMatchObject({ slots: [{}], generation: generation + 2 });
 });
 
-test("whoever wants a slot no more leaves the line at once, and those behind move up", async () => {
-  const holder = await ask("a");
+test("a waiter that aborts leaves the queue at once, and those behind it move up", async () => {
+  const holder = await requestSlot("a");
   await waitForSlot(holder);
-  const [first, second] = [await ask("b"), await ask("c")];
+  const [first, second] = [await requestSlot("b"), await requestSlot("c")];
   await waitForWaiting(2);
   await get(`abort/${first}`);
   await waitForWaiting(1);
-  expect(await get(`look/${first}`)).toEqual({ end: "not any more", places: [0] });
-  await waitUntil("the second to move up", async () => (await get(`look/${second}`)).places.join() === "1,0");
+  expect(await get(`inspect/${first}`)).toEqual({ status: "aborted by the test", positions: [0] });
+  await waitUntil("the second to move up", async () => (await get(`inspect/${second}`)).positions.join() === "1,0");
   await get(`release/${holder}`);
   await waitForSlot(second);
   await get(`release/${second}`);
 });
 
-test("a waiter that is gone without a word leaves the line", async () => {
-  const holder = await ask("a");
+test("a waiter that vanishes leaves the queue", async () => {
+  const holder = await requestSlot("a");
   await waitForSlot(holder);
-  const [first, second] = [await ask("b"), await ask("c")];
+  const [first, second] = [await requestSlot("b"), await requestSlot("c")];
   await waitForWaiting(2);
   await get(`die/${first}`);
   await waitForWaiting(1);
@@ -85,10 +85,10 @@ test("a waiter that is gone without a word leaves the line", async () => {
   await get(`release/${second}`);
 });
 
-test("a holder that is gone without a word loses its slot at once, and its process goes", async () => {
-  const holder = await ask("a");
+test("a holder that vanishes loses its slot at once, and its process is replaced", async () => {
+  const holder = await requestSlot("a");
   await waitForSlot(holder);
-  const next = await ask("a");
+  const next = await requestSlot("a");
   await waitForWaiting(1);
   const { generation } = await readStatus();
   await get(`die/${holder}`);
@@ -97,28 +97,31 @@ test("a holder that is gone without a word loses its slot at once, and its proce
   await get(`release/${next}`);
 });
 
-test("an agent that is no more loses its slot, and whoever held it gives back nothing", async () => {
-  const holder = await ask("a");
+test("a deleted agent loses its slot, and a late release by its holder has no effect", async () => {
+  const holder = await requestSlot("a");
   await waitForSlot(holder);
   await get("forget/a");
   expect((await readStatus()).slots).toEqual([{ runs: 0 }]);
-  const next = await ask("b");
+  const next = await requestSlot("b");
   await waitForSlot(next);
   await get(`release/${holder}`);
-  await get(`look/${holder}`);
+  await get(`inspect/${holder}`);
   expect((await readStatus()).slots).toMatchObject([{ agent: "b" }]);
   await get(`release/${next}`);
 });
 
-// workerd evicts other objects after ten seconds; nothing but time can show that this one stays.
-test.runIf(process.env.LONG === "1")("the pool remembers whose process it is, however long nobody asks", async () => {
-  const first = await ask("a");
-  await waitForSlot(first);
-  await get(`release/${first}`);
-  const { generation } = await readStatus();
-  await new Promise((resolve) => setTimeout(resolve, 20_000));
-  const other = await ask("b");
-  await waitForSlot(other);
-  expect((await readStatus()).generation).toBe(generation + 1);
-  await get(`release/${other}`);
-});
+// workerd evicts other objects after ten seconds; only waiting can show that this one stays.
+test.runIf(process.env.LONG === "1")(
+  "the pool remembers which agent a process belongs to, however long it is idle",
+  async () => {
+    const first = await requestSlot("a");
+    await waitForSlot(first);
+    await get(`release/${first}`);
+    const { generation } = await readStatus();
+    await new Promise((resolve) => setTimeout(resolve, 20_000));
+    const other = await requestSlot("b");
+    await waitForSlot(other);
+    expect((await readStatus()).generation).toBe(generation + 1);
+    await get(`release/${other}`);
+  },
+);

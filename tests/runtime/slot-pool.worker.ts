@@ -2,7 +2,7 @@ import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 import { createSlotClient, type SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
 import type { SlotLease } from "../../packages/runtime/src/sandbox/slot-client.ts";
 
-// Objects that hold slots, wait for them and die, and a daemon that only counts processes.
+// Objects that hold slots, wait for them and die, and a daemon that only counts process generations.
 
 interface Env extends SandboxEnv {
   Holder: { getByName(name: string): Holder };
@@ -15,35 +15,34 @@ export class Daemon extends WorkerEntrypoint {
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/status") return Response.json({ pid: 1, startedAt: "", main: { restarts: 0 }, slots: [] });
-    const given = Number(searchParams.get("generation"));
-    const isCurrent = given === generation;
+    const isCurrent = Number(searchParams.get("generation")) === generation;
     if (isCurrent) generation++;
     return Response.json({ generation, ...(isCurrent ? { ended: "asked" } : {}) });
   }
 }
 
 export class Holder extends DurableObject<Env> {
-  readonly #aborting = new AbortController();
-  readonly #places: number[] = [];
+  readonly #abortController = new AbortController();
+  readonly #positions: number[] = [];
   #lease: SlotLease | undefined;
-  #end = "waits";
+  #status = "waiting";
 
-  /** Asks for a slot; comes back at once. */
-  async ask(agent: string): Promise<void> {
-    const terms = { agent, shared: false, maxMs: 60_000, waitMs: 60_000, signal: this.#aborting.signal };
+  /** Requests a slot; returns at once. */
+  async requestSlot(agent: string): Promise<void> {
+    const options = { agent, shared: false, maxMs: 60_000, waitMs: 60_000, signal: this.#abortController.signal };
     void createSlotClient(this.env)
-      ?.lease({ ...terms, onPlace: (before) => void this.#places.push(before) })
+      ?.lease({ ...options, onPlace: (position) => void this.#positions.push(position) })
       .then(
         (lease) => {
           this.#lease = lease;
-          this.#end = `has ${String(lease.service)}`;
+          this.#status = `has ${String(lease.service)}`;
         },
-        (error: Error) => (this.#end = error.message),
+        (error: Error) => (this.#status = error.message),
       );
   }
 
-  async look(): Promise<{ end: string; places: number[] }> {
-    return { end: this.#end, places: this.#places };
+  async inspect(): Promise<{ status: string; positions: number[] }> {
+    return { status: this.#status, positions: this.#positions };
   }
 
   async release(): Promise<void> {
@@ -55,7 +54,7 @@ export class Holder extends DurableObject<Env> {
   }
 
   async abort(): Promise<void> {
-    this.#aborting.abort(new Error("not any more"));
+    this.#abortController.abort(new Error("aborted by the test"));
   }
 
   async die(): Promise<void> {
@@ -65,11 +64,11 @@ export class Holder extends DurableObject<Env> {
 
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
-    const [, what = "", name = "", agent = ""] = new URL(request.url).pathname.split("/");
-    if (what === "status") return Response.json({ ...(await createSlotClient(env)?.status()), generation });
-    if (what === "forget") return Response.json((await createSlotClient(env)?.forget(name)) ?? null);
+    const [, action = "", name = "", agent = ""] = new URL(request.url).pathname.split("/");
+    if (action === "status") return Response.json({ ...(await createSlotClient(env)?.status()), generation });
+    if (action === "forget") return Response.json((await createSlotClient(env)?.forget(name)) ?? null);
     const holder = env.Holder.getByName(name) as unknown as Record<string, (agent: string) => Promise<unknown>>;
     if (name === "") return new Response("ready");
-    return Response.json((await holder[what]?.(agent).catch((error: Error) => error.message)) ?? null);
+    return Response.json((await holder[action]?.(agent).catch((error: Error) => error.message)) ?? null);
   },
 };

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRandom } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
 import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
-import { createEventGenerator } from "./history.ts";
+import { createEventGenerator } from "./event-generator.ts";
 
 let worker: BareWorker;
 
 beforeAll(async () => {
-  worker = await startBareWorker(new URL("store.worker.ts", import.meta.url), { objects: ["Shelf"] });
+  worker = await startBareWorker(new URL("store.worker.ts", import.meta.url), { objects: ["StoreObject"] });
 });
 
 afterAll(() => worker?.stop());
 
-const on =
+const openStore =
   (object: string) =>
   async (step: string, input: object = {}): Promise<any> => {
     const response = await fetch(`${worker.url}/${object}`, {
@@ -24,32 +24,32 @@ const on =
     return response.json();
   };
 
-test("whatever happened, everything derived from the log comes out the same when it is derived anew", async () => {
+test("rebuilding everything from the log gives the same state, for any history", async () => {
   const chance = createRandom("store");
   for (let history = 0; history < getRepeatCount("random histories", { sample: 3, full: 8 }); history++) {
-    const shelf = on(`history-${history}`);
-    const invent = createEventGenerator(chance);
+    const store = openStore(`history-${history}`);
+    const generator = createEventGenerator(chance);
     for (let round = 0; round < 12; round++) {
-      // What belongs together is recorded together; sometimes more than that comes at once.
-      const groups = Array.from({ length: 1 + chance.below(20) }, () => invent.next());
-      while (groups.length > 0) await shelf("record", { events: groups.splice(0, 1 + chance.below(3)).flat() });
-      const [tables, draft] = [await shelf("tables"), await shelf("draft")];
-      const [remembered, stored] = await shelf("inAll");
-      expect(remembered, `history ${history}, round ${round}`).toEqual(stored);
+      // A group of events is recorded together; sometimes several groups at once.
+      const groups = Array.from({ length: 1 + chance.below(20) }, () => generator.next());
+      while (groups.length > 0) await store("record", { events: groups.splice(0, 1 + chance.below(3)).flat() });
+      const [tables, draft] = [await store("tables"), await store("draft")];
+      const [cached, stored] = await store("totals");
+      expect(cached, `history ${history}, round ${round}`).toEqual(stored);
       const crash = chance.chance(0.4);
-      await shelf(crash ? "forget" : "rebuild");
-      expect(await shelf("tables"), `history ${history}, round ${round}`).toEqual(tables);
-      // A crash ends what was being said; the turn is taken up again and says it anew.
-      if (!crash) expect(await shelf("draft"), `the draft of history ${history}, round ${round}`).toEqual(draft);
-      const events = crash ? invent.resume() : [];
-      if (events.length > 0) await shelf("record", { events });
+      await store(crash ? "reopen" : "rebuild");
+      expect(await store("tables"), `history ${history}, round ${round}`).toEqual(tables);
+      // A crash discards the draft; the recovered turn starts it again.
+      if (!crash) expect(await store("draft"), `the draft of history ${history}, round ${round}`).toEqual(draft);
+      const events = crash ? generator.resume() : [];
+      if (events.length > 0) await store("record", { events });
       if (chance.chance(0.1)) {
-        for (let events = invent.finish(); events.length > 0; events = invent.finish())
-          await shelf("record", { events });
-        await shelf("clear");
+        for (let events = generator.finish(); events.length > 0; events = generator.finish())
+          await store("record", { events });
+        await store("clear");
       }
     }
-    const log: AgentEvent[] = await shelf("read", { limit: 100_000 });
+    const log: AgentEvent[] = await store("read", { limit: 100_000 });
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => (log[0]?.seq ?? 0) + index));
   }
 });
@@ -85,27 +85,27 @@ const completed: NewEvent = {
   },
 };
 
-test("what is being said is known from the log as far as it was stored", async () => {
-  const shelf = on("draft");
-  await shelf("record", { events: turn });
-  for (const word of ["one ", "two ", "three"]) await shelf("record", { events: [createDelta(word)] });
-  await shelf("rebuild");
-  expect(await shelf("draft")).toMatchObject({ messageId: "a", step: 1, text: "one two three" });
-  await shelf("record", { events: [createDelta(" four"), completed] });
-  expect((await shelf("tables")).messages).toMatchObject([{ id: "a", content: "one two three four" }, { id: "m" }]);
-  expect(await shelf("draft")).toBe(null);
+test("a rebuild restores the draft as far as it was stored", async () => {
+  const store = openStore("draft");
+  await store("record", { events: turn });
+  for (const word of ["one ", "two ", "three"]) await store("record", { events: [createDelta(word)] });
+  await store("rebuild");
+  expect(await store("draft")).toMatchObject({ messageId: "a", step: 1, text: "one two three" });
+  await store("record", { events: [createDelta(" four"), completed] });
+  expect((await store("tables")).messages).toMatchObject([{ id: "a", content: "one two three four" }, { id: "m" }]);
+  expect(await store("draft")).toBe(null);
 });
 
-test("what a model said is read the same right after it is written, after a restart and after a failed write", async () => {
+test("a message reads the same right after it is written, after a restart and after a failed write", async () => {
   const call = { id: "c", name: "add", input: { text: "ü" } };
-  const said: [string, NewEvent[]][] = [
+  const cases: [string, NewEvent[]][] = [
     ["plain", [createDelta("Grüße \u{1f600}")]],
     ["with calls and thoughts", [{ type: "model.delta", data: { runId: "t", delta: "x", reasoning: "why" } }]],
     ["half a character", [createDelta("a\ud83d")]],
     ["nothing", []],
   ];
-  for (const [name, deltas] of said) {
-    const shelf = on(`read-${name}`);
+  for (const [name, deltas] of cases) {
+    const store = openStore(`read-${name}`);
     const end = {
       ...completed,
       data: {
@@ -113,29 +113,29 @@ test("what a model said is read the same right after it is written, after a rest
         ...(name.startsWith("with") ? { toolCalls: [call], replay: { adapter: "x", data: 1 } } : {}),
       },
     };
-    // A write that fails as a whole leaves nothing to read.
-    await shelf("record", { events: [...turn, ...deltas] });
-    await expect(shelf("record", { events: [end, end] })).rejects.toThrow();
-    expect(await shelf("message", { id: "a" })).toBe(null);
-    await shelf("forget");
-    await shelf("rebuild");
-    await shelf("record", { events: [end] });
-    const right = await shelf("message", { id: "a" });
-    expect(right).toMatchObject({ id: "a", role: "assistant", status: "complete", tokensInput: 3 });
-    await shelf("forget");
-    expect(right).toEqual(await shelf("message", { id: "a" }));
-    await shelf("clear");
-    expect(await shelf("message", { id: "a" })).toBe(null);
+    // A failed write leaves nothing to read.
+    await store("record", { events: [...turn, ...deltas] });
+    await expect(store("record", { events: [end, end] })).rejects.toThrow();
+    expect(await store("message", { id: "a" })).toBe(null);
+    await store("reopen");
+    await store("rebuild");
+    await store("record", { events: [end] });
+    const message = await store("message", { id: "a" });
+    expect(message).toMatchObject({ id: "a", role: "assistant", status: "complete", tokensInput: 3 });
+    await store("reopen");
+    expect(message).toEqual(await store("message", { id: "a" }));
+    await store("clear");
+    expect(await store("message", { id: "a" })).toBe(null);
   }
 });
 
-test("the log is read in pages of any size, from any number", async () => {
+test("the log can be read in pages of any size, from any sequence number", async () => {
   const chance = createRandom("pages");
-  const shelf = on("pages");
+  const store = openStore("pages");
   const written: AgentEvent[] = [];
   for (let group = 0; group < 80; group++) {
     written.push(
-      ...(await shelf("record", {
+      ...(await store("record", {
         events: Array.from({ length: 1 + chance.below(9) }, (_, n) => createDelta(`${group}.${n}`)),
       })),
     );
@@ -143,35 +143,35 @@ test("the log is read in pages of any size, from any number", async () => {
   for (let reading = 0; reading < 20; reading++) {
     const after = chance.below(written.length);
     const limit = 1 + chance.below(70);
-    expect(await shelf("read", { after, limit })).toEqual(written.slice(after, after + limit));
+    expect(await store("read", { after, limit })).toEqual(written.slice(after, after + limit));
   }
-  expect(await shelf("read", { after: written.length })).toEqual([]);
+  expect(await store("read", { after: written.length })).toEqual([]);
 });
 
-test("events that do not go together are not stored at all", async () => {
-  const shelf = on("atomic");
-  await shelf("record", { events: turn });
-  const [tables, log] = [await shelf("tables"), await shelf("read")];
-  await shelf("inAll");
-  // A second answer under the same id cannot be.
+test("an invalid group of events is not stored at all", async () => {
+  const store = openStore("atomic");
+  await store("record", { events: turn });
+  const [tables, log] = [await store("tables"), await store("read")];
+  await store("totals");
+  // A second message with the same id is invalid.
   await expect(
-    shelf("record", {
+    store("record", {
       events: [createDelta("x"), completed, { type: "title.set", data: { title: "half" } }, completed],
     }),
   ).rejects.toThrow();
-  expect(await shelf("tables")).toEqual(tables);
-  expect(await shelf("read")).toEqual(log);
-  expect(await shelf("inAll")).toEqual([
+  expect(await store("tables")).toEqual(tables);
+  expect(await store("read")).toEqual(log);
+  expect(await store("totals")).toEqual([
     { calls: 0, ms: 0 },
     { calls: 0, ms: 0 },
   ]);
-  // Nor do they leave a gap.
-  expect((await shelf("record", { events: [createDelta("y")] }))[0].seq).toBe(log.length + 1);
+  // Nor does it leave a gap.
+  expect((await store("record", { events: [createDelta("y")] }))[0].seq).toBe(log.length + 1);
 });
 
-test("clearing forgets everything but what it cost, and no number comes twice", async () => {
-  const shelf = on("clear");
-  await shelf("record", {
+test("clearing keeps only the usage, and sequence numbers are not reused", async () => {
+  const store = openStore("clear");
+  await store("record", {
     events: [
       ...turn,
       createDelta("hello"),
@@ -179,24 +179,24 @@ test("clearing forgets everything but what it cost, and no number comes twice", 
       { type: "agent.completed", data: { runId: "t", result: "hello" } },
     ],
   });
-  const usage = await shelf("usage");
-  const last = (await shelf("read")).at(-1).seq;
-  for (let time = 0; time < 2; time++) await shelf("clear");
-  expect(await shelf("usage")).toEqual(usage);
-  const tables = await shelf("tables");
+  const usage = await store("usage");
+  const last = (await store("read")).at(-1).seq;
+  for (let time = 0; time < 2; time++) await store("clear");
+  expect(await store("usage")).toEqual(usage);
+  const tables = await store("tables");
   for (const name of ["turns", "inputs", "messages", "ledger", "actions", "facts", "blobs"])
     expect([name, tables[name]]).toEqual([name, []]);
-  await shelf("rebuild");
-  expect(await shelf("usage")).toEqual(usage);
-  expect((await shelf("read")).map(({ type, seq }: AgentEvent) => [type, seq])).toEqual([
+  await store("rebuild");
+  expect(await store("usage")).toEqual(usage);
+  expect((await store("read")).map(({ type, seq }: AgentEvent) => [type, seq])).toEqual([
     ["history.cleared", last + 2],
   ]);
-  await shelf("forget");
-  expect((await shelf("record", { events: turn }))[0].seq).toBe(last + 3);
+  await store("reopen");
+  expect((await store("record", { events: turn }))[0].seq).toBe(last + 3);
 });
 
-test("an app and the blob it lies in survive being cleared and derived anew, and one that was removed does not come back", async () => {
-  const shelf = on("app");
+test("an app and its blob survive clearing and rebuilding, and a removed app does not come back", async () => {
+  const store = openStore("app");
   const app = (blob: string) => ({
     version: blob.slice(0, 3),
     blob,
@@ -205,35 +205,35 @@ test("an app and the blob it lies in survive being cleared and derived anew, and
     bytes: 12,
     by: "owner",
   });
-  const [first] = await shelf("record", { events: [{ type: "app.set", data: app("one-blob") }] });
-  expect(await shelf("app")).toEqual({ ...app("one-blob"), updatedAt: first.ts });
-  const [second] = await shelf("record", {
+  const [first] = await store("record", { events: [{ type: "app.set", data: app("one-blob") }] });
+  expect(await store("app")).toEqual({ ...app("one-blob"), updatedAt: first.ts });
+  const [second] = await store("record", {
     events: [
       { type: "app.set", data: app("two-blob") },
       { type: "title.set", data: { title: "x" } },
     ],
   });
-  const kept = { ...app("two-blob"), updatedAt: second.ts };
-  expect(await shelf("readable")).toEqual([
+  const current = { ...app("two-blob"), updatedAt: second.ts };
+  expect(await store("blobs")).toEqual([
     { hash: "one-blob", media_type: "application/json" },
     { hash: "two-blob", media_type: "application/json" },
   ]);
-  // Twice: what a clearing kept, the next one keeps too.
-  for (const step of ["rebuild", "clear", "rebuild", "clear", "forget", "rebuild"]) {
-    await shelf(step);
-    expect([step, await shelf("app")]).toEqual([step, kept]);
+  // Twice: a second clearing keeps the app too.
+  for (const step of ["rebuild", "clear", "rebuild", "clear", "reopen", "rebuild"]) {
+    await store(step);
+    expect([step, await store("app")]).toEqual([step, current]);
   }
-  expect(await shelf("readable")).toEqual([{ hash: "two-blob", media_type: "application/json" }]);
-  await shelf("record", { events: [{ type: "app.removed", data: { by: "owner" } }] });
+  expect(await store("blobs")).toEqual([{ hash: "two-blob", media_type: "application/json" }]);
+  await store("record", { events: [{ type: "app.removed", data: { by: "owner" } }] });
   for (const step of ["rebuild", "clear", "rebuild"]) {
-    expect([step, await shelf("app")]).toEqual([step, null]);
-    await shelf(step);
+    expect([step, await store("app")]).toEqual([step, null]);
+    await store(step);
   }
-  expect([await shelf("app"), await shelf("readable")]).toEqual([null, []]);
+  expect([await store("app"), await store("blobs")]).toEqual([null, []]);
 });
 
-test("what was spent is kept by day and model, with the time of tools under none, and survives being cleared", async () => {
-  const shelf = on("days");
+test("usage is kept by day and model, tool time without a model, and survives clearing", async () => {
+  const store = openStore("days");
   const usage = (tokens: number, costUsd: number | null) => ({
     inputTokens: tokens,
     outputTokens: 1,
@@ -246,7 +246,7 @@ test("what was spent is kept by day and model, with the time of tools under none
     data: { runId: "t", step: 1, role: "fast", model, purpose: "check", usage: usage(tokens, costUsd), ms: 1000 },
   });
   const log = [
-    // Cleared long ago, when nobody kept days: it counts for the day on which it was cleared.
+    // Cleared by a release without daily usage: counts for the day of clearing.
     at(
       "2026-01-02T00:00:00.000Z",
       { type: "history.cleared", data: { by: "owner", usage: [{ model: "x:old", calls: 3, ...usage(30, null) }] } },
@@ -273,7 +273,7 @@ test("what was spent is kept by day and model, with the time of tools under none
       5,
     ),
   ];
-  const { usage: seen } = await shelf("load", { log });
+  const { usage: seen } = await store("load", { log });
   expect(seen.byDay).toEqual([
     {
       day: "2026-01-02",
@@ -301,31 +301,31 @@ test("what was spent is kept by day and model, with the time of tools under none
       ],
     },
   ]);
-  const spending = (await shelf("tables")).spending;
+  const spending = (await store("tables")).spending;
   expect(
     spending.find(({ day, model }: { day: string; model: string }) => day === "2026-01-03" && model === "x:a"),
   ).toMatchObject({ cost_usd: 0.25, unknown: 1 });
-  await shelf("clear");
-  expect((await shelf("tables")).spending).toEqual(spending);
-  await shelf("rebuild");
-  expect((await shelf("tables")).spending).toEqual(spending);
+  await store("clear");
+  expect((await store("tables")).spending).toEqual(spending);
+  await store("rebuild");
+  expect((await store("tables")).spending).toEqual(spending);
 });
 
-test("how long a turn was worked on leaves out its wait in line, its pauses, and the time the host was down", async () => {
-  const shelf = on("elapsed");
+test("a turn's elapsed time excludes its time in the queue, its pauses, and the host's downtime", async () => {
+  const store = openStore("elapsed");
   const [accepted, ...started] = turn;
   const seconds: [number, NewEvent][] = [
     [0, accepted as NewEvent],
-    // A minute in line.
+    // A minute in the queue.
     ...started.map((event): [number, NewEvent] => [60, event]),
     [62, completed],
     [63, { type: "run.paused", data: { runId: "t", reason: "deferred" } }],
-    // An hour until the report.
+    // An hour until the deferred result.
     [3663, { type: "run.resumed", data: { runId: "t", reason: "resolved", attempt: 0, crashes: 0, boot: "b" } }],
     [3665, { type: "run.tick", data: { runId: "t", step: 2 } }],
-    // Something of another turn does not count.
+    // Events of another turn do not count.
     [3670, { type: "run.canceled", data: { runId: "other" } }],
-    // A day without the host.
+    // The host is down for a day.
     [90_000, { type: "run.resumed", data: { runId: "t", reason: "recovered", attempt: 1, crashes: 1, boot: "c" } }],
     [90_004, { type: "run.tick", data: { runId: "t", step: 2 } }],
   ];
@@ -335,6 +335,6 @@ test("how long a turn was worked on leaves out its wait in line, its pauses, and
     ts: new Date(second * 1000).toISOString(),
     threadId: "global~test",
   }));
-  await shelf("load", { log });
-  expect(await shelf("elapsed")).toBe((3 + 2 + 4) * 1000);
+  await store("load", { log });
+  expect(await store("elapsed")).toBe((3 + 2 + 4) * 1000);
 });

@@ -20,7 +20,7 @@ const projections = [
   "middleware_state",
 ];
 
-interface StepRequest {
+interface StoreRequest {
   step: string;
   events?: NewEvent[];
   log?: AgentEvent[];
@@ -30,8 +30,8 @@ interface StepRequest {
   limit?: number;
 }
 
-/** An agent's store by itself, to be told events and looked into. */
-export class Shelf extends DurableObject {
+/** An agent's store by itself, driven step by step by a test. */
+export class StoreObject extends DurableObject {
   #store: AgentStore;
 
   constructor(ctx: DurableObjectState, env: object) {
@@ -49,27 +49,27 @@ export class Shelf extends DurableObject {
       id = "",
       after = 0,
       limit = 100,
-    } = (await request.json()) as StepRequest;
+    } = (await request.json()) as StoreRequest;
     const steps: Record<string, () => unknown> = {
       record: () => this.#store.record(events).map(({ event }) => event),
       rebuild: () => this.#store.rebuild(),
       clear: () => this.#store.clear("owner").map(({ event }) => event),
-      tables: () => this.#tables(),
+      tables: () => this.#readTables(),
       draft: () => this.#store.messages.draft,
       message: () => this.#store.messages.get(id),
       read: () => this.#store.log.read(after, limit),
       usage: () => summarizeUsage(this.#store.spending.readRows()),
       app: () => this.#store.facts.getApp(),
-      readable: () => this.ctx.storage.sql.exec("SELECT hash, media_type FROM blobs ORDER BY hash").toArray(),
+      blobs: () => this.ctx.storage.sql.exec("SELECT hash, media_type FROM blobs ORDER BY hash").toArray(),
       elapsed: () => measureElapsed(this.#store, "t"),
-      // As it is remembered, and as it is stored.
-      inAll: () =>
+      // As cached in memory, and as stored.
+      totals: () =>
         [this.#store.spending.getTotals(), this.#store.spending.readTotal()].map(({ calls, ms }) => ({ calls, ms })),
-      // As after a crash: what is on the disk, and nothing else.
-      forget: () => {
+      // As after a crash: only what is on disk.
+      reopen: () => {
         this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
       },
-      // Another agent's log, to derive from it what that agent derived.
+      // Loads another agent's log and returns what is derived from it.
       load: () => {
         for (const event of log)
           this.ctx.storage.sql.exec(
@@ -100,28 +100,31 @@ export class Shelf extends DurableObject {
     return Response.json((await steps[step]?.()) ?? null);
   }
 
-  #tables(): Record<string, unknown> {
+  #readTables(): Record<string, unknown> {
     return Object.fromEntries(
       projections.map((name) => [
         name,
-        this.ctx.storage.sql.exec(`SELECT rowid AS place, * FROM ${name} ORDER BY 2`).toArray().map(omitPosition(name)),
+        this.ctx.storage.sql
+          .exec(`SELECT rowid AS position, * FROM ${name} ORDER BY 2`)
+          .toArray()
+          .map(normalizePosition(name)),
       ]),
     );
   }
 }
 
-// Only among messages does the order of rows mean something; there it has to come out the same.
-function omitPosition(table: string) {
+// Row order is significant only for messages; there it has to be the same after a rebuild.
+function normalizePosition(table: string) {
   let order: number[] | undefined;
-  return ({ place, ...row }: Record<string, unknown>, _: number, rows: Record<string, unknown>[]) => {
-    order ??= rows.map((one) => Number(one.place)).sort((a, b) => a - b);
-    return table === "messages" ? { ...row, place: order.indexOf(Number(place)) } : row;
+  return ({ position, ...row }: Record<string, unknown>, _: number, rows: Record<string, unknown>[]) => {
+    order ??= rows.map((other) => Number(other.position)).sort((a, b) => a - b);
+    return table === "messages" ? { ...row, position: order.indexOf(Number(position)) } : row;
   };
 }
 
 export default {
-  fetch(request: Request, env: { Shelf: DurableObjectNamespace<Shelf> }): Promise<Response> | Response {
+  fetch(request: Request, env: { StoreObject: DurableObjectNamespace<StoreObject> }): Promise<Response> | Response {
     if (request.method === "GET") return new Response("alive");
-    return env.Shelf.getByName(new URL(request.url).pathname).fetch(request);
+    return env.StoreObject.getByName(new URL(request.url).pathname).fetch(request);
   },
 };

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { listCalls, full, joinText, ours, question, run, server, useModels } from "./model-calls.ts";
+import { listCalls, fullAnswer, joinText, ownAdapters, defaultRequest, run, server, useModels } from "./model-calls.ts";
 
 useModels();
 
-describe.each(ours)("our own wire $name", (adapter) => {
+describe.each(ownAdapters)("the built-in $name client", (adapter) => {
   test("one connection serves many calls", async () => {
-    // The body ends a little after its end marker, as bodies do.
+    // The body ends shortly after its end marker, as with real providers.
     server.answer(() => ({ text: ["a", "b"], delayMs: 5 }));
-    await run(adapter, question, { times: 6 });
+    await run(adapter, defaultRequest, { times: 6 });
     expect(server.countCalls()).toBe(6);
     expect(server.countConnections()).toBeLessThan(4);
   });
 
-  test("an answer that was not streamed is an answer", async () => {
-    server.answer({ ...full, whole: true });
+  test("an answer that was not streamed is accepted", async () => {
+    server.answer({ ...fullAnswer, whole: true });
     const { parts } = await run(adapter);
     expect(joinText(parts, "text")).toBe("Hello world.");
     expect(joinText(parts, "reasoning")).toBe("Let me think.");
-    expect(listCalls(parts)).toEqual(full.toolCalls);
+    expect(listCalls(parts)).toEqual(fullAnswer.toolCalls);
     expect(parts.at(-1)).toMatchObject({
       type: "finish",
       reason: "tool-calls",
@@ -25,7 +25,7 @@ describe.each(ours)("our own wire $name", (adapter) => {
     });
   });
 
-  test("no part ends in half a character", async () => {
+  test("no part ends in the middle of a character", async () => {
     server.answer({ text: ["a\ud83d", "\ude00b", "\ud83d", "\ude01"], delayMs: 3 });
     const { parts } = await run(adapter);
     const texts = parts.filter(({ type }: any) => type === "text").map(({ text }: any) => text);
@@ -33,7 +33,7 @@ describe.each(ours)("our own wire $name", (adapter) => {
     for (const text of texts) expect(text.isWellFormed?.() ?? !/[\ud800-\udbff]$/.test(text)).toBe(true);
   });
 
-  test("what arrives together comes together", async () => {
+  test("events that arrive together are delivered in one batch", async () => {
     server.answer({ text: Array.from({ length: 200 }, () => "x"), chunkBytes: 100_000 });
     const { batches, parts } = await run(adapter);
     expect(joinText(parts, "text")).toHaveLength(200);
@@ -41,55 +41,55 @@ describe.each(ours)("our own wire $name", (adapter) => {
     expect(batches.length).toBeLessThan(20);
   });
 
-  describe("a stream with a chunk for every delta that comes fast", () => {
+  describe("a fast stream with one chunk per delta", () => {
     const text = Array.from({ length: 1500 }, (_, index) => `w${index} ü\u{1f600} `);
 
-    test("is complete, in order and read in few batches", async () => {
+    test("is complete, in order and delivered in few batches", async () => {
       server.answer(() => ({ text }));
-      const { batches, parts } = await run(adapter, question, { times: 2 });
+      const { batches, parts } = await run(adapter, defaultRequest, { times: 2 });
       expect(joinText(parts, "text")).toBe(text.join("").repeat(2));
       expect(batches.length).toBeLessThan(text.length / 2);
     });
 
-    test("shows all that was sent before a pause", async () => {
+    test("delivers everything sent before a stall", async () => {
       server.answer({ text, fault: { kind: "stall", phase: "end" } });
-      const { parts, error, quietMs } = await run(adapter, question, { idleMs: 1500 });
-      expect(error).toMatchObject({ kind: "network", passing: true });
+      const { parts, error, quietMs } = await run(adapter, defaultRequest, { idleMs: 1500 });
+      expect(error).toMatchObject({ kind: "network", retryable: true });
       expect(joinText(parts, "text")).toBe(text.join(""));
-      // The last of it came when it was sent, not with the failure.
+      // The last part was delivered when it was sent, not together with the error.
       expect(quietMs).toBeGreaterThan(1000);
       server.release();
     });
 
-    test("is abandoned where nobody listens any more", async () => {
+    test("is abandoned when the reader leaves", async () => {
       server.answer([
         { text, fault: { kind: "stall", phase: "end" } },
         { text: ["Again", "."], delayMs: 200 },
       ]);
-      const { parts } = await run(adapter, question, { leave: text.join("").length / 2 });
+      const { parts } = await run(adapter, defaultRequest, { leave: text.join("").length / 2 });
       expect(joinText(parts, "text")).toMatch(/^w0 .*Again\.$/s);
       expect(server.countAbandoned()).toBe(1);
       server.release();
     });
   });
 
-  test("a key with a line break is refused without being shown", async () => {
-    const { error } = await run(adapter, question, { key: "sk-very-secret\nkey" });
-    expect(error).toMatchObject({ kind: "auth", passing: false });
+  test("a key with a line break is rejected without showing it", async () => {
+    const { error } = await run(adapter, defaultRequest, { key: "sk-very-secret\nkey" });
+    expect(error).toMatchObject({ kind: "auth", retryable: false });
     expect(JSON.stringify(error)).not.toContain("secret");
     expect(server.countCalls()).toBe(0);
   });
 
-  test("a web page instead of an answer is refused", async () => {
+  test("an HTML page in place of an answer is an error", async () => {
     server.answer({ fault: { kind: "status", status: 502, body: "<html><h1>Bad gateway</h1></html>" } });
     const { error } = await run(adapter);
-    expect(error).toMatchObject({ kind: "overloaded", passing: true });
+    expect(error).toMatchObject({ kind: "overloaded", retryable: true });
     expect(error.message).not.toContain("<");
   });
 });
 
-test("OpenAI's summaries are asked for once, and not again where the account may not have them", async () => {
-  const adapter = ours[1]!;
+test("OpenAI's reasoning summaries are requested, and the call is retried without them if the account may not use them", async () => {
+  const adapter = ownAdapters[1]!;
   server.answer(({ body }) =>
     body.reasoning
       ? {

@@ -17,7 +17,7 @@ interface Env {
   BLOBS: Fetcher;
 }
 
-/** Text of more than this is a blob. */
+/** Larger text is stored as a blob. */
 const limits = { ...defaultWorkspaceLimits, maxTextFileKb: 8, maxFileMb: 1 };
 
 interface PortRequest {
@@ -25,7 +25,7 @@ interface PortRequest {
   input: unknown[];
 }
 
-/** The object that stores the files, as an agent's object does. */
+/** The object that stores the files, like an agent's object. */
 export class Owner extends DurableObject<Env> {
   readonly #workspace: Workspace;
   readonly #port: LocalWorkspace;
@@ -42,32 +42,34 @@ export class Owner extends DurableObject<Env> {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const asked = (await request.json()) as PortRequest;
-    // What the port does not offer: what a test needs to set up and to look into.
-    const more: Record<string, (...input: never[]) => unknown> = {
+    const portRequest = (await request.json()) as PortRequest;
+    // Not part of the port: for setup and inspection by tests.
+    const testCalls: Record<string, (...input: never[]) => unknown> = {
       createBranch: (order: never) => this.#workspace.createBranch(order, { kind: "user", user: "owner" }),
       versions: () => this.#workspace.listVersions({ limit: 10_000 }).versions.map(({ id }) => id),
       contentAt: (path: string, version: number) => this.#workspace.getContent(path, { version }),
       keys: () => this.ctx.storage.sql.exec("SELECT id, key FROM versions ORDER BY id").toArray(),
     };
-    const { call, input } = asked;
-    return answer(async () => (more[call] ? more[call](...(input as never[])) : ask(this.#port, asked)));
+    const { call, input } = portRequest;
+    return respond(async () =>
+      testCalls[call] ? testCalls[call](...(input as never[])) : callPort(this.#port, portRequest),
+    );
   }
 }
 
-/** Another object that works in the owner's files. */
+/** Another object that works on the owner's files. */
 export class Client extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const [, , owner = ""] = new URL(request.url).pathname.split("/");
     const blobs: Blobs = openBlobs(this.env);
     const connect = () => this.env.Owner.getByName(owner).workspace as unknown as WorkspaceApi;
     const port = new RemoteWorkspace({ connect, blobs, limits });
-    const asked = (await request.json()) as PortRequest;
-    return answer(() => ask(port, asked));
+    const portRequest = (await request.json()) as PortRequest;
+    return respond(() => callPort(port, portRequest));
   }
 }
 
-function ask(port: WorkspacePort, { call, input }: PortRequest): Promise<unknown> {
+function callPort(port: WorkspacePort, { call, input }: PortRequest): Promise<unknown> {
   if (call === "append") return append(port, ...(input as [path: string, line: string, key: string]));
   if (call === "readText") return readText(port, input[0] as string);
   const method = port[call as "list"] as (...input: unknown[]) => Promise<unknown>;
@@ -79,7 +81,7 @@ async function readText(port: WorkspacePort, path: string): Promise<string | und
   return found && new TextDecoder().decode(await port.readBytes(found.content, path));
 }
 
-/** Reads a file and commits it with one line more, as an edit does: only if it is still what was read. */
+/** Reads a file and commits it with one more line, only if it is unchanged since. */
 async function append(port: WorkspacePort, path: string, line: string, key: string): Promise<CommitResult> {
   const found = await port.read(path);
   const before = found ? new TextDecoder().decode(await port.readBytes(found.content, path)) : "";
@@ -88,7 +90,7 @@ async function append(port: WorkspacePort, path: string, line: string, key: stri
   return port.commit({ edits: [{ write: path, content }], origin: { kind: "agent", agent: "client" }, expected, key });
 }
 
-async function answer(work: () => Promise<unknown>): Promise<Response> {
+async function respond(work: () => Promise<unknown>): Promise<Response> {
   try {
     const value = await work();
     return new Response(
@@ -96,7 +98,7 @@ async function answer(work: () => Promise<unknown>): Promise<Response> {
     );
   } catch (error) {
     return Response.json(
-      { refused: (error as { code?: string }).code ?? "threw", message: (error as Error).message },
+      { errorCode: (error as { code?: string }).code ?? "threw", message: (error as Error).message },
       { status: 400 },
     );
   }

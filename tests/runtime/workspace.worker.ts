@@ -9,7 +9,7 @@ import { Workspace } from "../../packages/runtime/src/workspace/workspace.ts";
 
 const owner: Origin = { kind: "user", user: "owner" };
 
-interface StepRequest {
+interface WorkspaceRequest {
   step: string;
   edits?: FileEdit[];
   origin?: Origin;
@@ -21,7 +21,7 @@ interface StepRequest {
     seen?: boolean;
     expected?: Record<string, string | null>;
   };
-  order?: never;
+  params?: never;
   path?: string;
   at?: { branch?: string; version?: number; after?: string };
   base?: number;
@@ -29,8 +29,8 @@ interface StepRequest {
   id?: number;
 }
 
-/** A workspace by itself, to be changed and looked into. */
-export class Desk extends DurableObject {
+/** A workspace by itself, driven step by step by a test. */
+export class WorkspaceObject extends DurableObject {
   readonly #events: NewEvent[] = [];
   #workspace: Workspace;
 
@@ -41,48 +41,46 @@ export class Desk extends DurableObject {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    const asked = (await request.json()) as StepRequest;
+    const input = (await request.json()) as WorkspaceRequest;
     try {
-      return Response.json((await this.#take(asked)) ?? null);
+      return Response.json((await this.#perform(input)) ?? null);
     } catch (error) {
       return Response.json(
-        { refused: (error as { code?: string }).code ?? "threw", message: (error as Error).message },
+        { errorCode: (error as { code?: string }).code ?? "threw", message: (error as Error).message },
         { status: 400 },
       );
     }
   }
 
-  #take({
+  #perform({
     step,
     edits = [],
     origin = owner,
     options = {},
-    order = {} as never,
+    params = {} as never,
     path = "",
     at = {},
     base = 0,
     name = "",
     id = 0,
-  }: StepRequest): unknown {
+  }: WorkspaceRequest): unknown {
     const files = this.#workspace;
     const steps: Record<string, () => unknown> = {
-      limits: () => void (this.#workspace = this.#open(order)),
+      limits: () => void (this.#workspace = this.#open(params)),
       commit: () => files.commit(edits, origin, options).version,
-      // With what a caller beyond this object is told: what changed, and whether it was made at all.
-      request: () => files.commit(edits, origin, options),
-      land: () => toLanded(files.rebaseEdits(edits, base, origin, options)),
+      rebase: () => omitPatches(files.rebaseEdits(edits, base, origin, options)),
       list: () => files.list(at),
       content: () => files.getContent(path, at),
       stat: () => files.stat(path, at),
       latest: () => files.latest(at.branch),
-      whole: () => this.#whole(at),
-      versions: () => files.listVersions({ limit: 50, ...(order as object) }),
+      contents: () => this.#readContents(at),
+      versions: () => files.listVersions({ limit: 50, ...(params as object) }),
       diff: () => files.diff(id, path || undefined),
-      revert: () => files.revert(order, origin),
-      branch: () => files.createBranch(order, origin),
+      revert: () => files.revert(params, origin),
+      branch: () => files.createBranch(params, origin),
       branches: () => files.listBranches(),
       remove: () => files.removeBranch(name, origin),
-      merge: () => files.merge(name, order, origin),
+      merge: () => files.merge(name, params, origin),
       totals: () => [files.getTotals(at.branch), this.#open({}).getTotals(at.branch)],
       replay: () => this.#replay(at.branch ?? "main"),
       copies: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM copies").one(),
@@ -91,9 +89,9 @@ export class Desk extends DurableObject {
           .exec("SELECT count(*) AS count FROM changes WHERE patch IS NOT NULL AND before_copy IS NULL")
           .one(),
       events: () => this.#events,
-      followed: () => this.#follow(edits, origin, options),
-      without: () => this.#failing(path as "commit", { edits, origin, options, order, name }),
-      statements: () => this.#statements(edits, base, origin, options),
+      observe: () => this.#observe(edits, origin, options),
+      failAtEachStatement: () => this.#failAtEachStatement(path as "commit", { edits, origin, options, params, name }),
+      countStatements: () => this.#countStatements(edits, base, origin, options),
       sql: () => this.ctx.storage.sql.exec(path).toArray(),
       age: () => void this.ctx.storage.sql.exec("UPDATE versions SET until = until - ?, at = at - ?", id, id),
     };
@@ -112,74 +110,77 @@ export class Desk extends DurableObject {
     });
   }
 
-  /** Does something again and again, each time with another statement that fails, until none does. Answers what there was before and after each. */
-  #failing(
+  /**
+   * Repeats a step with the first, second, … SQL statement failing, until it succeeds. Returns the state before and after
+   * each failure.
+   */
+  #failAtEachStatement(
     step: "commit" | "merge" | "revert" | "branch" | "remove",
     {
       edits,
       origin,
       options,
-      order,
+      params,
       name,
-    }: Required<Pick<StepRequest, "edits" | "origin" | "options" | "order" | "name">>,
+    }: Required<Pick<WorkspaceRequest, "edits" | "origin" | "options" | "params" | "name">>,
   ): unknown {
     const states: unknown[] = [];
     for (let failing = 1; ; failing += 1) {
-      let left = 0;
+      let statementsLeft = 0;
       const files = this.#open(
         {},
-        this.#watched(() => {
-          if (--left === 0) throw new Error("a statement failed");
+        this.#interceptStatements(() => {
+          if (--statementsLeft === 0) throw new Error("a statement failed");
         }),
       );
       if (options.joins) files.commit([{ write: "typed", content: `${failing}` }], origin, options);
-      const told: unknown[] = [];
-      files.subscribe((commit) => told.push(commit));
+      const commits: unknown[] = [];
+      files.subscribe((commit) => commits.push(commit));
       const { sql } = this.ctx.storage;
-      const state = () => ({
-        whole: this.#whole({}),
+      const readState = () => ({
+        contents: this.#readContents({}),
         versions: sql.exec("SELECT * FROM versions").toArray(),
         changes: sql.exec("SELECT * FROM changes").toArray(),
         branches: this.#workspace.listBranches(),
         totals: files.getTotals(),
-        told: [...told],
+        commits: [...commits],
         events: this.#events.length,
       });
-      const before = state();
-      const works = {
+      const before = readState();
+      const steps = {
         commit: () => files.commit(edits, origin, options),
-        merge: () => files.merge(name, order, origin),
-        revert: () => files.revert(order, origin),
-        branch: () => files.createBranch(order, origin),
+        merge: () => files.merge(name, params, origin),
+        revert: () => files.revert(params, origin),
+        branch: () => files.createBranch(params, origin),
         remove: () => files.removeBranch(name, origin),
       };
-      left = failing;
+      statementsLeft = failing;
       try {
-        works[step]();
+        steps[step]();
         return states;
       } catch (error) {
         if ((error as Error).message !== "a statement failed") throw error;
       }
-      left = 0;
-      states.push({ before, after: state() });
+      statementsLeft = 0;
+      states.push({ before, after: readState() });
     }
   }
 
-  /** How many statements it takes to bring edits to the files of now. */
-  #statements(edits: FileEdit[], base: number, origin: Origin, options: object): number {
+  /** Counts the SQL statements of a rebase. */
+  #countStatements(edits: FileEdit[], base: number, origin: Origin, options: object): number {
     let count = 0;
     this.#open(
       {},
-      this.#watched(() => (count += 1)),
+      this.#interceptStatements(() => (count += 1)),
     ).rebaseEdits(edits, base, origin, options);
     return count;
   }
 
-  #watched(onStatement: () => void): DurableObjectStorage {
+  #interceptStatements(onStatement: () => void): DurableObjectStorage {
     const { storage } = this.ctx;
-    const exec = (...given: Parameters<SqlStorage["exec"]>) => {
+    const exec = (...args: Parameters<SqlStorage["exec"]>) => {
       onStatement();
-      return storage.sql.exec(...given);
+      return storage.sql.exec(...args);
     };
     return {
       sql: { exec },
@@ -187,11 +188,11 @@ export class Desk extends DurableObject {
     } as unknown as DurableObjectStorage;
   }
 
-  #whole(at: { branch?: string; version?: number }): [string, FileContent | undefined][] {
+  #readContents(at: { branch?: string; version?: number }): [string, FileContent | undefined][] {
     return this.#workspace.list(at).files.map(({ path }) => [path, this.#workspace.getContent(path, at)]);
   }
 
-  /** Does everything again that the history says, from nothing. */
+  /** Rebuilds the files from the stored changes. */
   #replay(branch: string): [string, FileContent][] {
     const { sql } = this.ctx.storage;
     const state = new Map<string, FileContent>();
@@ -200,11 +201,11 @@ export class Desk extends DurableObject {
       branch,
     );
     for (const { path, after, patch, after_copy: copy } of rows.toArray()) {
-      const facts =
+      const metadata =
         after === null ? undefined : (JSON.parse(after) as { blob?: string; size: number; mediaType: string });
-      if (!facts) state.delete(path);
-      else if (facts.blob !== undefined)
-        state.set(path, { blob: facts.blob, size: facts.size, mediaType: facts.mediaType });
+      if (!metadata) state.delete(path);
+      else if (metadata.blob !== undefined)
+        state.set(path, { blob: metadata.blob, size: metadata.size, mediaType: metadata.mediaType });
       else if (patch !== null) state.set(path, applyPatch(state.get(path) as string, JSON.parse(patch)));
       else
         state.set(path, sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", copy).one().content);
@@ -212,21 +213,21 @@ export class Desk extends DurableObject {
     return [...state].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  #follow(edits: FileEdit[], origin: Origin, options: object): unknown {
-    const heard: unknown[] = [];
-    const stop = this.#workspace.subscribe((commit) => heard.push(commit));
+  #observe(edits: FileEdit[], origin: Origin, options: object): unknown {
+    const commits: unknown[] = [];
+    const unsubscribe = this.#workspace.subscribe((commit) => commits.push(commit));
     this.#workspace.commit(edits, origin, options);
-    stop();
-    return heard;
+    unsubscribe();
+    return commits;
   }
 }
 
 export default {
-  fetch(request: Request, env: { Desk: DurableObjectNamespace }): Promise<Response> {
-    return env.Desk.getByName(new URL(request.url).pathname).fetch(request);
+  fetch(request: Request, env: { WorkspaceObject: DurableObjectNamespace }): Promise<Response> {
+    return env.WorkspaceObject.getByName(new URL(request.url).pathname).fetch(request);
   },
 };
 
-function toLanded({ version, overlaps }: CommitResult): CommitResponse {
+function omitPatches({ version, overlaps }: CommitResult): CommitResponse {
   return { ...(version ? { version } : {}), overlaps };
 }

@@ -5,7 +5,7 @@ export interface Order {
   totalUsd: number;
 }
 
-/** What the shop begins with. */
+/** Orders of a new shop. */
 export const sampleOrders: readonly Order[] = [
   { id: "A100", status: "delivered", items: [{ sku: "lantern", count: 2 }], totalUsd: 84 },
   { id: "A101", status: "shipped", items: [{ sku: "desk-lamp", count: 1 }], totalUsd: 59.5 },

@@ -1,8 +1,8 @@
 import { type Order, sampleOrders, sampleStock } from "./sample.ts";
 
 /**
- * The shop's books, in the agent's own database: durable, gone when the agent is deleted, and nothing to install. A
- * real shop would ask its own service in these same places.
+ * The shop's data in the agent's own database: durable, deleted together with the agent, and nothing to install. A real
+ * shop would call its own service here instead.
  */
 export class Shop {
   readonly #sql: SqlStorage;
@@ -23,49 +23,49 @@ export class Shop {
       sql.exec("INSERT INTO shop_stock (sku, count) VALUES (?, ?)", sku, count);
   }
 
-  /** An order as it is now. Whoever looks at it has seen it, which a refund asks for. */
+  /** Returns an order and marks it as looked up, which a refund requires. */
   lookUp(id: string): Order & { refunded: boolean } {
-    const order = this.#order(id);
+    const order = this.#getOrder(id);
     this.#sql.exec("UPDATE shop_orders SET looked_up = 1 WHERE id = ?", id);
-    return { ...order, refunded: this.#refund(id) !== undefined };
+    return { ...order, refunded: this.#findRefund(id) !== undefined };
   }
 
-  /** Pays an order back: once, and only where the shop's policy allows it. `call` makes a repeated call the same refund. */
-  refund(id: string, reason: string, call: string): { id: string; refundedUsd: number } {
-    const order = this.#order(id);
-    const before = this.#refund(id);
-    if (before && before.call !== call) throw new Error(`Order ${id} was refunded already.`);
-    if (!this.#seen(id)) throw new Error(`Order ${id} has not been looked up. Look at it before money is paid back.`);
+  /** Refunds an order once, if the policy allows it. `callId` identifies a repeated call as the same refund. */
+  refund(id: string, reason: string, callId: string): { id: string; refundedUsd: number } {
+    const order = this.#getOrder(id);
+    const existing = this.#findRefund(id);
+    if (existing && existing.call !== callId) throw new Error(`Order ${id} has already been refunded.`);
+    if (!this.#isLookedUp(id)) throw new Error(`Order ${id} has not been looked up. Look it up before refunding it.`);
     if (order.status !== "delivered")
-      throw new Error(`Order ${id} is ${order.status}; only delivered orders are refunded. Offer to cancel it.`);
-    if (!before)
+      throw new Error(`Order ${id} is ${order.status}; only delivered orders can be refunded. Offer to cancel it.`);
+    if (!existing)
       this.#sql.exec(
         "INSERT INTO shop_refunds (id, call, usd, reason) VALUES (?, ?, ?, ?)",
         id,
-        call,
+        callId,
         order.totalUsd,
         reason,
       );
     return { id, refundedUsd: order.totalUsd };
   }
 
-  inventory(sku: string): { sku: string; count: number } {
+  checkInventory(sku: string): { sku: string; count: number } {
     const [row] = this.#sql.exec<{ count: number }>("SELECT count FROM shop_stock WHERE sku = ?", sku).toArray();
     if (!row) throw new Error(`The shop does not sell ${sku}. It sells ${Object.keys(sampleStock).join(", ")}.`);
     return { sku, count: row.count };
   }
 
-  #order(id: string): Order {
+  #getOrder(id: string): Order {
     const [row] = this.#sql.exec<{ data: string }>("SELECT data FROM shop_orders WHERE id = ?", id).toArray();
-    if (!row) throw new Error(`There is no order ${id}. Ask the customer for the number on the receipt.`);
+    if (!row) throw new Error(`Order ${id} not found. Ask the customer for the number on the receipt.`);
     return JSON.parse(row.data) as Order;
   }
 
-  #seen(id: string): boolean {
+  #isLookedUp(id: string): boolean {
     return this.#sql.exec("SELECT 1 FROM shop_orders WHERE id = ? AND looked_up = 1", id).toArray().length > 0;
   }
 
-  #refund(id: string): { call: string } | undefined {
+  #findRefund(id: string): { call: string } | undefined {
     return this.#sql.exec<{ call: string }>("SELECT call FROM shop_refunds WHERE id = ?", id).toArray()[0];
   }
 }

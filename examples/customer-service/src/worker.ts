@@ -7,15 +7,15 @@ import { refundOrder } from "./tools/refund-order.ts";
 
 export { Agency, handler as default, Supervision, User } from "@thinkery/runtime";
 
-/** Whoever is an agent here speaks for the shop, and has its tools. */
+/** An agent that represents the shop and has its tools. */
 export class Think extends Base {
   #shop: Shop | undefined;
 
   protected override getAdditionalInstructions(): string {
     return [
-      "You answer customers of the Lantern Shop, which sells lamps.",
-      "Look an order up before you speak of it, and never guess what is in it.",
-      "Refunds are the shop's decision: if the tool refuses one, say why, and offer what the shop can do.",
+      "You help customers of the Lantern Shop, which sells lamps.",
+      "Look up an order before you talk about it, and never guess its contents.",
+      "The shop decides on refunds: if the tool rejects one, explain why and offer what the shop can do.",
     ].join("\n");
   }
 
@@ -24,7 +24,7 @@ export class Think extends Base {
     return [lookupOrder(this.#shop), refundOrder(this.#shop), checkInventory(this.#shop)];
   }
 
-  /** With a key of some provider the host's own choice holds; without one, a script plays. */
+  /** Uses the host's default model if an API key is set, and a script otherwise. */
   protected override getModelConfig(): Partial<ModelRoles> {
     return this.env.PROVIDERS.length > 0 ? {} : { primary: "scripted:support" };
   }

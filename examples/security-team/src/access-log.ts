@@ -14,7 +14,7 @@ const line = (minute: number, ip: string, user: string, path: string, status: nu
   status,
 });
 
-/** A morning at some company: two people at work, and one who would like to get in. */
+/** A morning at a company: two employees, and one attacker. */
 export const accessLog: readonly LogLine[] = [
   line(1, "192.0.2.10", "ada", "/login", 200),
   line(2, "192.0.2.10", "ada", "/reports", 200),

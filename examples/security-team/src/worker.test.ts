@@ -32,25 +32,25 @@ async function reply(agent: string, message: string): Promise<string> {
   return outcome.content;
 }
 
-const stateOf = async (agent: string) => (await host.client.agent(agent).state()).state;
-const toolsOf = async (agent: string) => (await stateOf(agent)).tools.map(({ name }) => name).toSorted();
+const getState = async (agent: string) => (await host.client.agent(agent).state()).state;
+const listTools = async (agent: string) => (await getState(agent)).tools.map(({ name }) => name).toSorted();
 
-test("tags decide who has which tools", async () => {
+test("tags determine which tools an agent has", async () => {
   await host.agent("ali", { blueprint: "analyst" });
   await host.agent("mia", { blueprint: "manager" });
-  expect(await toolsOf("ali")).toEqual(["failedLogins", "requestsFrom", "set_title", "topAddresses"]);
-  expect(await toolsOf("mia")).toEqual(["set_title", "write_todos"]);
+  expect(await listTools("ali")).toEqual(["failedLogins", "requestsFrom", "set_title", "topAddresses"]);
+  expect(await listTools("mia")).toEqual(["set_title", "write_todos"]);
 });
 
-test("the analyst finds out what the manager cannot", async () => {
+test("the analyst can use tools that the manager does not have", async () => {
   await host.agent("ann", { blueprint: "analyst" });
   expect(await reply("ann", "Who is suspicious?")).toContain(
     '{"suspects":[{"ip":"203.0.113.77","users":["root","admin","ada","bob","test","backup","oracle"]}]}',
   );
   await host.agent("max", { blueprint: "manager" });
   expect(await reply("max", "Make a plan")).toContain("There is a plan");
-  expect((await stateOf("max")).todos).toHaveLength(2);
-  // The script calls the analyst's tools; the gate has none of them for a manager.
+  expect((await getState("max")).todos).toHaveLength(2);
+  // The script calls the analyst's tools, which the manager does not have.
   await reply("max", "Who is suspicious?");
   const results = (await host.client.agent("max").messages()).messages.flatMap(({ toolResult }) =>
     toolResult ? [toolResult] : [],
@@ -58,7 +58,7 @@ test("the analyst finds out what the manager cannot", async () => {
   expect(results.filter(({ failed }) => failed).length).toBe(3);
 });
 
-test("the audit shows what an analyst did, as much of it as the blueprint wants, and outlives a crash", async () => {
+test("the audit shows the latest calls up to the configured number, and survives a crash", async () => {
   const bea = await host.agent("bea", { blueprint: "analyst", model: "scripted:busy" });
   await reply("bea", "Count.");
   await host.kill();
@@ -66,11 +66,11 @@ test("the audit shows what an analyst did, as much of it as the blueprint wants,
   expect((await bea.state()).state.audit).toEqual({ started: 7, last: calls });
 
   const eve = await host.agent("eve", { blueprint: "analyst", model: "scripted:lost" });
-  expect(await reply("eve", "Look.")).toContain("Nothing in the log comes from 198.51.100.1");
+  expect(await reply("eve", "Look.")).toContain("No requests from 198.51.100.1");
   expect((await eve.state()).state.audit).toMatchObject({
     started: 1,
     last: [{ tool: "requestsFrom", outcome: "failed" }],
   });
   await host.agent("mo", { blueprint: "manager" });
-  expect(await stateOf("mo")).not.toHaveProperty("audit");
+  expect(await getState("mo")).not.toHaveProperty("audit");
 });

@@ -14,16 +14,16 @@ export const { Think, Agency, User, Supervision, handler } = new AgentSystem({ d
     name: "manager",
     description: "Plans the work of the team and speaks to people.",
     prompt:
-      "You lead a small security team. Plan what has to be found out, and say who should find it out. You do not read logs yourself.",
-    // Not "default": whoever only plans needs neither code nor a shell.
+      "You lead a small security team. Plan what to investigate and who should do it. You do not read logs yourself.",
+    // Not "default": a planner needs neither code execution nor a shell.
     tags: ["planning"],
   })
   .addAgent({
     name: "analyst",
-    description: "Reads the access log and says what is wrong in it.",
-    prompt: "You are a security analyst. Look at the numbers before you judge, and name the addresses you speak of.",
+    description: "Reads the access log and reports anomalies.",
+    prompt: "You are a security analyst. Look at the numbers before you judge, and name the addresses you refer to.",
     tags: ["security", "audit"],
-    // Known to the compiler since `use(audit)`: try to misspell it.
+    // Type-checked because of `use(audit)`: a misspelled key does not compile.
     config: { audit: { keep: 5 }, budget: { steps: 20 } },
   })
   .export();

@@ -7,7 +7,7 @@ export function App() {
   const login = useLogin();
   switch (login.state) {
     case "checking":
-      return <p className="unseen">Loading…</p>;
+      return <p className="visually-hidden">Loading…</p>;
     case "unreachable":
       return <UnreachableView message={login.message} />;
     case "out":

@@ -32,19 +32,19 @@ import { serveApp } from "./tools/serve-app.ts";
 import { stockTools } from "./tools/stock.ts";
 
 export interface AgentSystemOptions {
-  /** The model of agents whose blueprint, class and props name none; without it, what the host finds. */
+  /** Model of agents whose blueprint, class and props name none. Defaults to what the host finds. */
   defaultModel?: string;
-  /** Models of one's own, beside those of the providers we know. */
+  /** Custom models, in addition to those of the built-in providers. */
   provider?: ModelProvider;
   handlerOptions?: HandlerOptions;
 }
 
-/** A blueprint whose config is checked by the compiler: it may have the keys of the middleware that was added before. */
+/** A blueprint with a type-checked config: it accepts the keys of the middleware added so far. */
 export type AgentBlueprint<Config extends object> = Omit<NewBlueprint, "config"> & {
   config?: BlueprintConfig & Partial<Config>;
 };
 
-/** What a Worker exports: its objects under these names, and the handler as the default. */
+/** What a Worker exports: its Durable Objects under these names, and the handler as the default. */
 export interface WorkerExports {
   Think: ReturnType<typeof createThinkClass>;
   Agency: ReturnType<typeof createAgencyClass>;
@@ -54,7 +54,8 @@ export interface WorkerExports {
 }
 
 /**
- * Says what agents can be made of, and makes a Worker of it. The stock host is built with it too.
+ * Defines the tools, middleware, blueprints and drivers available to agents, and builds a Worker from them. The stock
+ * host is built with it too.
  *
  * ```ts
  * export const { Think, Agency, User, Supervision, handler } = new AgentSystem({ defaultModel: "openai:gpt-4.1-mini" })
@@ -78,7 +79,7 @@ export class AgentSystem<Config extends object = object> {
     this.#blueprints.set(defaultBlueprint.name, defaultBlueprint);
   }
 
-  /** The stock tools and middleware, under the tag `default`; what few agents need under tags of its own. */
+  /** Adds the stock tools and middleware under the tag `default`; those that few agents need have tags of their own. */
   defaults(): this {
     this.#add(planning as Middleware<never>, []);
     this.#add(filesystem as Middleware<never>, []);
@@ -87,7 +88,7 @@ export class AgentSystem<Config extends object = object> {
     return this;
   }
 
-  /** A tool for the agents whose blueprint shares a tag with it; without tags, for those with `default`. */
+  /** Adds a tool for agents whose blueprint shares a tag with it. The tag is `default` unless tags are given. */
   addTool(tool: Tool, tags: readonly string[] = ["default"]): this {
     const other = this.#tools.find(({ value }) => value.name === tool.name);
     if (other) {
@@ -95,22 +96,23 @@ export class AgentSystem<Config extends object = object> {
         `Two tools are named “${tool.name}”: “${shortenDescription(other.value)}” with the tags ${other.tags.join(", ")}, and “${shortenDescription(tool)}” with ${tags.join(", ")}. Rename one.`,
       );
     }
-    if (tags.length === 0) throw new Error(`The tool “${tool.name}” has no tags, so no agent could have it.`);
+    if (tags.length === 0)
+      throw new Error(`The tool “${tool.name}” has no tags, so no agent could use it. Pass at least one.`);
     this.#tools.push({ value: tool, tags });
     return this;
   }
 
   /**
-   * A source of tools that may change while the Worker runs, such as those of a server, for the agents whose blueprint
-   * shares a tag with it. Created once per agent. An agent goes without it if it fails.
+   * Adds a source of tools that may change while the Worker runs, such as those of a server, for agents whose blueprint
+   * shares a tag with it. Created once per agent. If it fails, the agent runs without its tools.
    */
   addToolSource(create: ToolSourceFactory, tags: readonly string[] = ["default"]): this {
-    if (tags.length === 0) throw new Error("The tool source has no tags, so no agent could have it.");
+    if (tags.length === 0) throw new Error("The tool source has no tags, so no agent could use it. Pass at least one.");
     this.#toolSources.push({ value: create, tags });
     return this;
   }
 
-  /** A middleware for the agents whose blueprint shares a tag with it: one of its own, or one given here. */
+  /** Adds a middleware for agents whose blueprint shares a tag with it: one of its own tags, or one given here. */
   use<Seen extends object, Added extends object>(
     middleware: Middleware<Seen, Added>,
     tags: readonly string[] = [],
@@ -119,30 +121,30 @@ export class AgentSystem<Config extends object = object> {
     return this as unknown as AgentSystem<Config & Added>;
   }
 
-  /** A static blueprint; agencies may override it. */
+  /** Adds a static blueprint. Agencies can override it. */
   addAgent(blueprint: AgentBlueprint<Config>): this {
     const parsed = blueprintSchema.safeParse(blueprint);
     if (!parsed.success)
       throw new Error(`The blueprint “${blueprint.name}”: ${createValidationError("blueprint", parsed.error).message}`);
     const { data } = parsed;
     const other = this.#blueprints.get(data.name);
-    if (other && other !== defaultBlueprint) throw new Error(`There are two blueprints “${data.name}”.`);
+    if (other && other !== defaultBlueprint) throw new Error(`Two blueprints are named “${data.name}”. Rename one.`);
     this.#blueprints.set(data.name, data);
     return this;
   }
 
-  /** A way to compute turns, chosen by the `driver` of an agent or its blueprint. */
+  /** Adds a driver, which agents and blueprints select with `driver`. */
   addDriver(driver: DriverDefinition): this {
     if (this.#drivers.some(({ name }) => name === driver.name)) {
-      throw new Error(`There is already a driver “${driver.name}”. Rename one.`);
+      throw new Error(`Two drivers are named “${driver.name}”. Rename one.`);
     }
-    const problem = findNameIssue(nameRules.driver, driver.name);
-    if (problem) throw new Error(`“${driver.name}” cannot be a driver's name: ${problem}.`);
+    const issue = findNameIssue(nameRules.driver, driver.name);
+    if (issue) throw new Error(`“${driver.name}” is not a valid driver name: ${issue}.`);
     this.#drivers.push(driver);
     return this;
   }
 
-  /** The Worker's objects and its handler. What cannot work is refused here, before anything runs. */
+  /** Returns the Worker's Durable Objects and handler. Throws if the system is not valid, before anything runs. */
   export(): WorkerExports {
     const system = this.#build();
     return {
@@ -154,14 +156,14 @@ export class AgentSystem<Config extends object = object> {
     };
   }
 
-  #add(middleware: Middleware<never>, given: readonly string[]): void {
+  #add(middleware: Middleware<never>, extraTags: readonly string[]): void {
     const { name } = middleware;
     if (this.#middleware.some(({ value }) => value.name === name))
-      throw new Error(`There are two middlewares “${name}”. Rename one.`);
-    const tags = [...new Set([...(middleware.tags ?? []), ...given])];
+      throw new Error(`Two middlewares are named “${name}”. Rename one.`);
+    const tags = [...new Set([...(middleware.tags ?? []), ...extraTags])];
     if (tags.length === 0)
       throw new Error(
-        `The middleware “${name}” has no tags, so no agent could have it. Give it some: .use(${name}, ["default"]).`,
+        `The middleware “${name}” has no tags, so no agent could use it. Add one: .use(${name}, ["default"]).`,
       );
     this.#middleware.push({ value: middleware, tags });
   }
@@ -177,21 +179,21 @@ export class AgentSystem<Config extends object = object> {
       ...(defaultModel ? { defaultModel } : {}),
       ...(provider ? { provider } : {}),
     };
-    // Whatever their tags: a blueprint that is stored later may have any of them together.
+    // Regardless of tags: a blueprint stored later may combine any of them.
     collectTools(system);
     for (const blueprint of system.blueprints) this.#check(system, blueprint);
     return system;
   }
 
   #check(system: System, blueprint: Blueprint): void {
-    // The stock blueprint is there even in a system that has nothing under its tag.
+    // The default blueprint exists even in a system that has nothing under its tag.
     const [warning] = blueprint === defaultBlueprint ? [] : findWarnings(system, blueprint);
     if (warning) throw new Error(`The blueprint “${blueprint.name}”: ${warning}`);
     checkBlueprint(system, blueprint);
   }
 }
 
-// The SDK finds classes by name, so they are called what they are exported as.
+// The Agents SDK looks classes up by name, so each must be named like its export.
 function createThinkClass(system: System) {
   const subclass = class extends Think {
     protected override getSystem(): System {

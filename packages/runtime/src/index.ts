@@ -1,4 +1,4 @@
-/** `@thinkery/runtime`: for a Worker of one's own. */
+/** `@thinkery/runtime`: the public API for custom Workers. */
 export {
   type AgentBlueprint,
   AgentSystem,

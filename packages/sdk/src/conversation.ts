@@ -1,4 +1,4 @@
-/** A conversation with an agent as a reader sees it, kept up to date. For pages; no framework is needed. */
+/** A live view of the conversation with an agent, for pages. Needs no framework; see `react` for a hook. */
 export type { Capability } from "./client/capability.ts";
 export type { Call, Result } from "./conversation/call.ts";
 export type { FileChanges as Changed } from "./conversation/changes.ts";

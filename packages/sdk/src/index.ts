@@ -1,4 +1,4 @@
-/** The outside of Thinkery as schemas and types. Safe in Workers, Node and the browser. */
+/** The public API of Thinkery: definitions, schemas and types. Runs in Workers, Node and browsers. */
 export * from "./conversation/update.ts";
 export * from "./define/code.ts";
 export * from "./define/defer.ts";
@@ -26,6 +26,7 @@ export * from "./protocol/file.ts";
 export * from "./protocol/file-path.ts";
 export * from "./protocol/frame.ts";
 export * from "./protocol/health.ts";
+export * from "./protocol/job-event.ts";
 export * from "./protocol/message.ts";
 export * from "./protocol/models.ts";
 export * from "./protocol/name-schemas.ts";

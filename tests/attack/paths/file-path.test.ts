@@ -1,25 +1,23 @@
 import { parseFilePath, parseFolderPath, foldPathCase, isThinkeryError, pathLimits } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { createRandom } from "../../kit/random.ts";
-import { pathCases, twins } from "./cases.ts";
+import { pathCases, caseCollisions } from "./cases.ts";
 
-/** Where a path leads, or that it is refused. Whatever else is thrown is a mistake of ours. */
-function resolvePath(path: string, of: (text: string) => string | undefined = parseFilePath): string | undefined {
+/** Returns the resolved path, or undefined if it is rejected as a bad request. Rethrows other errors. */
+function resolvePath(path: string, parse: (text: string) => string | undefined = parseFilePath): string | undefined {
   try {
-    return of(path);
+    return parse(path);
   } catch (error) {
     if (!isThinkeryError(error) || error.code !== "bad_request") throw error;
-    // It is shown to people and models: on one line, not longer than it has to be, without what was hidden in it.
-    expect(error.message).toMatch(
-      /^“[^\p{Cc}\u202a-\u202e\u2066-\u2069]*” cannot be a path in the workspace: .{1,150}\.$/su,
-    );
+    // Shown to people and models: one line, short, without hidden characters.
+    expect(error.message).toMatch(/^Invalid path “[^\p{Cc}\u202a-\u202e\u2066-\u2069]*”: .{1,150}\.$/su);
     expect(error.message.length).toBeLessThan(350);
     expect(error.message.isWellFormed()).toBe(true);
     return undefined;
   }
 }
 
-/** What every path in a workspace is, whoever asked for it. */
+/** Checks what holds for every path in a workspace. */
 function expectInside(path: string): void {
   expect(path.split("/").every((name) => name !== "" && name !== "." && name !== "..")).toBe(true);
   expect(path).not.toMatch(/^[/~]$|^\/|[\\\0:]/);
@@ -32,39 +30,42 @@ function expectInside(path: string): void {
   );
 }
 
-test("there are many hostile paths, each another", () => {
+test("there are at least 500 different hostile paths", () => {
   expect(pathCases.length).toBeGreaterThanOrEqual(500);
   expect(new Set(pathCases.map(({ path }) => path)).size).toBe(pathCases.length);
 });
 
-test.each(pathCases.map((one) => [one.why, formatPath(one.path), one] as const))("%s: %s", (_, __, { path, lands }) => {
-  const landed = resolvePath(path);
-  expect(landed).toBe(lands);
-  if (landed !== undefined) expectInside(landed);
-});
+test.each(pathCases.map((pathCase) => [pathCase.kind, formatPath(pathCase.path), pathCase] as const))(
+  "%s: %s",
+  (_, __, { path, storedAs }) => {
+    const resolved = resolvePath(path);
+    expect(resolved).toBe(storedAs);
+    if (resolved !== undefined) expectInside(resolved);
+  },
+);
 
 test.each([
-  ["/etc/passwd", "it is outside; paths are relative to the workspace, or begin with /work/"],
+  ["/etc/passwd", "it is outside the workspace; use a relative path, or one that starts with /work/"],
   ["../x", "“..” is not a name"],
-  ["a\\b", "write it with slashes, not backslashes"],
-  ["nul.txt", "“nul.txt” is a device on some machines"],
-])("%s is refused with a reason", (path, reason) => {
-  expect(() => parseFilePath(path)).toThrow(`“${path}” cannot be a path in the workspace: ${reason}.`);
+  ["a\\b", "use slashes, not backslashes"],
+  ["nul.txt", "“nul.txt” is a device on some systems"],
+])("%s is rejected with a reason", (path, reason) => {
+  expect(() => parseFilePath(path)).toThrow(`Invalid path “${path}”: ${reason}.`);
 });
 
-test("a folder is a path too, or the whole workspace, and never anything else", () => {
-  for (const whole of ["", ".", "/", "./", "//", "/work", "/work/", "/work//", "/work/.", "/work/./", "././"])
-    expect(parseFolderPath(whole)).toBe(undefined);
+test("a folder path is valid, or the whole workspace", () => {
+  for (const root of ["", ".", "/", "./", "//", "/work", "/work/", "/work//", "/work/.", "/work/./", "././"])
+    expect(parseFolderPath(root)).toBe(undefined);
   expect(parseFolderPath("src/")).toBe("src");
   expect(parseFolderPath("/work/src///")).toBe("src");
   for (const { path } of pathCases) {
-    const landed = resolvePath(path, parseFolderPath);
-    if (landed !== undefined) expectInside(landed);
+    const resolved = resolvePath(path, parseFolderPath);
+    if (resolved !== undefined) expectInside(resolved);
   }
   expect(resolvePath(`${"/".repeat(1_000_000)}x`, parseFolderPath)).toBe(undefined);
 });
 
-test("pieces of hostile paths in any order lead nowhere else", () => {
+test("random combinations of hostile parts stay inside the workspace", () => {
   const chance = createRandom("paths");
   const pieces = [
     "..",
@@ -93,25 +94,25 @@ test("pieces of hostile paths in any order lead nowhere else", () => {
     "//",
     "./",
   ];
-  let landings = 0;
+  let resolvedCount = 0;
   for (let round = 0; round < 5_000; round += 1) {
     const path = Array.from({ length: 1 + chance.below(6) }, () => chance.pick(pieces)).join(chance.pick(["", "/"]));
-    const landed = resolvePath(path);
-    if (landed === undefined) continue;
-    landings += 1;
-    expectInside(landed);
+    const resolved = resolvePath(path);
+    if (resolved === undefined) continue;
+    resolvedCount += 1;
+    expectInside(resolved);
   }
-  expect(landings).toBeGreaterThan(100);
+  expect(resolvedCount).toBeGreaterThan(100);
 });
 
-test.each(twins.map((names) => [names]))("%j are one where case does not count", (names) => {
+test.each(caseCollisions.map((names) => [names]))("%j are equal when case is ignored", (names) => {
   expect(new Set(names.map((name) => foldPathCase(parseFilePath(name)))).size).toBe(1);
   expect(new Set(names.map((name) => foldPathCase(`${name}/x`)))).toEqual(
     new Set([`${foldPathCase(names[0] as string)}/X`]),
   );
 });
 
-test("names that are not twins are not taken for some", () => {
+test("different names stay different when case is ignored", () => {
   const names = ["a", "á", "b", "a b", "ab", "文", "文件", "😀", "😁", "ö", "o"];
   expect(new Set(names.map(foldPathCase)).size).toBe(names.length);
 });

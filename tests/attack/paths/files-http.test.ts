@@ -10,65 +10,65 @@ import { sample } from "../../kit/sample.ts";
 import { send } from "../../kit/wire.ts";
 import { pathCases as allCases } from "./cases.ts";
 
-// Hostile paths by every way in: as an address, in edits, as a name in a zip, as a folder to list. What is written
-// is in the workspace under the name that it should have, and nowhere else.
+// Hostile paths over HTTP: in URLs, in edits, as names in a zip, as a folder to list. Files are written in the workspace
+// under the expected name, and nowhere else.
 
-const pathCases = sample(allCases, { name: "hostile paths by HTTP", size: 200, kindOf: ({ why }) => why });
+const pathCases = sample(allCases, { name: "hostile paths over HTTP", size: 200, kindOf: ({ kind }) => kind });
 
-let house: HostProcess;
+let host: HostProcess;
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
 
 beforeAll(async () => {
-  house = await startHostProcess();
+  host = await startHostProcess();
 });
 
 afterAll(async () => {
   agent.destroy();
-  await house?.stop();
+  await host?.stop();
 });
 
-const newAgent = async (name: string) => (await house.client.agents().create({ name })).name;
+const newAgent = async (name: string) => (await host.client.agents().create({ name })).name;
 
 function ask(method: string, path: string, body?: string | Buffer) {
   const headers = {
-    authorization: `Bearer ${house.token}`,
+    authorization: `Bearer ${host.token}`,
     ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
   };
-  return send({ port: house.port, agent, method, path, headers, ...(body === undefined ? {} : { body }) });
+  return send({ port: host.port, agent, method, path, headers, ...(body === undefined ? {} : { body }) });
 }
 
-/** All of the sample, a few at a time: each has an agent of its own, so that none is in the way of another. */
+/** Runs all cases, a few at a time. Each worker has its own agent, so that cases do not conflict. */
 async function forEachCase(
   prefix: string,
-  attempt: (agent: string, path: string, lands: string | undefined) => Promise<void>,
+  attempt: (agent: string, path: string, storedAs: string | undefined) => Promise<void>,
 ): Promise<void> {
-  const left = [...pathCases];
+  const queue = [...pathCases];
   const worker = async (_: unknown, index: number) => {
     const name = await newAgent(`${prefix}-${index}`);
-    for (let one = left.pop(); one; one = left.pop()) await attempt(name, one.path, one.lands);
+    for (let next = queue.pop(); next; next = queue.pop()) await attempt(name, next.path, next.storedAs);
   };
   await Promise.all(Array.from({ length: 8 }, worker));
 }
 
-const listFiles = async (name: string) => (await house.client.agent(name).files()).files.map(({ path }) => path);
+const listFiles = async (name: string) => (await host.client.agent(name).files()).files.map(({ path }) => path);
 
-/** What was written is what should have been, and is taken away again. */
+/** Checks that the agent has only this file, and deletes it. */
 async function expectOnlyFile(name: string, path: string): Promise<void> {
   expect(await listFiles(name)).toEqual([path]);
-  await house.client.agent(name).deleteFile(path);
+  await host.client.agent(name).deleteFile(path);
 }
 
-test("edits that write, move or delete hostile paths are refused or stay inside the workspace", async () => {
-  await forEachCase("edits", async (name, path, lands) => {
-    // Half a character cannot be sent in UTF-8, but JSON has a way to write it.
-    const answer = await ask(
+test("edits that write, move or delete hostile paths are rejected or stay inside the workspace", async () => {
+  await forEachCase("edits", async (name, path, storedAs) => {
+    // An unpaired surrogate cannot be encoded in UTF-8, but JSON can escape it.
+    const response = await ask(
       "POST",
       `/agents/${name}/files`,
       JSON.stringify({ edits: [{ write: path, content: "x" }] }),
     );
-    expect([path, answer.status]).toEqual([path, lands === undefined ? 400 : 201]);
-    if (lands !== undefined) return expectOnlyFile(name, lands);
-    // They all ask the same judge; some are enough to know that they ask.
+    expect([path, response.status]).toEqual([path, storedAs === undefined ? 400 : 201]);
+    if (storedAs !== undefined) return expectOnlyFile(name, storedAs);
+    // All edits share one validation; a quarter of the paths is enough.
     if (path.length % 4 !== 0) return;
     for (const edit of [{ delete: path }, { move: "a.txt", to: path }, { move: path, to: "a.txt" }]) {
       expect([edit, (await ask("POST", `/agents/${name}/files`, JSON.stringify({ edits: [edit] }))).status]).toEqual([
@@ -79,52 +79,52 @@ test("edits that write, move or delete hostile paths are refused or stay inside 
   });
 }, 120_000);
 
-test("a PUT to a hostile path is refused or stays inside the workspace", async () => {
-  await forEachCase("address", async (name, path, lands) => {
+test("a PUT to a hostile path is rejected or stays inside the workspace", async () => {
+  await forEachCase("address", async (name, path, storedAs) => {
     if (path.length > 2000) return;
-    const written = path.toWellFormed().split("/").map(encodeURIComponent).join("/");
-    // With its slashes encoded too, nothing but us takes it apart.
-    for (const rest of [written, encodeURIComponent(path.toWellFormed())]) {
-      const answer = await ask("PUT", `/agents/${name}/files/${rest}`, Buffer.from("x"));
-      expect([path, rest, answer.status]).toEqual([
+    const encoded = path.toWellFormed().split("/").map(encodeURIComponent).join("/");
+    // With encoded slashes, only our code splits it.
+    for (const rest of [encoded, encodeURIComponent(path.toWellFormed())]) {
+      const response = await ask("PUT", `/agents/${name}/files/${rest}`, Buffer.from("x"));
+      expect([path, rest, response.status]).toEqual([
         path,
         rest,
         expect.toSatisfy((status: number) => [200, 201, 400, 404, 405].includes(status)),
       ]);
-      if (answer.status !== 201) continue;
-      const { path: landed } = JSON.parse(answer.body);
-      // Dots are taken away on the way here; whatever is left is judged like every other path.
-      if (rest.includes("/")) expect(parseFilePath(landed)).toBe(landed);
-      else expect([path, landed]).toEqual([path, lands]);
+      if (response.status !== 201) continue;
+      const { path: stored } = JSON.parse(response.body);
+      // URL parsing removes dot segments; the rest is validated like every other path.
+      if (rest.includes("/")) expect(parseFilePath(stored)).toBe(stored);
+      else expect([path, stored]).toEqual([path, storedAs]);
       expect(
-        (await ask("GET", `/agents/${name}/files/${landed.split("/").map(encodeURIComponent).join("/")}`)).body,
+        (await ask("GET", `/agents/${name}/files/${stored.split("/").map(encodeURIComponent).join("/")}`)).body,
       ).toBe("x");
-      await expectOnlyFile(name, landed);
+      await expectOnlyFile(name, stored);
     }
   });
 }, 120_000);
 
-test("hostile names in a zip are refused or stay inside, and a hostile folder never breaks a listing", async () => {
-  await forEachCase("zip", async (name, path, lands) => {
+test("hostile names in a zip are rejected or stay inside, and a hostile folder never breaks a listing", async () => {
+  await forEachCase("zip", async (name, path, storedAs) => {
     const under = await ask("GET", `/agents/${name}/files?under=${encodeURIComponent(path.toWellFormed())}`);
     expect([path, under.status < 500]).toEqual([path, true]);
-    // A name has two bytes for its length; half a character is no UTF-8 and becomes another.
+    // A zip name has a 16-bit length, and an unpaired surrogate would become another character in UTF-8.
     if (!path.isWellFormed() || path.length > 10_000) return;
-    const answer = await ask(
+    const response = await ask(
       "PUT",
       `/agents/${name}/archive`,
       await buffer(zipFiles([{ path, data: new Uint8Array([120]), modifiedAt: new Date() }])),
     );
-    // One that ends with a slash is a folder, and nothing is in a folder.
-    expect([path, answer.status]).toEqual([path, lands === undefined ? 400 : 200]);
-    if (lands !== undefined) await expectOnlyFile(name, lands);
+    // A name with a trailing slash is a folder entry, and an archive without files is rejected too.
+    expect([path, response.status]).toEqual([path, storedAs === undefined ? 400 : 200]);
+    if (storedAs !== undefined) await expectOnlyFile(name, storedAs);
   });
 }, 120_000);
 
 test("nothing was written outside the workspace, and the host never restarted", async () => {
-  expect(await readdir(dirname(house.home))).toEqual(["home"]);
-  expect((await readdir(house.home)).toSorted()).toEqual(expect.arrayContaining(["daemon.json", "token"]));
-  for (const name of await readdir(house.home))
-    expect(join(house.home, name)).not.toMatch(/passwd|authorized_keys|a\.txt|\.env$/);
-  expect((await house.client.call("health")).restarts).toBe(0);
+  expect(await readdir(dirname(host.home))).toEqual(["home"]);
+  expect((await readdir(host.home)).toSorted()).toEqual(expect.arrayContaining(["daemon.json", "token"]));
+  for (const name of await readdir(host.home))
+    expect(join(host.home, name)).not.toMatch(/passwd|authorized_keys|a\.txt|\.env$/);
+  expect((await host.client.call("health")).restarts).toBe(0);
 });

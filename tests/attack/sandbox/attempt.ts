@@ -1,26 +1,28 @@
 import type { CodeOptions } from "./code-testbed.ts";
 
-/** A program that tries to get somewhere it should not. */
+/** A program that tries to break out of the sandbox. */
 export interface Attempt {
-  /** What it tries. */
-  tries: string;
-  /** `TRAP`, `PORT`, `MAIN`, `HOME` and `OTHER` stand for the test's own server, its port, the host's address, its data folder and another agent's name. */
+  name: string;
+  /**
+   * `TRAP`, `PORT`, `MAIN`, `HOME` and `OTHER` stand for the test's own server, its port, the host's URL, its data folder
+   * and another agent's name.
+   */
   code: string;
-  /** What its outcome has to be: `ok: …` for a run that ended by itself, else the kind of its failure and what that says. */
-  ends: RegExp;
-  given: CodeOptions;
+  /** The expected outcome: `ok: …` for a run that completed, otherwise the error's kind and message. */
+  expected: RegExp;
+  options: CodeOptions;
 }
 
-export const createAttempt = (tries: string, ends: RegExp, code: string, given: CodeOptions = {}): Attempt => ({
-  tries,
-  ends,
+export const createAttempt = (name: string, expected: RegExp, code: string, options: CodeOptions = {}): Attempt => ({
+  name,
+  expected,
   code,
-  given,
+  options,
 });
 
-/** Has every question that a guard could ask by the platform's own means answered in the code's favour. */
+/** Patches the built-ins that a guard might use, so that all of their checks pass. */
 export const unguarded =
   "Array.prototype.includes = Array.prototype.some = Set.prototype.has = Map.prototype.has = () => true; Object.hasOwn = () => true; RegExp.prototype.test = () => false; RegExp.prototype.exec = () => null;";
 
-/** The refusal of a module that was not given. */
+/** The error for a module that was not given. */
 export const noModule = /^threw: Error: There is no module “/;

@@ -2,14 +2,14 @@ import net from "node:net";
 import type { AgentEvent } from "@thinkery/sdk";
 import { openTestbed, type TestAgent } from "../../kit/worker/testbed.ts";
 
-/** What a call of `executeCode` came to. */
+/** The result of an `executeCode` call. */
 export interface CodeResult {
-  /** `ok`, or the kind of trouble. */
+  /** `ok`, or the error code. */
   kind: string;
   text: string;
 }
 
-/** What a call may say beside the code. */
+/** Options of an `executeCode` call. */
 export interface CodeOptions {
   modules?: Record<string, string>;
   timeoutMs?: number;
@@ -17,31 +17,31 @@ export interface CodeOptions {
 
 interface CodeTestbedOptions {
   slots?: number;
-  /** Limits of a run. */
+  /** Limits of each run. */
   sandbox?: object;
-  /** Everything that runs are going to be given; a script knows it beforehand. */
-  given?: readonly CodeOptions[];
+  /** All options that runs are going to use; the model's script has to list them. */
+  options?: readonly CodeOptions[];
   scripts?: Record<string, unknown>;
   env?: Record<string, string>;
-  /** Another Worker inside the sandboxes. */
-  inside?: URL;
+  /** Replaces the Worker inside the sandboxes. */
+  sandboxWorker?: URL;
 }
 
-/** A house whose agents run whatever they are told as code, by a model that does nothing else. */
+/** A host whose agents run each message as code, with a scripted model. */
 export async function openCodeTestbed({
   slots = 4,
   sandbox = {},
-  given = [],
+  options = [],
   scripts = {},
   env = {},
-  inside,
+  sandboxWorker,
 }: CodeTestbedOptions = {}) {
-  const inputs = [...new Set(given.map((one) => JSON.stringify(one)))];
+  const inputs = [...new Set(options.map((option) => JSON.stringify(option)))];
   const steps = (input: object) => [
     { call: { tool: "executeCode", input: { code: "{{ message }}", ...input } } },
-    { text: "Went on." },
+    { text: "Continued." },
   ];
-  const workshop = await openTestbed({
+  const testbed = await openTestbed({
     config: {
       sandboxSlots: slots,
       maxFailuresPerMinute: 1000,
@@ -56,42 +56,43 @@ export async function openCodeTestbed({
       ],
     },
     env,
-    ...(inside ? { sandbox: inside } : {}),
+    ...(sandboxWorker ? { sandbox: sandboxWorker } : {}),
   });
 
-  /** How far each agent's log has been read. */
-  const read = new Map<string, number>();
+  /** The last event read of each agent's log. */
+  const lastSeqs = new Map<string, number>();
 
   return {
-    ...workshop,
-    newCoder: (more: object = {}) => workshop.newAgent({ model: "scripted:code", ...more }),
+    ...testbed,
+    newCodeAgent: (options: object = {}) => testbed.newAgent({ model: "scripted:code", ...options }),
 
-    /** Has the code run and answers what came of it, and what the agent's log says; the turn has to go on after it, whatever that was. */
+    /** Runs the code and returns its result and the new events. Throws if the turn does not continue after it. */
     async run(
       { name, at }: TestAgent,
       code: string,
       input: CodeOptions = {},
     ): Promise<CodeResult & { events: AgentEvent[] }> {
       const index = inputs.indexOf(JSON.stringify(input));
-      if (index < 0 && Object.keys(input).length > 0) throw new Error("The script does not know this input.");
-      const { url, token } = workshop.house();
+      if (index < 0 && Object.keys(input).length > 0)
+        throw new Error("Pass these options to openCodeTestbed: the script has to list them.");
+      const { url, token } = testbed.host();
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-      // A comment in front of the code tells the script what else there is. Nobody polls: the host has enough to do.
+      // A comment before the code selects the options in the script. /serve avoids polling a busy host.
       const body = JSON.stringify({ agent: name, message: index < 0 ? code : `/*${index}*/${code}` });
-      const served = await fetch(`${url}/serve`, { method: "POST", headers, body });
-      const answer = (await served.json()) as { content?: string };
-      if (answer.content !== "Went on.")
-        throw new Error(`The turn did not go on: ${JSON.stringify(answer).slice(0, 1000)}`);
+      const response = await fetch(`${url}/serve`, { method: "POST", headers, body });
+      const outcome = (await response.json()) as { content?: string };
+      if (outcome.content !== "Continued.")
+        throw new Error(`The turn did not continue: ${JSON.stringify(outcome).slice(0, 1000)}`);
       const events: AgentEvent[] = [];
-      for (let after = read.get(name) ?? 0, more = true; more;) {
+      for (let after = lastSeqs.get(name) ?? 0, hasMore = true; hasMore;) {
         const page = (await (await fetch(`${url}${at}/events?limit=1000&after=${after}`, { headers })).json()) as {
           events: AgentEvent[];
           next?: number;
         };
         events.push(...page.events);
         after = events.at(-1)?.seq ?? after;
-        read.set(name, after);
-        more = page.next !== undefined;
+        lastSeqs.set(name, after);
+        hasMore = page.next !== undefined;
       }
       return { ...findCodeResult(events), events };
     },
@@ -100,7 +101,7 @@ export async function openCodeTestbed({
 
 export type CodeTestbed = Awaited<ReturnType<typeof openCodeTestbed>>;
 
-/** The last result of `executeCode` among these. */
+/** Finds the last result of `executeCode`. */
 export function findCodeResult(events: readonly AgentEvent[]): CodeResult {
   for (const { type, data } of events.toReversed()) {
     if (type === "tool.output" && data.toolName === "executeCode") return { kind: "ok", text: data.output };
@@ -109,7 +110,7 @@ export function findCodeResult(events: readonly AgentEvent[]): CodeResult {
   throw new Error("The call has no result.");
 }
 
-/** A server that nobody may ever reach. */
+/** A server that no code may ever reach. */
 export async function openTrap(): Promise<{ port: number; visits(): number; stop(): Promise<void> }> {
   let visits = 0;
   const script = "export default 'ESCAPED'";

@@ -28,14 +28,14 @@ const families: Record<string, readonly Attempt[]> = {
 };
 const all = Object.values(families).flat();
 
-/** These take long, and longer on a busy machine. Of the other families a sample has every way in which an attempt ends. */
+/** Sample sizes of slow families. A sample of any other family covers every expected outcome. */
 const costlySizes: Record<string, number> = { hungry: 4, oversized: 8 };
 
 const sampled = Object.entries(families).map(([family, attempts]): [string, readonly Attempt[]] => {
-  // What one run leaves behind the next looks for, so they are not taken apart.
+  // Not sampled: each run looks for what the one before left behind.
   if (family === "runs") return [family, attempts];
-  const kindOf = ({ ends }: Attempt) =>
-    family in costlySizes ? (String(ends).match(/\b(?:ok|threw|limit|timeout|syntax)\b/g) ?? []) : String(ends);
+  const kindOf = ({ expected }: Attempt) =>
+    family in costlySizes ? (String(expected).match(/\b(?:ok|threw|limit|timeout|syntax)\b/g) ?? []) : String(expected);
   return [
     family,
     sample(attempts, {
@@ -48,63 +48,63 @@ const sampled = Object.entries(families).map(([family, attempts]): [string, read
 
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** What no outcome may ever hold. */
+/** Secrets that no outcome may contain. */
 const canaries = ["canary-in-a-file-0a1b2c", "canary-in-the-environment-3d4e5f", "canary-of-another-agent-6a7b8c"];
 const [inFile = "", inEnvironment = "", ofOther = ""] = canaries;
 
-let coders: CodeTestbed;
+let testbed: CodeTestbed;
 let trap: Awaited<ReturnType<typeof openTrap>>;
 let other: TestAgent;
 const attackers: TestAgent[] = [];
 
 beforeAll(async () => {
   trap = await openTrap();
-  coders = await openCodeTestbed({
-    // One more than there are families at a time, so that each keeps its own.
+  testbed = await openCodeTestbed({
+    // One more than the families that run at a time, so that each keeps its own.
     slots: 6,
     sandbox: { maxTimeoutSeconds: 90, stallTimeoutSeconds: 90, memoryMb: 64 },
-    given: all.map(({ given }) => given).filter((given) => Object.keys(given).length > 0),
+    options: all.map(({ options }) => options).filter((options) => Object.keys(options).length > 0),
     env: { CANARY: inEnvironment, OPENAI_API_KEY: inEnvironment },
   });
-  await mkdir(join(coders.home, "files"));
-  await writeFile(join(coders.home, "files", "canary.txt"), inFile);
-  other = await coders.newCoder();
-  await coders.run(
+  await mkdir(join(testbed.home, "files"));
+  await writeFile(join(testbed.home, "files", "canary.txt"), inFile);
+  other = await testbed.newCodeAgent();
+  await testbed.run(
     other,
     `await tools.set_title({ title: ${JSON.stringify(ofOther)} }); globalThis.canary = ${JSON.stringify(ofOther)}; return 1`,
   );
 });
 
 afterAll(async () => {
-  await coders?.stop();
+  await testbed?.stop();
   await trap?.stop();
 });
 
-test("there are more than 150 attempts, and no two are the same", () => {
-  expect(new Set(all.map(({ code, given }) => code + JSON.stringify(given))).size).toBe(all.length);
-  expect(new Set(all.map(({ tries }) => tries)).size).toBe(all.length);
+test("there are more than 150 different attempts", () => {
+  expect(new Set(all.map(({ code, options }) => code + JSON.stringify(options))).size).toBe(all.length);
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   expect(all.length).toBeGreaterThan(150);
 });
 
 test.concurrent.for(sampled)(
-  "no attempt of the family “%s” gets anywhere",
+  "no attempt of the family “%s” succeeds",
   { timeout: 300_000 },
   async ([, attempts], { expect }) => {
-    const agent = await coders.newCoder();
+    const agent = await testbed.newCodeAgent();
     attackers.push(agent);
-    const passed: unknown[] = [];
-    for (const { tries, code, ends, given } of attempts) {
-      const { kind, text } = await coders.run(agent, fillPlaceholders(code), given);
+    const successes: unknown[] = [];
+    for (const { name, code, expected, options } of attempts) {
+      const { kind, text } = await testbed.run(agent, fillPlaceholders(code), options);
       const outcome = `${kind}: ${text}`;
       const leaked = findLeaks(outcome, code);
-      if (!ends.test(outcome) || outcome.includes("ESCAPED") || leaked.length > 0)
-        passed.push({ tries, outcome: outcome.slice(0, 1000), leaked });
+      if (!expected.test(outcome) || outcome.includes("ESCAPED") || leaked.length > 0)
+        successes.push({ name, outcome: outcome.slice(0, 1000), leaked });
     }
-    expect(passed).toEqual([]);
+    expect(successes).toEqual([]);
   },
 );
 
-test("nobody was reached, nothing was read, and nothing went on after its run", async () => {
+test("no server was reached, no secret leaked, and no code ran on after its run", async () => {
   expect(trap.visits()).toBe(0);
   expect((await other.state()).title).toBe(ofOther);
   expect((await other.log()).filter(({ type }) => type === "capability.called")).toHaveLength(1);
@@ -116,28 +116,28 @@ test("nobody was reached, nothing was read, and nothing went on after its run", 
       log.filter(({ type }) => type === "capability.answered").length,
     );
   }
-  const { body } = await coders.api("/health");
+  const { body } = await testbed.api("/health");
   expect(body).toMatchObject({ status: "ok", restarts: 0 });
-  expect(coders.house().daemon.exitCode).toBe(null);
+  expect(testbed.host().daemon.exitCode).toBe(null);
 });
 
 function fillPlaceholders(code: string): string {
-  const { url } = coders.house();
+  const { url } = testbed.host();
   return code
     .replaceAll("TRAP", `http://127.0.0.1:${trap.port}`)
     .replaceAll("PORT", String(trap.port))
     .replaceAll("MAIN", url)
-    .replaceAll("HOME", coders.home)
+    .replaceAll("HOME", testbed.home)
     .replaceAll("OTHER", other.name);
 }
 
-/** Secrets always; paths of this machine unless the attempt itself speaks of them. */
+/** Finds secrets, and paths of this machine unless the attempt itself contains them. */
 function findLeaks(text: string, code: string): string[] {
-  const paths = code.includes("HOME") ? [] : [dirname(coders.home), dirname(coders.program), repository];
-  return [...canaries, coders.house().token, ...paths].filter((secret) => text.includes(secret));
+  const paths = code.includes("HOME") ? [] : [dirname(testbed.home), dirname(testbed.program), repository];
+  return [...canaries, testbed.host().token, ...paths].filter((secret) => text.includes(secret));
 }
 
-/** Calls that code made when the call that ran it had its result already. */
+/** Capability calls after the end of their run. */
 function findCallsOutsideRun(log: readonly AgentEvent[]): unknown[] {
   const ended = new Set<string>();
   return log.filter(({ type, data }) => {

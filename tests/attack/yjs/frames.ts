@@ -12,43 +12,43 @@ import {
 import type { Random } from "../../kit/random.ts";
 
 /** What an attacker knows of a document that others edit. */
-export interface Known {
-  /** Frames that are valid, to be changed a little. */
+export interface KnownDocument {
+  /** Valid frames, to be mutated. */
   valid: readonly Uint8Array[];
-  /** Clients that are in the document, the house's own among them, and how far each has come. */
+  /** Clients of the document, including the host's own, and their clocks. */
   clients: readonly (readonly [client: number, clock: number])[];
   paths: readonly string[];
 }
 
-export type Kind = keyof typeof makers;
+export type FrameKind = keyof typeof makers;
 
-export const listKinds = () => Object.keys(makers) as Kind[];
+export const listKinds = () => Object.keys(makers) as FrameKind[];
 
-/** A frame that no client of good will would send. */
-export function createHostileFrame(kind: Kind, chance: Random, known: Known): Uint8Array | string {
+/** Creates a frame that no honest client would send. */
+export function createHostileFrame(kind: FrameKind, chance: Random, known: KnownDocument): Uint8Array | string {
   return makers[kind](chance, known);
 }
 
 const makers = {
-  "random bytes": (chance: Random, _known: Known) => createRandomBytes(chance, chance.below(200)),
-  "random sync frames": (chance: Random, _known: Known) =>
+  "random bytes": (chance: Random, _known: KnownDocument) => createRandomBytes(chance, chance.below(200)),
+  "random sync frames": (chance: Random, _known: KnownDocument) =>
     join([0, chance.below(4)], createRandomBytes(chance, chance.below(100))),
-  "random updates": (chance: Random, _known: Known) =>
+  "random updates": (chance: Random, _known: KnownDocument) =>
     createUpdateMessage(createRandomBytes(chance, chance.below(60)), 1 + chance.below(2)),
-  "mutated frames": (chance: Random, { valid }: Known) => mutateFrame(chance, chance.pick(valid)),
-  "truncated frames": (chance: Random, { valid }: Known) => {
+  "mutated frames": (chance: Random, { valid }: KnownDocument) => mutateFrame(chance, chance.pick(valid)),
+  "truncated frames": (chance: Random, { valid }: KnownDocument) => {
     const frame = chance.pick(valid);
     return frame.slice(0, chance.below(frame.length));
   },
-  "lengths that are not there": (chance: Random, _known: Known) =>
+  "wrong lengths": (chance: Random, _known: KnownDocument) =>
     join(
       [chance.below(4), chance.below(3)],
       encodeVarint(2 ** (7 + chance.below(46))),
       createRandomBytes(chance, chance.below(20)),
     ),
-  "numbers without an end": (chance: Random, _known: Known) =>
+  "endless numbers": (chance: Random, _known: KnownDocument) =>
     join([0, 2], new Uint8Array(1 + chance.below(200)).fill(0xff)),
-  "counts that are not there": (chance: Random, _known: Known) =>
+  "wrong counts": (chance: Random, _known: KnownDocument) =>
     createUpdateMessage(
       join(
         encodeVarint(2 ** chance.below(50)),
@@ -56,11 +56,11 @@ const makers = {
         createRandomBytes(chance, chance.below(30)),
       ),
     ),
-  "deep nesting": (chance: Random, _known: Known) =>
+  "deep nesting": (chance: Random, _known: KnownDocument) =>
     createUpdateMessage(createNestedFrame(1_000 + chance.below(20_000), chance)),
-  "updates that are made up": (chance: Random, known: Known) =>
+  "random structs": (chance: Random, known: KnownDocument) =>
     createUpdateMessage(craftUpdate(createRandomUpdate(chance, known))),
-  "wrong types": (chance: Random, { clients }: Known) => {
+  "wrong types": (chance: Random, { clients }: KnownDocument) => {
     const [client, clock] = chance.pick(clients);
     const content = chance.pick<Content>([
       { format: ["bold", "true"] },
@@ -77,7 +77,7 @@ const makers = {
       }),
     );
   },
-  "foreign roots": (chance: Random, _known: Known) => {
+  "foreign roots": (chance: Random, _known: KnownDocument) => {
     const root = chance.pick(["binaries", "other", "", "__proto__", "constructor", "share", "\0", "x".repeat(5_000)]);
     return createUpdateMessage(
       craftUpdate({
@@ -95,7 +95,7 @@ const makers = {
       }),
     );
   },
-  "the ids of others": (chance: Random, { clients }: Known) => {
+  "spoofed client ids": (chance: Random, { clients }: KnownDocument) => {
     const [client, clock] = chance.pick(clients);
     const content = chance.pick<Content>([{ text: "spoofed" }, { deleted: 7 }, { type: 2 }, { any: [1] }]);
     return createUpdateMessage(
@@ -104,7 +104,7 @@ const makers = {
       }),
     );
   },
-  "bad paths": (chance: Random, _known: Known) => {
+  "bad paths": (chance: Random, _known: KnownDocument) => {
     const doc = new Y.Doc();
     const names = [
       "..",
@@ -128,7 +128,7 @@ const makers = {
     doc.getMap("files").set(path, new Y.Text("out"));
     return createUpdateMessage(Y.encodeStateAsUpdate(doc));
   },
-  presences: (chance: Random, { clients }: Known) => {
+  presences: (chance: Random, { clients }: KnownDocument) => {
     const state = chance.pick([
       '{"name":"Eve"}',
       "null",
@@ -146,12 +146,12 @@ const makers = {
     );
     return createPresenceMessage(entries, chance.chance(0.2) ? 2 ** 30 : entries.length);
   },
-  text: (chance: Random, _known: Known) => chance.text(chance.below(50)),
+  text: (chance: Random, _known: KnownDocument) => chance.text(chance.below(50)),
   nothing: () => new Uint8Array(0),
-} satisfies Record<string, (chance: Random, known: Known) => Uint8Array | string>;
+} satisfies Record<string, (chance: Random, known: KnownDocument) => Uint8Array | string>;
 
-/** Structs of all kinds, on all kinds of things, of which some may even be right. */
-function createRandomUpdate(chance: Random, { clients, paths }: Known): CraftedUpdate {
+/** Random structs at random positions; some may even be valid. */
+function createRandomUpdate(chance: Random, { clients, paths }: KnownDocument): CraftedUpdate {
   const me = createClientId(chance);
   const id = () => {
     if (chance.chance(0.2)) return [me, chance.below(6)] as const;
@@ -195,7 +195,7 @@ function createRandomUpdate(chance: Random, { clients, paths }: Known): CraftedU
     runs: Array.from({ length: 1 + chance.below(3) }, (_, index) =>
       run(index === 0 ? me : chance.chance(0.5) ? chance.pick(clients)[0] : createClientId(chance)),
     ),
-    // Deleting what others wrote is an edit like any other, so only made-up clients' things are deleted.
+    // Deleting others' text is a valid edit, so only structs of invented clients are deleted.
     deletions: chance.chance(0.3) ? [[me, ...ranges()]] : [],
   };
 }
@@ -214,11 +214,11 @@ function mutateFrame(chance: Random, frame: Uint8Array): Uint8Array {
 }
 
 function createNestedFrame(depth: number, chance: Random): Uint8Array {
-  const whole = craftUpdate({
+  const update = craftUpdate({
     runs: [[createClientId(chance), 0, { root: "binaries", sub: "deep", content: { any: [] } }]],
   });
-  // In place of no value, one array in another; 117 is an array, and each has one value.
-  const head = whole.slice(0, -2);
+  // Nested arrays in place of an empty list: 117 is the tag of an array, followed by its length 1.
+  const head = update.slice(0, -2);
   const arrays = new Uint8Array(2 * depth).map((_, index) => (index % 2 === 0 ? 117 : 1));
   return join(head, [1], arrays, chance.chance(0.5) ? [127, 0] : []);
 }

@@ -1,18 +1,18 @@
-/** An answer of a model, whatever the format it is written in. */
+/** A model's answer, independent of the wire format. */
 export interface Answer {
   /** Each string is a delta. */
   reasoning?: string | string[];
   text?: string | string[];
-  /** A string as input is sent as it is, however malformed. */
+  /** A string as input is sent verbatim, even if malformed. */
   toolCalls?: { id?: string; name: string; input: unknown }[];
   usage?: { input?: number; output?: number; cached?: number; reasoning?: number };
   finish?: "stop" | "tool-calls" | "length" | "content";
   fault?: Fault;
-  /** Between deltas. */
+  /** Delay between deltas. */
   delayMs?: number;
-  /** Cuts the stream into chunks of so many bytes, through the middle of characters. */
+  /** Splits the stream into chunks of this size, even in the middle of characters. */
   chunkBytes?: number;
-  /** Not streamed: one JSON value, as servers send that ignore what they are asked for. */
+  /** Sends one JSON value instead of a stream, as servers do that ignore `stream: true`. */
   whole?: boolean;
 }
 
@@ -29,30 +29,30 @@ export type Fault =
       location?: string;
       body?: string;
     }
-  /** The socket is destroyed; the body ends cleanly, but too early; silence until `release()`. */
+  /** `cut` destroys the socket, `end` closes the body early but cleanly, `stall` pauses until `release()`. */
   | { kind: "cut" | "end" | "malformed" | "stall"; phase: Phase }
   | { kind: "slow"; phase: Phase; ms: number }
-  /** The provider's own error, inside the stream. */
+  /** The provider's error event, inside the stream. */
   | { kind: "error-event"; phase: Phase; code?: string; message?: string };
 
-/** One event of a stream. Its kind says where in the answer it stands. */
+/** One event of a stream. Its kind is the part of the answer it belongs to. */
 export interface Frame {
   kind: "open" | "reasoning" | "text" | "tool" | "close";
   data: object | "[DONE]";
 }
 
-/** One provider's way of writing. */
+/** A provider's wire format. */
 export interface Format {
   frames(answer: NormalizedAnswer, model: string): Frame[];
   whole(answer: NormalizedAnswer, model: string): object;
-  /** The body of an answer that failed, and the event of one that fails in the middle. */
+  /** The body of an error response, and the event of an error in mid-stream. */
   failure(status: number, code: string | undefined, type: string | undefined, message: string): object;
   errorEvent(code: string | undefined, message: string): object;
-  /** Whether events are named outside their data as well. */
+  /** Whether events also have an `event:` field. */
   named: boolean;
 }
 
-/** An answer with everything filled in. */
+/** An answer with defaults filled in. */
 export interface NormalizedAnswer {
   reasoning: string[];
   text: string[];

@@ -14,7 +14,7 @@ const statuses: Record<number, string> = {
 
 const toUsage = ({ usage }: NormalizedAnswer) => ({
   promptTokenCount: usage.input,
-  // Google counts thoughts apart from what was said.
+  // Google counts thoughts separately from the output.
   candidatesTokenCount: usage.output - usage.reasoning,
   thoughtsTokenCount: usage.reasoning,
   cachedContentTokenCount: usage.cached,
@@ -44,7 +44,7 @@ export const google: Format = {
     for (const text of answer.reasoning) frames.push({ kind: "reasoning", data: chunk([{ text, thought: true }]) });
     for (const text of answer.text) frames.push({ kind: "text", data: chunk([{ text }]) });
     answer.calls.forEach(({ id, name, pieces }, index) => {
-      // Calls come whole, the first one signed.
+      // Calls are not split; the first is signed.
       const functionCall = { id, name, args: JSON.parse(pieces.join("")) };
       frames.push({
         kind: "tool",

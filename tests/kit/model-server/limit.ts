@@ -1,12 +1,12 @@
 import type { Answer, Fault } from "./answer.ts";
 import type { FormatName } from "./request.ts";
 
-/** How a model server counts tokens: nobody else counts as it does. */
+// The model server's own token counts; they match no real tokenizer.
 
-/** A picture costs the same however large it is. */
+/** An image costs the same, whatever its size. */
 const tokensPerImage = 800;
 
-/** The tokens of whatever a model is told: pieces of words of up to five letters, and every other sign by itself. */
+/** Counts word pieces of up to five letters, and every other character by itself. */
 export function countTokens(value: unknown): number {
   if (typeof value === "string") {
     if (value.startsWith("data:image/")) return tokensPerImage;
@@ -14,11 +14,11 @@ export function countTokens(value: unknown): number {
   }
   if (typeof value !== "object" || value === null) return value === undefined || value === null ? 0 : 1;
   if ("media_type" in value || "inlineData" in value) return tokensPerImage;
-  // Two for the frame of every part and message.
+  // Two for the envelope of every part and message.
   return Object.values(value).reduce<number>((sum, inner) => sum + countTokens(inner), 2);
 }
 
-/** What of a request's body the model reads. */
+/** Counts the parts of a request that the model reads. */
 export function countRequestTokens(body: Record<string, unknown>): number {
   const { system, instructions, systemInstruction, messages, input, contents, tools } = body;
   return countTokens([system, instructions, systemInstruction, messages, input, contents, tools]);
@@ -32,7 +32,7 @@ export function countAnswerTokens({ reasoning = [], text = [], toolCalls = [] }:
   ]);
 }
 
-/** What each provider says of a conversation that is too long for it. */
+/** Each provider's error for a conversation that is too long. */
 export function createOverflowFault(format: FormatName, tokens: number, limit: number): Fault {
   switch (format) {
     case "chat":

@@ -3,7 +3,7 @@ import type { Format, Frame, NormalizedAnswer } from "./answer.ts";
 const reasons = { stop: "end_turn", "tool-calls": "tool_use", length: "max_tokens", content: "refusal" };
 
 const toInputUsage = ({ usage }: NormalizedAnswer) => ({
-  // Anthropic counts what a cache had apart.
+  // Anthropic counts cached tokens separately.
   input_tokens: usage.input - usage.cached,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: usage.cached,
@@ -11,7 +11,7 @@ const toInputUsage = ({ usage }: NormalizedAnswer) => ({
 
 const createHead = (model: string) => ({ id: "msg_1", type: "message", role: "assistant", model });
 
-/** Anthropic's messages. */
+/** Anthropic's messages API. */
 export const messages: Format = {
   named: true,
   frames(answer, model) {
@@ -85,7 +85,7 @@ export const messages: Format = {
   errorEvent: (code, message) => ({ type: "error", error: { type: code ?? "overloaded_error", message } }),
 };
 
-/** Anthropic has no codes, only a type for each status. */
+/** Anthropic has no error codes, only a type per status. */
 const types: Record<number, string> = {
   401: "authentication_error",
   402: "billing_error",

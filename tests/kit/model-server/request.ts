@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 
 export type FormatName = "chat" | "responses" | "messages" | "google";
 
-/** A request as a provider saw it, and what its conversation says in any format. */
+/** A request as the provider received it, with its conversation parsed from any format. */
 export interface RecordedRequest {
   path: string;
   format: FormatName;
@@ -11,9 +11,9 @@ export interface RecordedRequest {
   bytes: number;
   raw: string;
   model: string;
-  /** What the user said last. */
+  /** The last user message. */
   latest: string;
-  /** The results of tools that came after the model spoke last. */
+  /** Tool results after the last assistant message. */
   results: { id: string; content: string }[];
 }
 
@@ -40,7 +40,7 @@ export async function recordRequest(
   const raw = Buffer.concat(chunks).toString();
   const body = JSON.parse(raw) as Record<string, unknown>;
   const entries = parseEntries(format, body as Fields);
-  const spoke = entries.findLastIndex(({ role }) => role === "assistant");
+  const lastAssistant = entries.findLastIndex(({ role }) => role === "assistant");
   return {
     path,
     format,
@@ -51,13 +51,13 @@ export async function recordRequest(
     model: String(body.model ?? path.match(/models\/([^:]+):/)?.[1] ?? ""),
     latest: entries.findLast(({ role }) => role === "user")?.content ?? "",
     results: entries
-      .slice(spoke + 1)
+      .slice(lastAssistant + 1)
       .filter(({ role }) => role === "result")
       .map(({ id, content }) => ({ id, content })),
   };
 }
 
-/** The few fields that we look at, of all formats. */
+/** The fields we read, of all formats. */
 interface Fields {
   role?: string;
   type?: string;
@@ -101,10 +101,10 @@ function parseEntries(format: FormatName, body: Fields): Entry[] {
         if (role === "assistant" || typeof content === "string")
           return [createEntry(role === "assistant" ? role : "user", content)];
         const results = (content ?? []).filter(({ type }) => type === "tool_result");
-        const said = (content ?? []).filter(({ type }) => type === "text");
+        const texts = (content ?? []).filter(({ type }) => type === "text");
         return [
           ...results.map((block) => createEntry("result", block.content, block.tool_use_id)),
-          ...(said.length > 0 ? [createEntry("user", said)] : []),
+          ...(texts.length > 0 ? [createEntry("user", texts)] : []),
         ];
       });
     case "google":

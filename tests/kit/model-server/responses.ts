@@ -52,7 +52,7 @@ function createEnvelope(answer: NormalizedAnswer, model: string, done: boolean):
   };
 }
 
-/** OpenAI's responses. */
+/** OpenAI's responses API. */
 export const responses: Format = {
   named: true,
   frames(answer, model) {

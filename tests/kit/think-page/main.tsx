@@ -2,16 +2,16 @@ import { type Entry, type Think, useThink } from "@thinkery/sdk/react";
 import { memo, StrictMode, useEffect, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
 
-// The smallest page that shows all the hook has to say. A test looks at it, and acts through `window.page`.
+// A minimal page that shows everything the hook returns. Tests read it, and act through `window.page`.
 
 export interface TestPage {
-  /** The hook's latest answer. */
+  /** The hook's latest result. */
   think: Think;
   /** Shows the conversation with this agent, or none. */
   show(agent: string | undefined): void;
-  /** How often each entry was drawn, by its id. */
+  /** Renders per entry id. */
   drawn: Record<string, number>;
-  /** Everything the line has been. */
+  /** Every connection state so far, in order. */
   connections: string[];
 }
 
@@ -32,13 +32,13 @@ const Row = memo(function Row({ entry }: { entry: Entry }) {
 });
 
 function Conversation({ agent }: { agent: string }) {
-  // An outbox made anew with each drawing, as people write it.
+  // A new outbox object on each render, as people write it.
   const think = useThink({ agent, url: "/thinkery", outbox: createSessionOutbox(agent) });
   page.think = think;
-  const last = useRef("");
+  const lastState = useRef("");
   useEffect(() => {
-    if (think.connection.state !== last.current) page.connections.push(think.connection.state);
-    last.current = think.connection.state;
+    if (think.connection.state !== lastState.current) page.connections.push(think.connection.state);
+    lastState.current = think.connection.state;
   }, [think.connection.state]);
   return (
     <main data-status={think.status} data-connection={think.connection.state} data-ready={think.ready}>

@@ -9,14 +9,14 @@ export interface Ring {
 
 export interface Bell {
   url: string;
-  /** Every ring that arrived, answered or not. */
+  /** Every ring received, whether or not it was answered. */
   rings: Ring[];
-  /** Asked at each arrival, before it is answered; the answer waits for it. */
+  /** Called for each ring; the response waits for it. */
   onRing: (ring: Ring) => void | Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Counts the effects of tools, outside of everything that can be killed. */
+/** An HTTP server that counts the side effects of tools. It runs in the test process, so it survives kills of the host. */
 export async function openBell(): Promise<Bell> {
   const bell: Bell = { url: "", rings: [], onRing: () => {}, stop };
   const server = http.createServer(async (request, response) => {

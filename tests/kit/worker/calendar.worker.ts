@@ -8,7 +8,7 @@ let daysAgo = 0;
 
 Date.now = () => now() - daysAgo * day;
 
-/** A house whose day is set by a header, from that request on. */
+/** A host whose date is set by the header `x-days-ago`, from that request on. */
 export default {
   ...handler,
   fetch(request, ...rest) {

@@ -2,7 +2,7 @@ import { AgentSystem, type DrivenTurn, type Driver, MutableToolSource, type Tool
 import { defineTool } from "@thinkery/sdk";
 import { z } from "zod";
 
-// A second driver and sources of tools that change: what is behind the extension points, and nothing of our own loop.
+// A second driver, and tool sources that change: the extension points, without the built-in loop.
 
 const createRingTool = (name: string, idempotent: boolean) =>
   defineTool(
@@ -16,7 +16,7 @@ const createRingTool = (name: string, idempotent: boolean) =>
       const { promise, resolve } = Promise.withResolvers<string>();
       const body = JSON.stringify({ tool: name, id, callId });
       fetchThroughHost(bell, { method: "POST", body, signal }).then(
-        async (answer) => resolve(await answer.text()),
+        async (response) => resolve(await response.text()),
         () => resolve("no bell"),
       );
       return promise;
@@ -39,11 +39,11 @@ class EchoDriver implements Driver {
       if (last?.role === "user") {
         // “ring BELL id” becomes a call of the tool `ring`, anything else is echoed.
         const [, name, bell, id] = /^(\w+) (http\S+) (\S+)$/.exec(last.content) ?? [];
-        await turn.say(name ? "One moment. " : `Echo: ${last.content}`, "");
+        await turn.appendDelta(name ? "One moment. " : `Echo: ${last.content}`, "");
         const toolCalls = name ? [{ id: `${turn.runId}-call`, name, input: { bell, id } }] : [];
         await turn.completeModelCall({ finish: { type: "finish", reason: name ? "tool-calls" : "stop" }, toolCalls });
       } else {
-        await turn.say(`Echo: ${last?.content ?? ""}`, "");
+        await turn.appendDelta(`Echo: ${last?.content ?? ""}`, "");
         await turn.completeModelCall({ finish: { type: "finish", reason: "stop" }, toolCalls: [] });
       }
     }
@@ -53,7 +53,7 @@ class EchoDriver implements Driver {
 const createGiftTool = (name: string) =>
   defineTool({ name, description: "A gift.", inputSchema: z.object({}), idempotent: true }, () => `from ${name}`);
 
-/** Lists asynchronously what its own tool `shop` bought, in time for the next step; may be slow, fail or clash. */
+/** A tool source that lists what its own tool `shop` bought, in time for the next step; it may be slow, fail or clash. */
 function createShop(agent: string): ToolSource {
   const stock: string[] = [];
   const listeners = new Set<() => void>();
@@ -88,7 +88,7 @@ class BrokenSource implements ToolSource {
   }
 }
 
-/** A synchronous one, whose tools are there at once. */
+/** A synchronous source: its tools are available at once. */
 const counter = new MutableToolSource("the counter");
 counter.add(createGiftTool("from_counter"));
 
@@ -108,10 +108,10 @@ export const { Agency, User, Supervision, handler } = system;
 export default handler;
 
 export class Think extends system.Think {
-  constructor(...given: ConstructorParameters<typeof system.Think>) {
-    super(...given);
+  constructor(...args: ConstructorParameters<typeof system.Think>) {
+    super(...args);
     const { MODELS } = this.env;
-    // The door that reaches loopback.
+    // The binding that reaches loopback.
     if (MODELS) fetchThroughHost = (url, init) => MODELS.fetch(url, init);
   }
 }

@@ -2,8 +2,8 @@ import { AgentSystem } from "@thinkery/runtime";
 import { defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
 
-// Agents that talk to facets of their own class. Sub-agents proper have tasks, budgets and results; here it is only the
-// object that is looked at: does it know where it is, and does it work there?
+// Agents that talk to facets of their own class. Unlike sub-agents, these have no tasks, budgets or results: the tests
+// only check that the object knows its address and works there.
 
 const system = new AgentSystem({ defaultModel: "scripted:default" }).defaults().export();
 
@@ -24,7 +24,7 @@ export class Think extends system.Think {
         idempotent: true,
       },
       async ({ name, message }, { runId }) => {
-        // The SDK's type of a stub knows methods only, and not the features behind its getters.
+        // The SDK's stub type has methods only, not the features behind getters.
         const facet = (await this.dynamicAgents.get(Think, name)) as unknown as Pick<
           Think,
           "register" | "conversation"

@@ -5,7 +5,7 @@ import { modelTools } from "./model-tools.ts";
 
 export { Agency, default, Supervision, User } from "@thinkery/runtime";
 
-/** The product's agent with tools that misbehave, and tools whose effects a test can count. */
+/** The stock agent with tools that misbehave, and tools whose side effects a test can count. */
 export class Think extends ProductThink {
   protected override getCustomTools(): readonly Tool[] {
     return [
@@ -28,9 +28,9 @@ export class Think extends ProductThink {
       },
       async ({ bell, id, ms }, { callId, signal }) => {
         const body = JSON.stringify({ tool: name, id, callId });
-        // The door that reaches loopback.
-        const answer = await (this.env.MODELS ?? globalThis).fetch(bell, { method: "POST", body, signal });
-        const text = await answer.text();
+        // The binding that reaches loopback.
+        const response = await (this.env.MODELS ?? globalThis).fetch(bell, { method: "POST", body, signal });
+        const text = await response.text();
         if (ms > 0) await sleep(ms);
         return text;
       },
@@ -62,7 +62,7 @@ const misbehavingTools: readonly Tool[] = [
       idempotent: true,
       parallel: true,
     },
-    ({ prompt }, { generate: consult }) => consult({ prompt }),
+    ({ prompt }, { generate }) => generate({ prompt }),
   ),
   { ...createMisbehavingTool("echo", { text: z.string() }, ({ text }) => text), aliases: ["repeat_after_me"] },
 ];
@@ -70,7 +70,7 @@ const misbehavingTools: readonly Tool[] = [
 function createMisbehavingTool(
   name: string,
   shape: z.ZodRawShape,
-  run: (input: Record<string, unknown>) => unknown,
+  execute: (input: Record<string, unknown>) => unknown,
 ): Tool {
   return defineTool(
     {
@@ -79,7 +79,7 @@ function createMisbehavingTool(
       inputSchema: z.object(shape) as z.ZodType<Record<string, unknown>>,
       idempotent: true,
     },
-    run,
+    execute,
   );
 }
 

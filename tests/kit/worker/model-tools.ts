@@ -1,10 +1,10 @@
 import { defineTool, type ModelRole, modelRoles, ToolImage } from "@thinkery/sdk";
 import { z } from "zod";
 
-/** The smallest picture there is: one pixel. */
+/** A PNG of one pixel, in base64. */
 export const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Tools that have to do with other models than the one that calls them. */
+/** Tools that involve other models than the one that calls them. */
 export const modelTools = [
   defineTool(
     {
@@ -14,7 +14,7 @@ export const modelTools = [
       idempotent: true,
       parallel: true,
     },
-    ({ role, prompt }, { generate: consult }) => consult({ role: role as ModelRole, prompt, purpose: "test" }),
+    ({ role, prompt }, { generate }) => generate({ role: role as ModelRole, prompt, purpose: "test" }),
   ),
   defineTool(
     { name: "picture", description: "Shows a picture.", inputSchema: z.object({}), idempotent: true },

@@ -1,26 +1,26 @@
 import { AgentSystem, type Model, ModelError, type ModelProvider } from "@thinkery/runtime";
 
-/** A model that says back what it is told. */
+/** A provider whose models repeat the last message. */
 const parrot: ModelProvider = {
   name: "parrot",
   open(name) {
     if (name !== "loud" && name !== "quiet")
       throw new ModelError("refused", `No parrot is called ${name}.`, {
-        passing: false,
+        retryable: false,
         advice: "Take loud or quiet.",
       });
     const model: Model = {
       id: `parrot:${name}`,
       async *stream({ messages }) {
         const last = messages.at(-1);
-        const heard = last?.role === "user" && typeof last.content === "string" ? last.content : "";
-        yield [{ type: "text", text: name === "loud" ? heard.toUpperCase() : heard }];
+        const message = last?.role === "user" && typeof last.content === "string" ? last.content : "";
+        yield [{ type: "text", text: name === "loud" ? message.toUpperCase() : message }];
         yield [{ type: "finish", reason: "stop", usage: { inputTokens: 10, outputTokens: 5 } }];
       },
     };
     return model;
   },
-  costOf: (_id, { inputTokens }) => inputTokens / 100,
+  getCost: (_id, { inputTokens }) => inputTokens / 100,
 };
 
 export const { Think, Agency, User, Supervision, handler } = new AgentSystem({

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 export { Agency, default, Supervision, User } from "@thinkery/runtime";
 
-/** A product that would like a core tool to be another. */
+/** A product that tries to replace a core tool. */
 export class Think extends ProductThink {
   protected override getCustomTools(): readonly Tool[] {
     return [defineTool({ name: "set_title", description: "Sets no title.", inputSchema: z.object({}) }, () => "")];

@@ -3,13 +3,13 @@ import type { ModelRoles } from "@thinkery/sdk";
 import { modelTools } from "./model-tools.ts";
 
 const system = modelTools
-  .reduce((made, tool) => made.addTool(tool), new AgentSystem({ defaultModel: "box:system" }).defaults())
+  .reduce((builder, tool) => builder.addTool(tool), new AgentSystem({ defaultModel: "box:system" }).defaults())
   .export();
 
 export const { Agency, User, Supervision } = system;
 export default system.handler;
 
-/** A product whose class has models for some of its agents. */
+/** A product whose class sets models for some of its agents. */
 export class Think extends system.Think {
   protected override getModelConfig(): Partial<ModelRoles> {
     return this.name.includes("~classy")

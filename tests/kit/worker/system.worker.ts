@@ -17,7 +17,7 @@ import {
 } from "./system/tools.ts";
 import { createWitness } from "./system/witness.ts";
 
-// A Worker of a product's own, with everything an AgentSystem takes.
+// A product's Worker that uses everything an AgentSystem accepts.
 const system = new AgentSystem({ defaultModel: "scripted:default" })
   .defaults()
   .addTool(echo, ["default", "words"])
@@ -48,7 +48,7 @@ export const { Agency, User, Supervision, handler } = system;
 
 export default handler;
 
-/** The class layer, and a look at what is armed. */
+/** The class layer; its state also counts the scheduled alarms. */
 export class Think extends system.Think {
   protected override getAdditionalInstructions(): string {
     return "The class was here.";
@@ -58,22 +58,21 @@ export class Think extends system.Think {
     return [ofTheClass];
   }
 
-  /** Its state also says how many schedules are armed. */
-  override get conversation(): ReturnType<typeof watch> {
-    return watch(super.conversation, async () => (await this.listSchedules()).length);
+  override get conversation(): ReturnType<typeof addArmedCount> {
+    return addArmedCount(super.conversation, async () => (await this.listSchedules()).length);
   }
 }
 
 type Conversation = InstanceType<typeof system.Think>["conversation"];
 
-/** Only what is on a prototype can be called over RPC. */
-function watch(conversation: Conversation, countArmed: () => Promise<number>): Conversation {
-  if (Object.hasOwn(conversation, "isWatched")) return conversation;
+/** Adds the count to the state, on a prototype: RPC calls only what is on a prototype. */
+function addArmedCount(conversation: Conversation, countArmed: () => Promise<number>): Conversation {
+  if (Object.hasOwn(conversation, "hasArmedCount")) return conversation;
   const api = Object.getPrototypeOf(conversation) as Conversation;
-  const state = async () => {
-    const read = await api.getState.call(conversation);
-    return { ...read, state: { ...read.state, armed: await countArmed() } };
+  const getState = async () => {
+    const result = await api.getState.call(conversation);
+    return { ...result, state: { ...result.state, armed: await countArmed() } };
   };
-  Object.setPrototypeOf(conversation, Object.create(api, { getState: { value: state } }));
-  return Object.defineProperty(conversation, "isWatched", { value: true });
+  Object.setPrototypeOf(conversation, Object.create(api, { getState: { value: getState } }));
+  return Object.defineProperty(conversation, "hasArmedCount", { value: true });
 }

@@ -9,19 +9,19 @@ import { waitUntil } from "../wait-until.ts";
 import { type Bell, openBell } from "./bell.ts";
 
 interface TestbedOptions {
-  /** Scripted models by name; `BELL` in them stands for the bell's address. */
+  /** Scripted models by name; `BELL` in them stands for the bell's URL. */
   scripts?: Record<string, unknown>;
   config?: object;
   env?: Record<string, string>;
-  /** Another Worker than the one with tools made for tests. */
+  /** Replaces the Worker with the test tools. */
   worker?: URL;
-  /** Another Worker inside the sandboxes. */
+  /** Replaces the Worker inside the sandboxes. */
   sandbox?: URL;
 }
 
 export const turnEndTypes = ["agent.completed", "agent.error", "run.canceled"];
 
-/** A house whose agents have tools made for tests, and a bell to count their effects. */
+/** A host whose agents have tools made for tests, and a bell that counts their side effects. */
 export async function openTestbed({
   scripts = {},
   config = {},
@@ -40,7 +40,7 @@ export async function openTestbed({
     await writeFile(join(home, "scripts", `${name}.yaml`), JSON.stringify(script).replaceAll("BELL", bell.url));
   }
   const open = (port = 0) => startHostProcess({ home, env, program: build.program, args: ["--port", String(port)] });
-  let house = await open();
+  let host = await open();
   let nameCount = 0;
 
   async function api(
@@ -49,10 +49,10 @@ export async function openTestbed({
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<ApiResponse> {
-    const response = await fetch(house.url + path, {
+    const response = await fetch(host.url + path, {
       method,
       headers: {
-        authorization: `Bearer ${house.token}`,
+        authorization: `Bearer ${host.token}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
@@ -68,50 +68,50 @@ export async function openTestbed({
     home,
     program: build.program,
     api,
-    house: (): HostProcess => house,
+    host: (): HostProcess => host,
 
-    async newAgent(given: { name?: string; model?: string; blueprint?: string; props?: object } = {}) {
-      const { name = `agent-${++nameCount}` } = given;
-      const { status, body } = await api("/agents", "POST", { ...given, name });
+    async newAgent(options: { name?: string; model?: string; blueprint?: string; props?: object } = {}) {
+      const { name = `agent-${++nameCount}` } = options;
+      const { status, body } = await api("/agents", "POST", { ...options, name });
       if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
       return createTestAgent(`/agents/${name}`, name, api);
     },
 
-    /** An agent that was made in another way. */
+    /** An existing agent, by its path. */
     agentAt: (at: string, name: string) => createTestAgent(at, name, api),
 
-    /** Stores a blueprint under a name of its own. */
-    async newBlueprint(given: object): Promise<string> {
+    /** Stores a blueprint under a new name and returns the name. */
+    async newBlueprint(blueprint: object): Promise<string> {
       const name = `blueprint-${++nameCount}`;
-      const { status, body } = await api("/agency/global/blueprints", "POST", { name, ...given });
+      const { status, body } = await api("/agency/global/blueprints", "POST", { name, ...blueprint });
       if (status !== 201) throw new Error(`${status}: ${JSON.stringify(body)}`);
       return name;
     },
 
-    /** Kills main as a crash would; the daemon starts another. */
+    /** Kills main as a crash would; the daemon restarts it. */
     async killMain(): Promise<void> {
-      const main = await waitUntil("main to live", () => findMain(home));
+      const main = await waitUntil("main to run", () => findMain(home));
       process.kill(main.pid, "SIGKILL");
       await waitUntil("main to be gone", () => findMain(home)?.pid !== main.pid);
     },
 
-    /** The same, and waits until the next one answers. */
+    /** Kills main and waits until the next one responds. */
     async restartMain(): Promise<void> {
       await this.killMain();
       await waitUntil("the next main", async () => (await api("/health")).status === 200);
     },
 
-    async stopHouse(): Promise<void> {
-      await house.stop();
+    async stopHost(): Promise<void> {
+      await host.stop();
     },
 
-    /** On the same port, so that whoever talks to it finds it again. */
-    async startHouse(): Promise<void> {
-      house = await open(house.port);
+    /** Restarts on the same port, so that clients can reconnect. */
+    async startHost(): Promise<void> {
+      host = await open(host.port);
     },
 
     async stop(): Promise<void> {
-      await house.stop();
+      await host.stop();
       await bell.stop();
       await build.remove();
       await removeHome(home);
@@ -136,7 +136,7 @@ function createTestAgent(at: string, name: string, api: Api) {
   }
 
   const run = async () => (await api(`${at}/state`)).body.run;
-  const check = createEventCheck();
+  const checkEvents = createEventCheck();
 
   async function log(): Promise<AgentEvent[]> {
     const events: AgentEvent[] = [];
@@ -147,8 +147,8 @@ function createTestAgent(at: string, name: string, api: Api) {
       events.push(...body.events);
       after = body.next;
     }
-    // Whatever a test makes an agent do, its log is what the schemas say.
-    check(events);
+    // Whatever the test, every event has to match its schema.
+    checkEvents(events);
     return events;
   }
 
@@ -164,13 +164,13 @@ function createTestAgent(at: string, name: string, api: Api) {
     return all;
   }
 
-  /** Waits for the turn's outcome, and answers it: there may be one only. */
-  async function over(runId: string, within?: number): Promise<AgentEvent> {
+  /** Waits for the event that ends the turn, and returns it. */
+  async function waitForEnd(runId: string, timeoutMs?: number): Promise<AgentEvent> {
     return waitUntil(
       `the end of ${name}'s turn`,
       async () =>
         (await log()).find(({ type, data }) => turnEndTypes.includes(type) && "runId" in data && data.runId === runId),
-      within ? { within } : {},
+      timeoutMs ? { timeoutMs } : {},
     );
   }
 
@@ -180,16 +180,16 @@ function createTestAgent(at: string, name: string, api: Api) {
     invoke,
     run,
     log,
-    over,
+    waitForEnd,
     state: async () => (await api(`${at}/state`)).body.state,
     report: (body: object) => api(`${at}/tool-results`, "POST", body),
     cancel: async (body?: object) => (await api(`${at}/cancel`, "POST", body)).body,
     messages,
-    /** Says something, waits for the turn's end and answers its outcome. */
+    /** Sends a message, waits for the end of its turn and returns that event. */
     async say(message: string): Promise<AgentEvent> {
-      return over((await invoke({ message })).runId);
+      return waitForEnd((await invoke({ message })).runId);
     },
-    seen: (what: string, condition: (event: AgentEvent) => boolean) =>
+    waitForEvent: (what: string, condition: (event: AgentEvent) => boolean) =>
       waitUntil(what, async () => (await log()).find(condition)),
   };
 }

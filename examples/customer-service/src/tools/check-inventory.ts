@@ -6,12 +6,12 @@ export const checkInventory = (shop: Shop): Tool =>
   defineTool(
     {
       name: "checkInventory",
-      description: "How many of an article are in stock.",
+      description: "Check how many units of a product are in stock.",
       inputSchema: z.object({ sku: z.string().min(1).max(40) }),
       action: "check the inventory",
       idempotent: true,
-      // Nothing is changed, so several may be asked for at once.
+      // Read-only, so several calls can run at once.
       parallel: true,
     },
-    ({ sku }) => shop.inventory(sku),
+    ({ sku }) => shop.checkInventory(sku),
   );

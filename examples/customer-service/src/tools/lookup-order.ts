@@ -6,10 +6,10 @@ export const lookupOrder = (shop: Shop): Tool =>
   defineTool(
     {
       name: "lookupOrder",
-      description: "Find an order by the number on the receipt: what is in it, what it cost, where it is.",
+      description: "Look up an order by the number on the receipt: its items, total and status.",
       inputSchema: z.object({ id: z.string().min(1).max(20) }),
       action: "look up an order",
-      // Looking twice does no harm.
+      // Safe to repeat.
       idempotent: true,
     },
     ({ id }) => shop.lookUp(id),

@@ -6,10 +6,10 @@ export const refundOrder = (shop: Shop): Tool =>
   defineTool(
     {
       name: "refundOrder",
-      description: "Pay an order back. Only for delivered orders that have been looked up.",
+      description: "Refund an order. Only for delivered orders that have been looked up.",
       inputSchema: z.object({ id: z.string().min(1).max(20), reason: z.string().min(1).max(500) }),
       action: "refund an order",
-      // The shop knows a call by its id, so after a crash it may be made again and pays once.
+      // The shop recognizes a repeated call by its id, so a retry after a crash does not pay twice.
       idempotent: true,
     },
     ({ id, reason }, { callId }) => shop.refund(id, reason, callId),

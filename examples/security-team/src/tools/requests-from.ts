@@ -5,7 +5,7 @@ import { accessLog } from "../access-log.ts";
 export const requestsFrom = defineTool(
   {
     name: "requestsFrom",
-    description: "What one address asked for, in order.",
+    description: "List the requests of one address, in order.",
     inputSchema: z.object({ ip: z.ipv4() }),
     action: "read the access log",
     idempotent: true,
@@ -13,7 +13,7 @@ export const requestsFrom = defineTool(
   },
   ({ ip }) => {
     const lines = accessLog.filter((line) => line.ip === ip);
-    if (lines.length === 0) throw new Error(`Nothing in the log comes from ${ip}. topAddresses says who was there.`);
+    if (lines.length === 0) throw new Error(`No requests from ${ip} in the log. Use topAddresses to list addresses.`);
     return { lines };
   },
 );

@@ -5,7 +5,7 @@ import { accessLog } from "../access-log.ts";
 export const topAddresses = defineTool(
   {
     name: "topAddresses",
-    description: "The addresses with the most requests in the access log.",
+    description: "List the addresses with the most requests in the access log.",
     inputSchema: z.object({ limit: z.int().min(1).max(20).default(3) }),
     action: "count addresses",
     idempotent: true,

@@ -1,31 +1,52 @@
-import { type Agent, type AgentTarget, fail, isThinkeryError } from "@thinkery/sdk";
-import type { Client } from "@thinkery/sdk/client";
+import { type Agent, type AgentTarget, fail, globalAgency, isThinkeryError } from "@thinkery/sdk";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import { findNearest } from "@thinkery/sdk/internal";
-import { listAgents } from "./lists.ts";
-import { persist } from "./persist.ts";
+import { listAgencies, listAgents } from "./lists.ts";
 
-/** The agent a target names; for one that is not there, an error with the name that was probably meant. */
+/** Returns an agent; if it or its agency does not exist, throws an error that suggests the closest name. */
 export async function findAgent(client: Client, { agency, agent }: AgentTarget): Promise<Agent> {
   try {
-    return await persist((signal) => client.call("getAgent", { params: { agency, agent }, signal }));
+    return await withRetry((signal) => client.call("getAgent", { params: { agency, agent }, signal }));
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    const names = await listAgents(client, agency).then(
-      (agents) => agents.map(({ name }) => name),
-      () => [],
-    );
-    const meant = findNearest(agent, names);
-    const next = meant ? `did you mean ${meant}?` : "create it with `thinkery new`, or see `thinkery ls`.";
-    throw fail("not_found", `${error.message.replace(/\.$/, "")}; ${next}`, meant ? { suggestion: meant } : {});
+    throw await createMissingAgentError(client, agency, agent);
   }
+}
+
+async function createMissingAgentError(client: Client, agency: string, agent: string): Promise<Error> {
+  let names: string[] = [];
+  try {
+    names = (await listAgents(client, agency)).map(({ name }) => name);
+  } catch (error) {
+    if (isNotFound(error)) return createMissingAgencyError(client, agency);
+  }
+  const suggestion = findNearest(agent, names);
+  const [target, list] =
+    agency === globalAgency ? [agent, "thinkery ls"] : [`${agent}@${agency}`, `thinkery ls @${agency}`];
+  const hint = suggestion
+    ? `Did you mean ${suggestion}?`
+    : `Create it with \`thinkery new ${target}\`, or list agents with \`${list}\`.`;
+  return fail("not_found", `Agent “${agent}” not found in ${agency}. ${hint}`, suggestion ? { suggestion } : {});
+}
+
+export async function createMissingAgencyError(client: Client, agency: string): Promise<Error> {
+  const ids = await listAgencies(client).then(
+    (agencies) => agencies.map(({ id }) => id),
+    () => [],
+  );
+  const suggestion = findNearest(agency, ids);
+  const hint = suggestion
+    ? `Did you mean ${suggestion}?`
+    : `Create it with \`thinkery agency new ${agency}\`, or list yours with \`thinkery agency ls\`.`;
+  return fail("not_found", `Agency “${agency}” not found. ${hint}`, suggestion ? { suggestion } : {});
 }
 
 const maxMessages = 20;
 
-/** The model that gave the agent's latest answer. */
+/** Returns the model of the agent's latest response. */
 export async function findUsedModel(client: Client, { agency, agent }: AgentTarget): Promise<string | undefined> {
   const query = { limit: maxMessages };
-  const { messages } = await persist((signal) =>
+  const { messages } = await withRetry((signal) =>
     client.call("listMessages", { params: { agency, agent }, query, signal }),
   );
   return messages.findLast(({ model }) => model !== undefined)?.model;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test("modules are named as the main one imports them, wherever the command was typed", async () => {
+test("modules are named relative to the main one, whatever the working folder", async () => {
   expect(await readAppFiles(folder, "shop/server.ts", [])).toEqual({ code: "main" });
   expect(await readAppFiles(folder, "shop/server.ts", ["shop/lib/a.ts"])).toEqual({
     code: "main",
@@ -28,7 +28,7 @@ test("modules are named as the main one imports them, wherever the command was t
     code: "main",
     modules: { "lib/a.ts": "a" },
   });
-  // A pattern of the shell may name the main one again.
+  // A shell glob may include the main module again.
   expect(await readAppFiles(join(folder, "shop"), "./server.ts", ["server.ts", "lib/a.ts"])).toEqual({
     code: "main",
     modules: { "lib/a.ts": "a" },
@@ -36,15 +36,15 @@ test("modules are named as the main one imports them, wherever the command was t
 });
 
 test.each([
-  ["missing.ts", [], "“missing.ts” cannot be read: ENOENT."],
-  ["shop", [], "“shop” cannot be read: EISDIR."],
+  ["missing.ts", [], "Cannot read “missing.ts”: ENOENT."],
+  ["shop", [], "Cannot read “shop”: EISDIR."],
   [
     "shop/server.ts",
     ["outside.ts"],
-    "“outside.ts” does not lie below the folder of “shop/server.ts”, so the app could not import it.",
+    "“outside.ts” is outside the folder of “shop/server.ts”, so the app cannot import it.",
   ],
-  ["shop/server.ts", ["shop/picture.png"], "“shop/picture.png” is not text in UTF-8."],
-  ["shop/big.ts", [], "“shop/big.ts” is larger than an app may be: 1048576 bytes."],
-])("%s with %j is refused in words", async (main, more, message) => {
+  ["shop/server.ts", ["shop/picture.png"], "“shop/picture.png” is not UTF-8 text."],
+  ["shop/big.ts", [], "“shop/big.ts” is too large for an app (maximum 1048576 bytes)."],
+])("%s with %j is rejected with a clear error", async (main, more, message) => {
   await expect(readAppFiles(folder, main, more)).rejects.toMatchObject({ code: "bad_request", message });
 });

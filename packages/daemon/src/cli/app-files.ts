@@ -2,10 +2,10 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { fail } from "@thinkery/sdk";
 
-/** No app is larger; whatever is will not even be read. */
+/** Larger files are not even read. */
 const maxAppBytes = 1024 * 1024;
 
-/** An app from files: the main module, and the others by their paths from its folder, as it imports them. */
+/** Reads an app from files: the main module, and the others by their path relative to it, as it imports them. */
 export async function readAppFiles(
   cwd: string,
   main: string,
@@ -18,10 +18,7 @@ export async function readAppFiles(
     const path = relative(folder, resolve(cwd, file));
     if (path === relative(folder, resolve(cwd, main))) continue;
     if (path.startsWith("..") || isAbsolute(path)) {
-      throw fail(
-        "bad_request",
-        `“${file}” does not lie below the folder of “${main}”, so the app could not import it.`,
-      );
+      throw fail("bad_request", `“${file}” is outside the folder of “${main}”, so the app cannot import it.`);
     }
     modules[path.split(sep).join("/")] = await readText(cwd, file);
   }
@@ -34,11 +31,11 @@ async function readText(cwd: string, file: string): Promise<string> {
     const { size } = await stat(path);
     if (size <= maxAppBytes) return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
-    if (error instanceof TypeError) throw fail("bad_request", `“${file}” is not text in UTF-8.`);
+    if (error instanceof TypeError) throw fail("bad_request", `“${file}” is not UTF-8 text.`);
     throw fail(
       "bad_request",
-      `“${file}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
+      `Cannot read “${file}”: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
     );
   }
-  throw fail("bad_request", `“${file}” is larger than an app may be: ${maxAppBytes} bytes.`);
+  throw fail("bad_request", `“${file}” is too large for an app (maximum ${maxAppBytes} bytes).`);
 }

@@ -1,7 +1,7 @@
 import type { BudgetKind, BudgetStatus } from "@thinkery/sdk";
+import { formatCost } from "./conversation/lines.ts";
 import { formatDuration } from "./duration.ts";
 import type { Output } from "./output.ts";
-import { formatCost } from "./talk/lines.ts";
 
 export const kindNames: Record<BudgetKind, string> = {
   steps: "steps",
@@ -12,18 +12,18 @@ export const kindNames: Record<BudgetKind, string> = {
 
 const levelNames = { turn: "turn", agent: "agent", agency: "agency", user: "you" };
 
-/** Limits and how far they are used up. */
+/** Formats limits and how much of each is used. */
 export function formatBudgetTable(output: Output, statuses: BudgetStatus[]): string {
   const rows = statuses.map(({ level, kind, per, spent, reserved, limit }) => [
     levelNames[level],
     kindNames[kind],
-    per === "ever" ? "for good" : `a ${per}`,
+    per === "ever" ? "total" : per,
     formatAmount(kind, spent),
     reserved > 0 ? formatAmount(kind, reserved) : "-",
     formatAmount(kind, limit),
-    `${Math.floor((spent / limit) * 100)} %`,
+    `${Math.floor((spent / limit) * 100)}%`,
   ]);
-  return output.formatTable(["BUDGET", "OF", "PER", "SPENT", "SET ASIDE", "LIMIT", "USED"], rows);
+  return output.formatTable(["SCOPE", "KIND", "PERIOD", "SPENT", "RESERVED", "LIMIT", "USED"], rows);
 }
 
 export function formatAmount(kind: BudgetKind, amount: number): string {

@@ -1,20 +1,20 @@
 import type { Environment } from "../config/environment.ts";
 import type { Output } from "./output.ts";
 
-/** What every command is given. */
+/** The context passed to every command. */
 export interface Cli {
-  /** The real environment, and under it the working folder's `.env`. */
+  /** The working folder's `.env` merged with the real environment, which takes precedence. */
   env: Environment;
   cwd: string;
-  /** The program's own file, to start it again in the background. */
+  /** This program's entry file, used to start the background host. */
   entry: string;
-  /** This program's version; absent when it was not built. */
+  /** This program's version; undefined in an unbuilt checkout. */
   version: string | undefined;
   output: Output;
-  /** A person sits at the keyboard and can be asked. */
+  /** Whether a user can answer prompts. */
   isInteractive: boolean;
-  /** What the process will exit with when nothing throws. */
+  /** Sets the exit code for when nothing throws. */
   setExitCode(code: number): void;
-  /** The command answers Ctrl+C itself from now on. */
+  /** From now on the command handles Ctrl+C itself. */
   takeOverInterrupts(): void;
 }

@@ -10,7 +10,7 @@ const names = program
   .visibleCommands(program)
   .map((command) => command.name());
 
-test("every command is completed in every shell, and the hidden one in none", () => {
+test("every visible command is completed in every shell, and the hidden one in none", () => {
   expect(names).toContain("doctor");
   for (const shell of shells) {
     const script = createCompletionScript(program, shell);
@@ -21,15 +21,15 @@ test("every command is completed in every shell, and the hidden one in none", ()
 });
 
 function complete(...words: string[]): string[] {
-  const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _thinkery; echo "\${COMPREPLY[@]}"`;
-  const answer = execFileSync("bash", ["-c", `${createCompletionScript(program, "bash")}\n${ask}`], {
+  const invocation = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _thinkery; echo "\${COMPREPLY[@]}"`;
+  const stdout = execFileSync("bash", ["-c", `${createCompletionScript(program, "bash")}\n${invocation}`], {
     encoding: "utf8",
     timeout: 10_000,
   });
-  return answer.trim().split(" ").filter(Boolean);
+  return stdout.trim().split(" ").filter(Boolean);
 }
 
-test("bash completes commands, the commands below them, options and choices", () => {
+test("bash completes commands, subcommands, options and choices", () => {
   expect(complete("thinkery", "")).toEqual(names);
   expect(complete("thinkery", "re")).toEqual(["restart", "revert"]);
   expect(complete("thinkery", "token", "")).toEqual(expect.arrayContaining(["ls", "new", "rm"]));

@@ -5,17 +5,17 @@ export type Shell = (typeof shells)[number];
 
 interface CompletionWord {
   text: string;
-  about: string;
+  description: string;
 }
 
-/** What may follow one command: `path` is empty for the program itself. */
+/** What may follow a command; `path` is empty for the program itself. */
 interface CompletionNode {
   path: string;
   words: CompletionWord[];
   options: CompletionWord[];
 }
 
-/** A script for the shell, made from the same commands that run. */
+/** Generates a completion script from the command definitions. */
 export function createCompletionScript(program: Command, shell: Shell): string {
   const nodes = collectNodes(program, "");
   return { bash: createBashScript, zsh: createZshScript, fish: createFishScript }[shell](nodes);
@@ -24,23 +24,23 @@ export function createCompletionScript(program: Command, shell: Shell): string {
 function collectNodes(command: Command, path: string): CompletionNode[] {
   const help = command.createHelp();
   const children = help.visibleCommands(command);
-  const shared = help.visibleGlobalOptions(command);
+  const globalOptions = help.visibleGlobalOptions(command);
   const node: CompletionNode = {
     path,
     words: [
-      ...children.map((child) => ({ text: child.name(), about: child.description() })),
+      ...children.map((child) => ({ text: child.name(), description: child.description() })),
       ...command.registeredArguments.flatMap(({ argChoices }) =>
-        (argChoices ?? []).map((text) => ({ text, about: "" })),
+        (argChoices ?? []).map((text) => ({ text, description: "" })),
       ),
     ],
-    options: [...help.visibleOptions(command), ...shared].flatMap(({ long, description }) =>
-      long ? [{ text: long, about: description }] : [],
+    options: [...help.visibleOptions(command), ...globalOptions].flatMap(({ long, description }) =>
+      long ? [{ text: long, description }] : [],
     ),
   };
-  const below = children
+  const descendants = children
     .filter((child) => child.name() !== "help")
     .flatMap((child) => collectNodes(child, path ? `${path} ${child.name()}` : child.name()));
-  return [node, ...below];
+  return [node, ...descendants];
 }
 
 function createBashScript(nodes: CompletionNode[]): string {
@@ -67,8 +67,8 @@ complete -F _thinkery thinkery
 
 function createZshScript(nodes: CompletionNode[]): string {
   const cases = nodes.map(({ path, words, options }) => {
-    const entries = [...words, ...options].map(({ text, about }) =>
-      quote(about ? `${text.replaceAll(":", "\\:")}:${about}` : text),
+    const entries = [...words, ...options].map(({ text, description }) =>
+      quote(description ? `${text.replaceAll(":", "\\:")}:${description}` : text),
     );
     return `    ${quote(path)}) entries=(${entries.join(" ")}) ;;`;
   });
@@ -89,10 +89,10 @@ if [ "$funcstack[1]" = "_thinkery" ]; then _thinkery "$@"; else compdef _thinker
 function createFishScript(nodes: CompletionNode[]): string {
   const lines = nodes.flatMap(({ path, words, options }) => {
     const when = `complete -c thinkery -n ${quote(`test (__thinkery_path) = "${path}"`)}`;
-    const formatHelp = (about: string) => (about ? ` -d ${quote(about)}` : "");
+    const formatHelp = (description: string) => (description ? ` -d ${quote(description)}` : "");
     return [
-      ...words.map(({ text, about }) => `${when} -f -a ${quote(text)}${formatHelp(about)}`),
-      ...options.map(({ text, about }) => `${when} -l ${text.slice(2)}${formatHelp(about)}`),
+      ...words.map(({ text, description }) => `${when} -f -a ${quote(text)}${formatHelp(description)}`),
+      ...options.map(({ text, description }) => `${when} -l ${text.slice(2)}${formatHelp(description)}`),
     ];
   });
   return `# fish completion for thinkery

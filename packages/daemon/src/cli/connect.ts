@@ -12,35 +12,35 @@ export interface Connection {
   url: string;
   token: string;
   client: Client;
-  /** The file that main runs in place of the stock Worker, where that is known: on this machine. */
+  /** The custom Worker that main runs; only known for a host on this machine. */
   worker?: string;
 }
 
 export const stopTimeoutMs = 15_000;
 
-/** The host every command talks to; one is started when none lives. */
+/** Connects to the host; starts one if none is running. */
 export async function connect(cli: Cli): Promise<Connection> {
   return connectRemote(cli) ?? connectLocal(cli, await ensureHost(cli));
 }
 
-/** The same without starting or restarting anything. */
+/** Like `connect`, but never starts or restarts a host. */
 export async function connectIfRunning(cli: Cli): Promise<Connection | undefined> {
-  const elsewhere = connectRemote(cli);
-  if (elsewhere) return elsewhere;
+  const remote = connectRemote(cli);
+  if (remote) return remote;
   const host = await findHost(locateHome(cli.env));
   return host && connectLocal(cli, host);
 }
 
-// The token of this machine's host is never sent to another one.
+// The token of this machine's host is never sent to another host.
 function connectRemote(cli: Cli): Connection | undefined {
   const url = cli.env.THINKERY_URL;
   if (!url) return undefined;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw fail("bad_request", "THINKERY_URL is not an address; write it as http://127.0.0.1:5099.");
+    throw fail("bad_request", "THINKERY_URL is not a valid URL. Example: http://127.0.0.1:5099");
   }
   const token = cli.env.THINKERY_TOKEN;
   if (!token)
-    throw fail("unauthorized", "THINKERY_URL is set but THINKERY_TOKEN is not; set it to a token of that host.");
+    throw fail("unauthorized", "THINKERY_URL is set but THINKERY_TOKEN is not. Set it to a token of that host.");
   return openConnection(url.replace(/\/+$/, ""), token);
 }
 
@@ -49,11 +49,11 @@ async function connectLocal(cli: Cli, host: FoundHost): Promise<Connection> {
   return token ? openConnection(host.url, token, host.worker) : connectAsOwner(cli, host);
 }
 
-/** With the data folder's own token, whatever THINKERY_TOKEN says: a found host has just proved that it has it too. */
+/** Connects with the data folder's own token, ignoring THINKERY_TOKEN: a found host has just proved that it knows it. */
 export async function connectAsOwner(cli: Cli, host: FoundHost): Promise<Connection> {
   const token = await readToken(locateHome(cli.env));
   if (!token)
-    throw fail("unauthorized", "The host's token is not in the data folder; restart it with `thinkery restart`.");
+    throw fail("unauthorized", "No token found in the data folder. Restart the host with `thinkery restart`.");
   return openConnection(host.url, token, host.worker);
 }
 
@@ -69,14 +69,14 @@ async function ensureHost(cli: Cli): Promise<FoundHost> {
     return launchHost(cli, {}, { adoptToken: (await readToken(home)) === undefined });
   }
   if (!isOtherVersion(cli, host)) return host;
-  // A Worker of one's own may have to be brought up to the new version first.
+  // A custom Worker may have to be updated to the new version first.
   if (!isLoopback(host.host) || host.worker) {
     cli.output.writeMessage(
-      `The host is version ${host.version} and this is ${cli.version}; restart it with \`thinkery restart\`.`,
+      `The host is version ${host.version} but this CLI is ${cli.version}. Restart it with \`thinkery restart\`.`,
     );
     return host;
   }
-  cli.output.writeMessage(`The host is version ${host.version} and this is ${cli.version}; restarting it.`);
+  cli.output.writeMessage(`Restarting the host: it is version ${host.version}, this CLI is ${cli.version}.`);
   await stopHost(home, { timeoutMs: stopTimeoutMs });
   return launchHost(cli, toLastFlags(host), { adoptToken: false });
 }

@@ -2,14 +2,14 @@ import { fail } from "@thinkery/sdk";
 
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 
-/** `90m`, `12h`, `30d` as seconds. */
+/** Parses `90m`, `12h` or `30d` to seconds. */
 export function parseDuration(text: string): number {
   const [, amount, unit] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
-  if (!amount || !unit) throw fail("bad_request", `“${text}” is not a length of time; write 90m, 12h, 30d or 8w.`);
+  if (!amount || !unit) throw fail("bad_request", `“${text}” is not a duration. Examples: 90m, 12h, 30d, 8w.`);
   return Number(amount) * unitSeconds[unit as keyof typeof unitSeconds];
 }
 
-/** Seconds as a person says them: the two largest units. */
+/** Formats seconds with the two largest units. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const parts: [number, string][] = [

@@ -4,9 +4,9 @@ export const exitCodes = {
   ok: 0,
   failed: 1,
   usage: 2,
-  /** No host answers, or it does not let us. */
+  /** No host responds, or it denies access. */
   noHost: 3,
-  /** The turn used up what it may. */
+  /** The turn exceeded a budget. */
   budget: 5,
   interrupted: 130,
 } as const;

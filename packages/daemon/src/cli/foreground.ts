@@ -18,7 +18,7 @@ import {
   resolveReplacementOptions,
 } from "./host-options.ts";
 
-/** Runs the host in this process until it is asked to stop. */
+/** Runs the host in this process until it is stopped. */
 export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
   const home = locateHome(cli.env);
   const found = await findHost(home);
@@ -27,57 +27,57 @@ export async function runForeground(cli: Cli, flags: HostFlags): Promise<void> {
     return greetRunning(cli, home, found);
   }
 
-  // Checked before an older host is stopped for it.
+  // Validated before the older host is stopped.
   const options = found
     ? await resolveReplacementOptions(cli, { ...toLastFlags(found), ...flags })
     : await resolveHostOptions(cli, flags);
   if (found) {
-    cli.output.writeMessage(`Stopping the host of version ${found.version}; this is ${cli.version}.`);
+    cli.output.writeMessage(`Stopping the running host: it is version ${found.version}, this CLI is ${cli.version}.`);
     await stopHost(home, { timeoutMs: stopTimeoutMs });
   }
-  const leave = new AbortController();
-  const leaving = leave.signal;
-  watchInterrupts(cli, () => leave.abort());
+  const stop = new AbortController();
+  const { signal } = stop;
+  watchInterrupts(cli, () => stop.abort());
   let host: RunningHost | undefined;
-  // What goes wrong before the host runs comes back as the error of the start.
+  // Errors before the host runs are thrown by runHost.
   const onLine = (line: string) => {
     if (host) cli.output.writeMessage(line);
   };
   try {
     host = await runHost({ ...options, onLine });
   } catch (error) {
-    // Somebody else's command may have been a moment faster; then theirs is as good.
-    const theirs = isThinkeryError(error) && error.code === "conflict" ? await findHost(home) : undefined;
-    if (!theirs) throw error;
-    return greetRunning(cli, home, theirs);
+    // Another command may have started a host at the same time; use that one.
+    const other = isThinkeryError(error) && error.code === "conflict" ? await findHost(home) : undefined;
+    if (!other) throw error;
+    return greetRunning(cli, home, other);
   }
   stopOnSignals(host);
-  void host.stopped.then(() => leave.abort());
+  void host.stopped.then(() => stop.abort());
   try {
-    if (!leaving.aborted) await greetStarted(cli, home, host, leaving);
+    if (!signal.aborted) await greetStarted(cli, home, host, signal);
   } catch (error) {
-    if (!leaving.aborted) {
+    if (!signal.aborted) {
       await host.stop();
       throw error;
     }
   }
-  if (leaving.aborted) await host.stop();
+  if (signal.aborted) await host.stop();
   await waitUntilStopped(cli, home, host);
 }
 
-/** Waits for the end of a host in this process and says how it came. */
+/** Waits until a host in this process stops, and reports why. */
 export async function waitUntilStopped(cli: Cli, home: Home, host: RunningHost): Promise<void> {
   const { reason, message } = await host.stopped;
-  if (reason === "asked") {
+  if (reason === "requested") {
     cli.output.writeMessage("Thinkery has stopped.");
     return;
   }
   const log = formatPath(join(home.logs, `${hostLogName}.log`));
-  cli.output.writeMessage(`thinkery: ${message ?? "The host has given up."} The log is ${log}.`);
+  cli.output.writeMessage(`thinkery: ${message ?? "The host stopped unexpectedly."} Log: ${log}`);
   cli.setExitCode(exitCodes.failed);
 }
 
-// A Ctrl+C while the host still starts is kept until it can be stopped cleanly.
+// Ctrl+C during startup is deferred until the host can be stopped cleanly.
 function watchInterrupts(cli: Cli, onInterrupt: () => void): void {
   cli.takeOverInterrupts();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, onInterrupt);

@@ -4,17 +4,17 @@ import { formatPath } from "./format-path.ts";
 import { createLoginLink } from "./link.ts";
 
 interface Greeting {
-  /** Started by this command, or found running. */
+  /** Whether this command started the host, rather than found it running. */
   isStarted: boolean;
   pid: number;
   version: string;
   homePath: string;
   stopHint: string;
-  /** The host is going away again and the link is not waited for. */
+  /** Aborts waiting for the login link when the host is already stopping. */
   signal?: AbortSignal;
 }
 
-/** Where the host is and how to get in: the few lines after a start. */
+/** Prints the address of the host and a login link. */
 export async function greet(
   cli: Cli,
   connection: Pick<Connection, "client" | "url">,

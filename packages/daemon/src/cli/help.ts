@@ -1,6 +1,8 @@
-/** The examples under a command's help: what to type, and what it does. */
-export function formatExamples(...lines: [command: string, meaning: string][]): string {
-  const width = Math.max(...lines.map(([command]) => command.length));
-  const rows = lines.map(([command, meaning]) => `  $ thinkery ${command.padEnd(width)}  ${meaning}`.trimEnd());
+/** Formats the examples at the end of a command's help. */
+export function formatExamples(...lines: [command: string, description: string][]): string {
+  // Examples with a pipe name the program themselves.
+  const commands = lines.map(([command]) => (command.includes("thinkery ") ? command : `thinkery ${command}`));
+  const width = Math.max(...commands.map((command) => command.length));
+  const rows = commands.map((command, index) => `  $ ${command.padEnd(width)}  ${lines[index]?.[1] ?? ""}`.trimEnd());
   return `\nExamples:\n${rows.join("\n")}`;
 }

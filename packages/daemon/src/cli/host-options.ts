@@ -10,14 +10,14 @@ import { locateParts } from "../host/parts.ts";
 import { bundleWorker, checkEntry } from "../host/worker/worker.ts";
 import type { Cli } from "./cli.ts";
 
-/** How the host shall run, as far as the command line says. */
+/** Host options from the command line. */
 export interface HostFlags {
   host?: string;
   port?: number;
-  /** The file of one's own Worker; false for the stock one, whatever else is said. */
+  /** The file of a custom Worker; false forces the built-in one. */
   worker?: string | false;
   watch?: boolean;
-  /** How it ran before; taken when neither a flag nor the configuration says otherwise. */
+  /** Values of the previous host, used if neither a flag nor the configuration sets them. */
   lastHost?: string;
   lastPort?: number;
   lastWorker?: string;
@@ -26,7 +26,7 @@ export interface HostFlags {
 export const defaultHost = "127.0.0.1";
 export const defaultPort = 5099;
 
-/** Flags, configuration and environment together; everything a person could have got wrong is refused here. */
+/** Merges flags, configuration and environment; throws on any invalid value. */
 export async function resolveHostOptions(cli: Cli, flags: HostFlags): Promise<HostOptions> {
   const home = await openHome(cli.env);
   const { config } = await loadConfig(home.path, cli.cwd);
@@ -73,41 +73,41 @@ function resolveWorker(
   configured: string | undefined,
 ): HostOptions["worker"] {
   const entry = worker === undefined ? (configured ?? lastWorker) : worker && resolve(cli.cwd, worker);
-  if (!entry && watch)
-    throw fail("bad_request", "There is nothing to watch; name the file of your Worker with --worker.");
+  if (!entry && watch) throw fail("bad_request", "--watch requires a custom Worker. Pass its file with --worker.");
   if (!entry) return undefined;
   checkEntry(entry);
   return { entry, watch };
 }
 
-/** The same before a running host is stopped for the new one: also its Worker has to build. */
+/** Like `resolveHostOptions`, but also checks that the Worker builds, before a running host is stopped. */
 export async function resolveReplacementOptions(cli: Cli, flags: HostFlags): Promise<HostOptions> {
   const options = await resolveHostOptions(cli, flags);
   if (options.worker && options.parts) await bundleWorker(options.worker.entry, options.parts.version);
   return options;
 }
 
-/** What a running host tells of itself for the one that takes its place. */
+/** Returns the flags that let a new host take the place of a running one. */
 export function toLastFlags({ host, port, worker }: FoundHost): HostFlags {
   return { lastHost: host, lastPort: port, ...(worker ? { lastWorker: worker } : {}) };
 }
 
-/** A running host stays as it is; whoever asked for another address or Worker is told how to get it. */
+/** Warns if the running host has a different address or Worker than requested. */
 export function noteDifference(cli: Cli, { host, port, worker }: HostFlags, found: FoundHost): void {
-  const same =
+  const hasSameAddress =
     (host === undefined || toBindAddress(host) === found.host) && (port === undefined || port === found.port);
-  if (!same) cli.output.writeMessage("It stays at its address; move it with `thinkery restart` and the same options.");
-  const other = worker !== undefined && (worker ? resolve(cli.cwd, worker) : undefined) !== found.worker;
-  if (other)
+  if (!hasSameAddress)
+    cli.output.writeMessage("The host keeps its address. To change it, run `thinkery restart` with the same options.");
+  const hasOtherWorker = worker !== undefined && (worker ? resolve(cli.cwd, worker) : undefined) !== found.worker;
+  if (hasOtherWorker)
     cli.output.writeMessage(
-      "It goes on with the Worker it has; change it with `thinkery restart` and the same options.",
+      "The host keeps its current Worker. To change it, run `thinkery restart` with the same options.",
     );
 }
 
 export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65535) {
-    throw fail("bad_request", `“${text}” is not a port; give a whole number from 1 to 65535, or 0 for any free one.`);
+    throw fail("bad_request", `“${text}” is not a port. Use a number from 1 to 65535, or 0 for any free port.`);
   }
   return port;
 }

@@ -1,7 +1,7 @@
 import type { Cli } from "./cli.ts";
 import { exitCodes } from "./exit.ts";
 
-/** The first Ctrl+C asks to stop, the second leaves at once. */
+/** The first Ctrl+C aborts the returned signal; the second exits immediately. */
 export function stopOnInterrupt(cli: Cli, onStop: () => void): AbortSignal {
   const stop = new AbortController();
   cli.takeOverInterrupts();

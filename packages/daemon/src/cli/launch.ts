@@ -8,33 +8,34 @@ import type { Cli } from "./cli.ts";
 import { formatPath } from "./format-path.ts";
 import type { HostFlags } from "./host-options.ts";
 
-/** What the background process tells us over its channel before it is on its own. */
+/** Sent by the background process over its IPC channel before it detaches. */
 export type LaunchReport = { ready: true } | ErrorBody;
 
 interface LaunchOptions {
-  /** THINKERY_TOKEN may become the host's token. False when nobody asked for a new one. */
+  /** Whether THINKERY_TOKEN may become the host's token. */
   adoptToken: boolean;
 }
 
 const startTimeoutMs = 30_000;
 
-/** Starts a host that outlives this command, and comes back when it answers. */
+/** Starts a host that outlives this command; resolves when it responds. */
 export async function launchHost(cli: Cli, flags: HostFlags, options: LaunchOptions): Promise<FoundHost> {
   const home = await openHome(cli.env);
   const child = spawnHost(cli, home, flags, options);
   try {
     await waitUntilReady(child, home);
   } catch (error) {
-    // Somebody else's command may have been a moment faster; then theirs is as good.
-    const theirs = isConflict(error) ? await findHost(home) : undefined;
-    if (theirs) return theirs;
+    // Another command may have started a host at the same time; use that one.
+    const other = isConflict(error) ? await findHost(home) : undefined;
+    if (other) return other;
     throw error;
   } finally {
     if (child.connected) child.disconnect();
     child.unref();
   }
   const host = await findHost(home);
-  if (!host) throw fail("unavailable", `The host started but does not answer; see ${formatPath(home.logs)}.`);
+  if (!host)
+    throw fail("unavailable", `The host started but does not respond. See the logs in ${formatPath(home.logs)}.`);
   return host;
 }
 
@@ -64,27 +65,27 @@ function toArguments(flags: HostFlags): string[] {
     "--last-port": flags.lastPort,
     "--last-worker": flags.lastWorker,
   };
-  const given = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-  return [...given, ...(worker === false ? ["--no-worker"] : []), ...(watch ? ["--watch"] : [])];
+  const args = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  return [...args, ...(worker === false ? ["--no-worker"] : []), ...(watch ? ["--watch"] : [])];
 }
 
 function waitUntilReady(child: ChildProcess, home: Home): Promise<void> {
   return new Promise<void>((resolve, reject) => {
-    const onTimeout = () =>
-      fail("unavailable", `The host did not start; see ${formatPath(getStartLog(home))} for the reason.`);
+    const createStartError = () =>
+      fail("unavailable", `The host did not start. See ${formatPath(getStartLog(home))} for the reason.`);
     const timer = setTimeout(() => {
       child.kill("SIGTERM");
-      reject(onTimeout());
+      reject(createStartError());
     }, startTimeoutMs);
     const settle = (outcome: () => void) => {
       clearTimeout(timer);
       outcome();
     };
     child.once("message", (report) =>
-      settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? onTimeout()))),
+      settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? createStartError()))),
     );
-    child.once("error", () => settle(() => reject(onTimeout())));
-    child.once("exit", () => settle(() => reject(onTimeout())));
+    child.once("error", () => settle(() => reject(createStartError())));
+    child.once("exit", () => settle(() => reject(createStartError())));
   });
 }
 
@@ -96,7 +97,7 @@ function isConflict(error: unknown): boolean {
   return isThinkeryError(error) && error.code === "conflict";
 }
 
-// What the process prints by itself, such as a crash of Node; all else is in the host's own log.
+// Raw process output, such as a Node crash; everything else is in the host's own log.
 function getStartLog(home: Home): string {
   return join(home.logs, "start.log");
 }

@@ -24,16 +24,16 @@ export function listAgencies(client: Client): Promise<Agency[]> {
 
 const maxConcurrent = 8;
 
-/** Asks something of every agent of an agency, a few at a time, in the order of the list. */
-export async function mapAgents<T>(client: Client, agency: string, ask: (agent: Agent) => Promise<T>): Promise<T[]> {
+/** Calls `map` for every agent of an agency, a few at a time; returns the results in list order. */
+export async function mapAgents<T>(client: Client, agency: string, map: (agent: Agent) => Promise<T>): Promise<T[]> {
   const agents = await listAgents(client, agency);
-  const answers: T[] = [];
-  // One that was deleted a moment ago is no failure of the list.
-  const askIfThere = (agent: Agent) => ask(agent).then((answer) => [answer], ignoreNotFound);
+  const results: T[] = [];
+  // An agent deleted in the meantime is skipped.
+  const mapIfExists = (agent: Agent) => map(agent).then((result) => [result], ignoreNotFound);
   for (let from = 0; from < agents.length; from += maxConcurrent) {
-    answers.push(...(await Promise.all(agents.slice(from, from + maxConcurrent).map(askIfThere))).flat());
+    results.push(...(await Promise.all(agents.slice(from, from + maxConcurrent).map(mapIfExists))).flat());
   }
-  return answers;
+  return results;
 }
 
 function ignoreNotFound(error: unknown): [] {
@@ -41,16 +41,16 @@ function ignoreNotFound(error: unknown): [] {
   throw error;
 }
 
-// Everything of a list that the host answers page by page.
+// Reads all pages of a list endpoint.
 async function readAllPages<Item>(
-  page: (after: string | undefined) => Promise<{ items: Item[]; next?: string | undefined }>,
+  readPage: (after: string | undefined) => Promise<{ items: Item[]; next?: string | undefined }>,
 ): Promise<Item[]> {
   const all: Item[] = [];
   let after: string | undefined;
   do {
-    const { items, next } = await page(after);
+    const { items, next } = await readPage(after);
     all.push(...items);
-    // A host that repeats itself must not keep us here for ever.
+    // Guards against a host that returns the same page forever.
     after = next === after ? undefined : next;
   } while (after !== undefined);
   return all;

@@ -2,20 +2,19 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fail, globalAgency, type Message } from "@thinkery/sdk";
-import type { Client } from "@thinkery/sdk/client";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import { locateHome } from "../home/home.ts";
 import type { Cli } from "./cli.ts";
 import { connect } from "./connect.ts";
 import { exitCodes } from "./exit.ts";
 import { stopOnInterrupt } from "./interrupt.ts";
 import { sanitize, sanitizeIndented } from "./output.ts";
-import { persist } from "./persist.ts";
 
-/** Plays a script with an agent that is there for nothing else, and prints the conversation. */
+/** Runs a script with a temporary agent and prints the conversation. */
 export async function playScript(cli: Cli, script: string, messages: string[]): Promise<void> {
   const name = `play-${randomUUID().slice(0, 8)}`;
   const params = { agency: globalAgency, agent: name };
-  const stop = stopOnInterrupt(cli, () => cli.output.writeMessage("Stopping; Ctrl+C again leaves at once."));
+  const stop = stopOnInterrupt(cli, () => cli.output.writeMessage("Stopping… Press Ctrl+C again to quit immediately."));
   const removeScript = isFile(script) ? await copyScript(cli, script, name) : undefined;
   try {
     const { client } = await connect(cli);
@@ -25,10 +24,12 @@ export async function playScript(cli: Cli, script: string, messages: string[]): 
     });
     try {
       await sendMessages(cli, client, name, messages, stop);
-      const { messages: said } = await client.call("listMessages", { params, query: { limit: 500 } });
-      cli.output.reply({ script, messages: said }, () => said.map((message) => formatMessage(cli, message)).join("\n"));
+      const { messages: conversation } = await client.call("listMessages", { params, query: { limit: 500 } });
+      cli.output.reply({ script, messages: conversation }, () =>
+        conversation.map((message) => formatMessage(cli, message)).join("\n"),
+      );
     } finally {
-      await persist((signal) => client.call("deleteAgent", { params, signal }));
+      await withRetry((signal) => client.call("deleteAgent", { params, signal }));
     }
   } finally {
     await removeScript?.();
@@ -46,7 +47,7 @@ async function sendMessages(
     try {
       await client.call("serve", { body: { agent, message }, signal: stop });
     } catch (error) {
-      // A script may be there to fail: what it came to is in the conversation.
+      // Scripts may fail on purpose; the conversation shows the outcome.
       cli.output.writeMessage(sanitizeIndented(stop.aborted ? "Interrupted." : (error as Error).message));
       cli.setExitCode(stop.aborted ? exitCodes.interrupted : exitCodes.failed);
       if (stop.aborted) return;
@@ -58,13 +59,13 @@ function isFile(script: string): boolean {
   return /\.ya?ml$|[/\\]/i.test(script);
 }
 
-// The host reads scripts from its own folder, so a file is put there for as long as it plays.
+// The host reads scripts from its own folder, so the file is copied there while it runs.
 async function copyScript(cli: Cli, file: string, name: string): Promise<() => Promise<void>> {
   if (cli.env.THINKERY_URL)
-    throw fail("bad_request", "A host elsewhere does not see your files; name one of its own scripts.");
+    throw fail("bad_request", "A remote host cannot read local files. Pass the name of one of its own scripts.");
   const { parseScript } = await import("../scripts/parse.ts");
   const text = await readFile(resolve(cli.cwd, file), "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw fail("bad_request", `${file} cannot be read (${error.code}).`);
+    throw fail("bad_request", `Cannot read ${file} (${error.code}).`);
   });
   parseScript(file, text);
   const folder = join(locateHome(cli.env).path, "scripts");

@@ -5,6 +5,7 @@ import { addApp } from "./commands/app.ts";
 import { addBlueprint } from "./commands/blueprint.ts";
 import { addBranch } from "./commands/branch.ts";
 import { addBudget } from "./commands/budget.ts";
+import { addCancel } from "./commands/cancel.ts";
 import { addChat } from "./commands/chat.ts";
 import { addClear } from "./commands/clear.ts";
 import { addCompletion } from "./commands/completion.ts";
@@ -36,7 +37,7 @@ import { addUsage } from "./commands/usage.ts";
 import { addVersions } from "./commands/versions.ts";
 import { formatExamples } from "./help.ts";
 
-/** The commander's own complaints, kept until `run` reports them like every other error. */
+/** Commander's usage error, stored until `run` reports it like any other error. */
 export interface UsageErrors {
   last: string | undefined;
 }
@@ -44,42 +45,43 @@ export interface UsageErrors {
 const otherGroup = "Other:";
 
 const firstSteps = formatExamples(
-  ["start", "start the host, print a login link"],
+  ["start", "start the host and print a login link"],
   ["new alice", "create an agent"],
-  ["chat alice", "talk with it"],
-  ["doctor", "when something is wrong"],
+  ["chat alice", "chat with it"],
+  ["doctor", "diagnose problems"],
 );
 
-const notes = `Exit codes: 0 ok, 1 failed, 2 usage, 3 no host or not allowed, 5 budget, 130 interrupted.
-Set THINKERY_URL and THINKERY_TOKEN to use a host elsewhere.`;
+const notes = `Exit codes: 0 success, 1 failure, 2 usage error, 3 no host or access denied, 5 budget exceeded, 130 interrupted.
+Set THINKERY_URL and THINKERY_TOKEN to use a remote host.`;
 
-export function buildProgram(cli: Cli, complaints: UsageErrors): Command {
+export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
   const program = new Command("thinkery")
     .description("A home for durable AI agents.")
     .version(cli.version ?? "unbuilt", "-V, --version", "print the version")
     .helpOption("-h, --help", "show this help")
     .addHelpCommand(createHelpCommand())
-    .option("--json", "print one JSON value")
+    .option("--json", "print JSON")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => cli.output.writeText(text),
       writeErr: (text) => cli.output.writeMessage(text.trimEnd()),
       outputError: (text) => {
-        complaints.last = text;
+        usageErrors.last = text;
       },
     })
     .exitOverride()
     .addHelpText("after", `${firstSteps}\n\n${notes}`);
 
-  program.commandsGroup("The host:");
+  program.commandsGroup("Host:");
   for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addOpen]) add(program, cli);
   program.commandsGroup("Agents:");
-  for (const add of [addNew, addLs, addInfo, addRm, addApp, addProcess, addAgency, addBlueprint]) add(program, cli);
-  program.commandsGroup("Their files:");
+  for (const add of [addNew, addLs, addInfo, addCancel, addRm, addApp, addProcess, addAgency, addBlueprint])
+    add(program, cli);
+  program.commandsGroup("Files:");
   for (const add of [addFiles, addVersions, addRevert, addBranch]) add(program, cli);
-  program.commandsGroup("Talking to them:");
+  program.commandsGroup("Conversations:");
   for (const add of [addChat, addRun, addServe, addSend, addPeek, addStats, addExport, addClear]) add(program, cli);
-  program.commandsGroup("Models and what they cost:");
+  program.commandsGroup("Models and costs:");
   for (const add of [addProviders, addModels, addUsage, addBudget, addMock]) add(program, cli);
   program.commandsGroup(otherGroup);
   for (const add of [addToken, addConfig, addCompletion, addHostProcess]) add(program, cli);
@@ -87,6 +89,6 @@ export function buildProgram(cli: Cli, complaints: UsageErrors): Command {
 }
 
 function createHelpCommand(): Command {
-  const help = new Command("help").argument("[command]").description("show the help of a command");
+  const help = new Command("help").argument("[command]").description("show help for a command");
   return help.helpOption(false).helpGroup(otherGroup);
 }

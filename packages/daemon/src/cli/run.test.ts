@@ -35,16 +35,16 @@ async function runThinkery(argv: string[], env: Record<string, string> = {}) {
   return { code, ...written };
 }
 
-/** A host that answers everything the same way and remembers what it was asked. */
+/** A host that sends the same response to every request and records the requests. */
 async function startFakeHost(status: number, body: unknown) {
-  const asked: { route: string; authorization: string | undefined }[] = [];
+  const requests: { route: string; authorization: string | undefined }[] = [];
   server = createServer((request, response) => {
-    asked.push({ route: `${request.method} ${request.url}`, authorization: request.headers.authorization });
+    requests.push({ route: `${request.method} ${request.url}`, authorization: request.headers.authorization });
     response.writeHead(status, { "content-type": "application/json", connection: "close" });
     response.end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
 test("an unknown command gets a suggestion on stderr and exit code 2", async () => {
@@ -53,14 +53,14 @@ test("an unknown command gets a suggestion on stderr and exit code 2", async () 
   expect(err).toContain("unknown command 'strat' (Did you mean start?)");
 });
 
-test("an unknown option gets a suggestion, also below a group of commands", async () => {
+test("an unknown option gets a suggestion, also in subcommands", async () => {
   expect((await runThinkery(["start", "--prot", "1"])).err).toContain("Did you mean --port?");
   const { code, err } = await runThinkery(["token", "new", "x", "--scop", "read"]);
   expect(code).toBe(2);
   expect(err).toContain("Did you mean --scope?");
 });
 
-test("a missing or superfluous argument and a bad value are usage errors", async () => {
+test("missing arguments, excess arguments and invalid values are usage errors", async () => {
   for (const argv of [
     ["new"],
     ["rm", "a", "b"],
@@ -73,13 +73,13 @@ test("a missing or superfluous argument and a bad value are usage errors", async
   }
 });
 
-test("--json makes an error the one value on stdout", async () => {
+test("with --json an error is JSON on stdout", async () => {
   const { code, out } = await runThinkery(["frobnicate", "--json"]);
   expect(code).toBe(2);
   expect(JSON.parse(out).error.code).toBe("bad_request");
 });
 
-test("help goes to stdout with exit code 0, everywhere and with examples", async () => {
+test("help goes to stdout with exit code 0 and has examples", async () => {
   for (const argv of [[], ["--help"], ["help"], ["start", "--help"], ["agency", "rm", "-h"], ["help", "ls"]]) {
     const { code, out, err } = await runThinkery(argv);
     expect({ code, err }, argv.join(" ")).toEqual({ code: 0, err: "" });
@@ -87,7 +87,7 @@ test("help goes to stdout with exit code 0, everywhere and with examples", async
   }
 });
 
-test("status and stop leave a home without a host alone", async () => {
+test("status, stop and logs create nothing in a home without a host", async () => {
   const status = await runThinkery(["status", "--json"]);
   expect(status.code).toBe(3);
   expect(JSON.parse(status.out)).toEqual({ running: false });
@@ -96,18 +96,18 @@ test("status and stop leave a home without a host alone", async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("THINKERY_URL sends the command there with THINKERY_TOKEN", async () => {
-  const { url, asked } = await startFakeHost(200, { agents: [] });
+test("with THINKERY_URL the command calls that host with THINKERY_TOKEN", async () => {
+  const { url, requests } = await startFakeHost(200, { agents: [] });
   const { code, out, err } = await runThinkery(["ls", "@review", "--json"], {
     THINKERY_URL: `${url}/`,
     THINKERY_TOKEN: "t0ken",
   });
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(JSON.parse(out)).toEqual({ agents: [] });
-  expect(asked).toEqual([{ route: "GET /agency/review/agents?limit=500", authorization: "Bearer t0ken" }]);
+  expect(requests).toEqual([{ route: "GET /agency/review/agents?limit=500", authorization: "Bearer t0ken" }]);
 });
 
-test("a host elsewhere that refuses or is gone is exit code 3, and none is started in its place", async () => {
+test("a remote host that denies access or is unreachable exits with 3, and no local host is started", async () => {
   const { url } = await startFakeHost(401, { error: { code: "unauthorized", message: "This needs a token." } });
   expect(await runThinkery(["ls"], { THINKERY_URL: url, THINKERY_TOKEN: "x" })).toMatchObject({
     code: 3,
@@ -119,7 +119,7 @@ test("a host elsewhere that refuses or is gone is exit code 3, and none is start
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("an address that others can reach needs a long token set on purpose", async () => {
+test("a public address requires a long token", async () => {
   const { code, err } = await runThinkery(["start", "--host", "0.0.0.0", "--foreground"], {
     THINKERY_TOKEN: "x".repeat(31),
   });
@@ -127,14 +127,14 @@ test("an address that others can reach needs a long token set on purpose", async
   expect(err).toContain("at least 32 characters");
 });
 
-test("a broken configuration stops a start before anything runs", async () => {
+test("an invalid configuration fails the start before anything runs", async () => {
   await writeFile(join(folder, "thinkery.jsonc"), '{\n  "prot": 1\n}');
   const { code, err } = await runThinkery(["start", "--foreground"]);
   expect(code).toBe(2);
   expect(err).toContain("line 2, column 3: unknown key “prot”; did you mean “port”?");
 });
 
-test("the schema of the configuration is one JSON value", async () => {
+test("the configuration schema is valid JSON", async () => {
   const { code, out } = await runThinkery(["config", "schema"]);
   expect(code).toBe(0);
   expect(Object.keys(JSON.parse(out).properties)).toEqual([
@@ -160,7 +160,7 @@ test("the schema of the configuration is one JSON value", async () => {
   ]);
 });
 
-test("no secret of the environment is printed", async () => {
+test("secrets from the environment are not printed", async () => {
   const env = { OPENAI_API_KEY: "sk-very-secret", THINKERY_TOKEN: "token-very-secret" };
   for (const argv of [["config", "show"], ["config", "show", "--json"], ["doctor"], ["doctor", "--json"]]) {
     const { out, err } = await runThinkery(argv, env);

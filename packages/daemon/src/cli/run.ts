@@ -18,48 +18,48 @@ interface CliOptions {
   takeOverInterrupts(): void;
 }
 
-/** Runs one command line and says what to exit with. */
-export async function run(surroundings: CliOptions): Promise<number> {
-  const { argv, cwd, stdout, stderr } = surroundings;
-  const { env, ignored } = loadEnvironment(surroundings.env, cwd);
-  // Asked here and not of the parsed options: an error in those must be told as JSON too.
+/** Runs a command line and returns its exit code. */
+export async function run(options: CliOptions): Promise<number> {
+  const { argv, cwd, stdout, stderr } = options;
+  const { env, ignored } = loadEnvironment(options.env, cwd);
+  // Checked before parsing: a usage error must be reported as JSON too.
   const output = new Output({ stdout, stderr, env, json: argv.includes("--json") });
   let exitCode: number = exitCodes.ok;
   const cli: Cli = {
     env,
     cwd,
-    entry: surroundings.entry,
-    version: surroundings.version,
+    entry: options.entry,
+    version: options.version,
     output,
-    isInteractive: surroundings.isInteractive,
+    isInteractive: options.isInteractive,
     setExitCode: (code) => {
       exitCode = code;
     },
-    takeOverInterrupts: surroundings.takeOverInterrupts,
+    takeOverInterrupts: options.takeOverInterrupts,
   };
-  const complaints: UsageErrors = { last: undefined };
-  const program = buildProgram(cli, complaints);
+  const usageErrors: UsageErrors = { last: undefined };
+  const program = buildProgram(cli, usageErrors);
   if (ignored.length > 0)
-    output.writeMessage(`${ignored.join(" and ")} in .env is not used; set it in the environment.`);
+    output.writeMessage(`Ignoring ${ignored.join(" and ")} in .env; set it in the environment instead.`);
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return reportUsageError(error, complaints, output);
+    if (error instanceof CommanderError) return reportUsageError(error, usageErrors, output);
     output.writeError(error);
     return toExitCode(error);
   }
 }
 
-function reportUsageError(error: CommanderError, complaints: UsageErrors, output: Output): number {
+function reportUsageError(error: CommanderError, usageErrors: UsageErrors, output: Output): number {
   if (error.exitCode === 0) return exitCodes.ok;
-  const said = complaints.last
+  const message = usageErrors.last
     ?.replace(/^error: /, "")
     .trim()
     .replaceAll("\n", " ");
-  // Without a complaint the help of a group of commands was just printed in its place.
-  if (said || output.isJson)
-    output.writeError(fail("bad_request", said ?? "Say what to do; --help lists the commands."));
+  // Without a message, commander has already printed the help of a command group.
+  if (message || output.isJson)
+    output.writeError(fail("bad_request", message ?? "Missing command. Run with --help for a list."));
   return exitCodes.usage;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatSlots } from "./slots.ts";
 
-test("status tells of every sandbox whose code runs in it and what it takes", () => {
+test("each sandbox shows whose code it runs, its memory and its restarts", () => {
   const lines = formatSlots({
     sandboxes: [
       {
@@ -18,11 +18,11 @@ test("status tells of every sandbox whose code runs in it and what it takes", ()
     waitingRuns: 2,
   });
   expect(lines).toEqual([
-    "2 of 3 ready, 2 runs wait",
-    "sandbox-0: runs code of alice@review:pr-1, 64 MB, 1 run",
-    "sandbox-1: free, 60 MB, 0 runs, 3 restarts",
+    "2 of 3 ready, 2 runs queued",
+    "sandbox-0: running code of alice@review:pr-1, 64 MB, 1 run",
+    "sandbox-1: idle, 60 MB, 0 runs, 3 restarts",
     "sandbox-2: restarting, 1 restart",
   ]);
   expect(formatSlots({})).toEqual(["0 of 0 ready"]);
-  expect(formatSlots({ sandboxes: [], waitingRuns: 1 })[0]).toBe("0 of 0 ready, 1 run waits");
+  expect(formatSlots({ sandboxes: [], waitingRuns: 1 })[0]).toBe("0 of 0 ready, 1 run queued");
 });

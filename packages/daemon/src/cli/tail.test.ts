@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { followFile, readLastLines } from "./tail.ts";
 
-// Only how long a slow machine may take.
+// Generous, for slow machines.
 const retryTimeoutMs = { timeout: 10_000 };
 
 let folder: string;
@@ -17,11 +17,11 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-test("a file that is not there has no last lines", async () => {
+test("a missing file has no last lines", async () => {
   expect(await readLastLines(file, 5)).toBeUndefined();
 });
 
-test("the last lines are whole, also when they are far longer than one read", async () => {
+test("the last lines are complete, even if they are longer than one read", async () => {
   const lines = Array.from({ length: 50 }, (_, index) => `${index} ${"ä".repeat(9_000)}`);
   await writeFile(file, `${lines.join("\n")}\n`);
   expect((await readLastLines(file, 7))?.lines).toEqual(lines.slice(-7));
@@ -29,7 +29,7 @@ test("the last lines are whole, also when they are far longer than one read", as
   expect((await readLastLines(file, 0))?.lines).toEqual([]);
 });
 
-test("following shows each new line once, also across a rotation", async () => {
+test("following reports each new line once, across a rotation", async () => {
   await writeFile(file, "old\n");
   const seen: string[] = [];
   const stop = new AbortController();
@@ -46,7 +46,7 @@ test("following shows each new line once, also across a rotation", async () => {
   await following;
 });
 
-test("following waits for a file that is not there yet", async () => {
+test("following waits for a file that does not exist yet", async () => {
   const seen: string[] = [];
   const stop = new AbortController();
   const following = followFile(file, 0, (line) => seen.push(line), stop.signal);

@@ -6,11 +6,11 @@ const pollMs = 200;
 
 interface Tail {
   lines: string[];
-  /** Where the file ended when it was read. */
+  /** Size of the file when it was read. */
   end: number;
 }
 
-/** The last lines of a file, read from its end. Nothing when there is no such file. */
+/** Reads the last lines of a file from its end; returns undefined if the file does not exist. */
 export async function readLastLines(path: string, count: number): Promise<Tail | undefined> {
   const file = await openIfExists(path);
   if (!file) return undefined;
@@ -18,7 +18,7 @@ export async function readLastLines(path: string, count: number): Promise<Tail |
     const { size: end } = await file.stat();
     let start = end;
     let tail = Buffer.alloc(0);
-    // One newline more than lines: the first of the lines must be whole.
+    // One more newline than lines, so that the first line is complete.
     while (start > 0 && countNewlines(tail) <= count) {
       const length = Math.min(chunkBytes, start);
       start -= length;
@@ -34,7 +34,7 @@ export async function readLastLines(path: string, count: number): Promise<Tail |
   }
 }
 
-/** Calls back for each line written after `from`, also across a rotation of the file, until `signal` aborts. */
+/** Calls `onLine` for each line written after offset `from`, across file rotations, until `signal` aborts. */
 export async function followFile(
   path: string,
   from: number,
@@ -64,7 +64,7 @@ export async function followFile(
       await drain();
       const next = await openReplacement(path, current, position);
       if (next) {
-        // What was written to the old file just before it was put aside.
+        // Read what was written to the old file just before the rotation.
         await drain();
         await current?.close();
         current = next;
@@ -80,17 +80,17 @@ export async function followFile(
   }
 }
 
-/** The file that has taken the place of the one being read. */
+/** Opens the file that replaced the one being read; returns undefined if it was not replaced. */
 async function openReplacement(
   path: string,
   current: FileHandle | undefined,
   position: number,
 ): Promise<FileHandle | undefined> {
-  const there = await openIfExists(path);
-  if (!there || !current) return there;
-  const [now, before] = await Promise.all([there.stat(), current.stat()]);
-  if (now.ino !== before.ino || now.size < position) return there;
-  await there.close();
+  const latest = await openIfExists(path);
+  if (!latest || !current) return latest;
+  const [latestStat, currentStat] = await Promise.all([latest.stat(), current.stat()]);
+  if (latestStat.ino !== currentStat.ino || latestStat.size < position) return latest;
+  await latest.close();
   return undefined;
 }
 

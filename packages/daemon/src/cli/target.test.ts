@@ -2,9 +2,9 @@ import { isThinkeryError } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { parseAgencyId, parseAgencyTarget, parseAgentTarget, parseTarget } from "./target.ts";
 
-const getRefusal = (work: () => unknown): string => {
+const getError = (parse: () => unknown): string => {
   try {
-    work();
+    parse();
   } catch (error) {
     if (isThinkeryError(error) && error.code === "bad_request") return error.message;
     throw error;
@@ -12,46 +12,46 @@ const getRefusal = (work: () => unknown): string => {
   return "accepted";
 };
 
-test("a bare name is an agent of the global agency", () => {
+test("a bare name is an agent in the global agency", () => {
   expect(parseTarget("alice")).toEqual({ kind: "agent", agent: "alice", agency: "global" });
 });
 
-test("an agent can be named with its agency and its tag", () => {
+test("an agent can be qualified with its agency and its tag", () => {
   expect(parseTarget("alice@review")).toEqual({ kind: "agent", agent: "alice", agency: "review" });
   expect(parseTarget("alice@review:pr-123")).toEqual({ kind: "agent", agent: "alice", agency: "review:pr-123" });
 });
 
-test("an @ in front names the agency itself", () => {
+test("a leading @ names the agency itself", () => {
   expect(parseTarget("@review")).toEqual({ kind: "agency", agency: "review" });
   expect(parseTarget("@review:pr-123")).toEqual({ kind: "agency", agency: "review:pr-123" });
 });
 
-test("what is wrong with a target is said in its own words", () => {
-  expect(getRefusal(() => parseTarget(""))).toContain("missing");
-  expect(getRefusal(() => parseTarget("@"))).toContain("no agency after the “@”");
-  expect(getRefusal(() => parseTarget("alice@"))).toContain("no agency after the “@”");
-  expect(getRefusal(() => parseTarget("a@b@c"))).toContain("more than one “@”");
-  expect(getRefusal(() => parseTarget("alice:pr-1"))).toContain("a tag belongs behind one");
-  expect(getRefusal(() => parseTarget("#general@review"))).toContain("channel");
-  expect(getRefusal(() => parseTarget("a/b"))).toContain("“a/b” cannot name an agent");
-  expect(getRefusal(() => parseTarget("alice@re view"))).toContain("“re view” cannot name an agency");
-  expect(getRefusal(() => parseTarget("sub"))).toContain("reserved");
-  expect(getRefusal(() => parseTarget("аlice"))).toContain("ASCII");
+test("each kind of invalid target has its own error", () => {
+  expect(getError(() => parseTarget(""))).toContain("missing");
+  expect(getError(() => parseTarget("@"))).toContain("no agency after the “@”");
+  expect(getError(() => parseTarget("alice@"))).toContain("no agency after the “@”");
+  expect(getError(() => parseTarget("a@b@c"))).toContain("more than one “@”");
+  expect(getError(() => parseTarget("alice:pr-1"))).toContain("put the tag after the agency");
+  expect(getError(() => parseTarget("#general@review"))).toContain("channel");
+  expect(getError(() => parseTarget("a/b"))).toContain("Invalid agent name “a/b”");
+  expect(getError(() => parseTarget("alice@re view"))).toContain("Invalid agency name “re view”");
+  expect(getError(() => parseTarget("sub"))).toContain("reserved");
+  expect(getError(() => parseTarget("аlice"))).toContain("ASCII");
 });
 
-test("a command that wants an agent refuses an agency and shows the way", () => {
+test("a command that expects an agent rejects an agency and shows the correct form", () => {
   expect(parseAgentTarget("alice@review").agent).toBe("alice");
-  expect(getRefusal(() => parseAgentTarget("@review"))).toContain("alice@review");
+  expect(getError(() => parseAgentTarget("@review"))).toContain("alice@review");
 });
 
-test("a command that wants an agency takes none for global and refuses an agent", () => {
+test("a command that expects an agency defaults to global and rejects an agent", () => {
   expect(parseAgencyTarget(undefined).agency).toBe("global");
   expect(parseAgencyTarget("@review").agency).toBe("review");
-  expect(getRefusal(() => parseAgencyTarget("review"))).toContain("@review");
+  expect(getError(() => parseAgencyTarget("review"))).toContain("@review");
 });
 
-test("where only an agency can be meant the @ may be left out", () => {
+test("the @ is optional where only an agency is accepted", () => {
   expect(parseAgencyId("review:pr-1")).toBe("review:pr-1");
   expect(parseAgencyId("@review")).toBe("review");
-  expect(getRefusal(() => parseAgencyId("a/b"))).toContain("“a/b” cannot name an agency");
+  expect(getError(() => parseAgencyId("a/b"))).toContain("Invalid agency name “a/b”");
 });

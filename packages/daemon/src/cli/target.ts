@@ -1,2 +1,2 @@
-// The host reads targets too (`POST /run`), so the reading is the sdk's.
+// The host parses targets too (`POST /run`), so the parser lives in the sdk.
 export { type AgentTarget, parseAgencyId, parseAgencyTarget, parseAgentTarget, parseTarget } from "@thinkery/sdk";

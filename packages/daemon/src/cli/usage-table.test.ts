@@ -40,25 +40,25 @@ const usage: Usage = {
   ],
 };
 
-test("days, models, shares and limits stand under each other", () => {
+test("days, models, shares and limits are listed in this order", () => {
   expect(formatUsageTable(createOutput(false), usage, 30).split("\n")).toEqual([
     "DAY         MODEL  CALLS  IN    OUT  COST",
     "2026-11-14  x:big  1      1000  0    $0.50",
     "2026-11-15  x:big  1      29    0    $0.0010",
     "            x:new  1      1     0    unknown",
-    "all                1      1030  0    unknown",
+    "total              1      1030  0    unknown",
     "",
     "AGENT  CALLS  IN    OUT  COST",
     "ann    1      1000  0    $0.50",
     "bob    1      30    0    unknown",
     "",
-    "BUDGET  OF    PER       SPENT   SET ASIDE  LIMIT  USED",
-    "you     time  a day     1m 30s  -          1h     2 %",
-    "agency  cost  for good  $0.50   $0.10      $2.00  25 %",
+    "SCOPE   KIND  PERIOD  SPENT   RESERVED  LIMIT  USED",
+    "you     time  day     1m 30s  -         1h     2%",
+    "agency  cost  total   $0.50   $0.10     $2.00  25%",
   ]);
 });
 
-test("on a screen each line has a bar, and what was used at all is seen", () => {
+test("on a terminal each line has a bar, and any usage is visible", () => {
   const bars = formatUsageTable(createOutput(true), usage, 30)
     .split("\n")
     .slice(1, 5)
@@ -66,8 +66,8 @@ test("on a screen each line has a bar, and what was used at all is seen", () => 
   expect(bars).toEqual([20, 1, 1, 0]);
 });
 
-test("where nothing was used, that is said", () => {
-  const nothing: Usage = { total: createUsage(0, 0), byModel: [], byDay: [], budget: [] };
-  expect(formatUsageTable(createOutput(true), nothing, 7)).toBe("Nothing was used in 7 days.");
-  expect(formatUsageTable(createOutput(true), nothing, 1)).toBe("Nothing was used today.");
+test("without usage there is a message", () => {
+  const empty: Usage = { total: createUsage(0, 0), byModel: [], byDay: [], budget: [] };
+  expect(formatUsageTable(createOutput(true), empty, 7)).toBe("No usage in the last 7 days.");
+  expect(formatUsageTable(createOutput(true), empty, 1)).toBe("No usage today.");
 });

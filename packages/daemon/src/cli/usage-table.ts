@@ -1,23 +1,23 @@
 import type { UsageBreakdown, BudgetStatus } from "@thinkery/sdk";
 import { formatBudgetTable } from "./budget-table.ts";
+import { formatCost } from "./conversation/lines.ts";
 import type { Output } from "./output.ts";
-import { formatCost } from "./talk/lines.ts";
 
 type UsageNumbers = UsageBreakdown["total"];
 
-/** What was used, whose shares it is made of, and the limits that hold. */
+/** Usage in total and by agent or agency, with the limits that apply. */
 export interface Usage extends UsageBreakdown {
   shares?: [title: string, rows: (UsageNumbers & { name: string })[]];
   budget: BudgetStatus[];
 }
 
-/** By day and model, on a screen with a bar for each; then the shares, where there are several; then the limits. */
+/** Formats usage by day and model (with bars on a terminal), then the shares if there are several, then the limits. */
 export function formatUsageTable(output: Output, { total, byDay, shares, budget }: Usage, days: number): string {
   const parts: string[] = [];
-  if (byDay.length === 0) parts.push(`Nothing was used ${days === 1 ? "today" : `in ${days} days`}.`);
+  if (byDay.length === 0) parts.push(`No usage ${days === 1 ? "today" : `in the last ${days} days`}.`);
   else {
     const rows = byDay.flatMap(({ day, byModel }) =>
-      byModel.map((used, index) => ({ day: index === 0 ? day : "", ...used })),
+      byModel.map((usage, index) => ({ day: index === 0 ? day : "", ...usage })),
     );
     const maxTokens = Math.max(...rows.map(sumTokens));
     const lines = rows.map((row) => [
@@ -29,7 +29,7 @@ export function formatUsageTable(output: Output, { total, byDay, shares, budget 
     parts.push(
       output.formatTable(
         ["DAY", "MODEL", "CALLS", "IN", "OUT", "COST", ""],
-        [...lines, ["all", "", ...formatNumbers(total), ""]],
+        [...lines, ["total", "", ...formatNumbers(total), ""]],
       ),
     );
   }
@@ -54,7 +54,7 @@ const sumTokens = ({ inputTokens, outputTokens }: UsageNumbers) => inputTokens +
 
 const maxBarChars = 20;
 
-/** What was used at all is seen. */
+/** Any usage above zero gets at least one character. */
 function formatBar(share: number): string {
   return share > 0 ? "▇".repeat(Math.max(1, Math.round(share * maxBarChars))) : "";
 }

@@ -6,7 +6,7 @@ import {
   type ModelConfig,
 } from "@thinkery/sdk/internal";
 
-/** What holds where no file says otherwise. Apart from the schema, which is only loaded to check a file. */
+/** Used for keys that no file sets. Separate from the schema, which is only loaded to validate a file. */
 export const defaultConfig = {
   sandboxSlots: 2,
   maxFailuresPerMinute: 5,

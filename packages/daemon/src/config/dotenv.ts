@@ -3,11 +3,11 @@ const doubleQuotedPattern = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/;
 const singleQuotedPattern = /^'([^']*)'\s*(?:#.*)?$/;
 const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
 
-/** Reads `KEY=value` lines. What is not such a line is passed over, as every other reader of these files does. */
+/** Parses `KEY=value` lines; ignores other lines, as other dotenv parsers do. */
 export function parseDotenv(text: string): Record<string, string> {
   const values: Record<string, string> = {};
-  for (const candidate of text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/)) {
-    const [, key, raw] = linePattern.exec(candidate) ?? [];
+  for (const line of text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/)) {
+    const [, key, raw] = linePattern.exec(line) ?? [];
     if (key !== undefined && raw !== undefined) values[key] = unquote(raw);
   }
   return values;
@@ -18,6 +18,6 @@ function unquote(raw: string): string {
   if (double !== undefined) return double.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter);
   const single = singleQuotedPattern.exec(raw)?.[1];
   if (single !== undefined) return single;
-  // Only a # after a space starts a comment: keys may contain one.
+  // Only a # after whitespace starts a comment: API keys may contain one.
   return raw.replace(/(?:^|\s+)#.*$/, "");
 }

@@ -53,11 +53,11 @@ test("a .env cannot choose the host or its token", async () => {
   expect(ignored).toEqual(["THINKERY_URL"]);
 });
 
-test("without a .env the environment is as it was", () => {
+test("without a .env the environment is unchanged", () => {
   expect(loadEnvironment({ A: "b" }, cwd)).toEqual({ env: { A: "b" }, ignored: [] });
 });
 
-test("providers are those that have a key or an address", () => {
+test("providers with a key or an address are listed", () => {
   expect(listProviders({})).toEqual([]);
   expect(listProviders({ OPENAI_API_KEY: "x", ANTHROPIC_API_KEY: " ", OLLAMA_HOST: "127.0.0.1:11434" })).toEqual([
     "openai",
@@ -66,7 +66,7 @@ test("providers are those that have a key or an address", () => {
   expect(listProviders({ LLM_API_KEY: "x", LLM_API_BASE: "http://127.0.0.1:1" })).toEqual(["openai-compatible"]);
 });
 
-test("providers of the configuration count when their key is there, or none is needed", () => {
+test("configured providers are listed if their key is set or they need none", () => {
   const configured = {
     groq: { baseUrl: "https://a.example", apiKeyVariable: "GROQ_API_KEY" },
     box: { baseUrl: "http://10.0.0.1/v1" },
@@ -75,7 +75,7 @@ test("providers of the configuration count when their key is there, or none is n
   expect(listProviders({ GROQ_API_KEY: "x" }, configured)).toEqual(["groq", "box"]);
 });
 
-test("main is given the keys and addresses that are set, and nothing else", () => {
+test("only the model keys and addresses that are set are passed to main", () => {
   const env = {
     OPENAI_API_KEY: " a ",
     GROQ_API_KEY: "b",
@@ -94,20 +94,20 @@ test("main is given the keys and addresses that are set, and nothing else", () =
 test("an address from .env is used only with a key from the same file", async () => {
   const check = (real: Record<string, string>) => checkModelAddress(loadEnvironment(real, cwd).env, cwd);
   await writeFile(join(cwd, ".env"), "LLM_API_BASE=https://evil.example/v1\n");
-  expect(() => check({ LLM_API_KEY: "mine" })).toThrow("your key is not sent");
+  expect(() => check({ LLM_API_KEY: "mine" })).toThrow("Refusing to send your LLM_API_KEY");
   expect(() => check({})).not.toThrow();
   await writeFile(join(cwd, ".env"), "LLM_API_BASE=https://evil.example/v1\nLLM_API_KEY=theirs\n");
   expect(() => check({})).not.toThrow();
   // The real environment wins, so it would be the real key that is sent.
-  expect(() => check({ LLM_API_KEY: "mine" })).toThrow("your key is not sent");
+  expect(() => check({ LLM_API_KEY: "mine" })).toThrow("Refusing to send your LLM_API_KEY");
   expect(() => check({ LLM_API_KEY: "mine", LLM_API_BASE: "https://mine.example/v1" })).not.toThrow();
 });
 
-test("an address that is none is refused", () => {
-  expect(() => checkModelAddress({ LLM_API_BASE: "localhost:8080" }, cwd)).toThrow("not an address");
+test("an invalid address is rejected", () => {
+  expect(() => checkModelAddress({ LLM_API_BASE: "localhost:8080" }, cwd)).toThrow("not a valid URL");
 });
 
-test("a model of a provider that there is not is refused by its key, whichever role it is for", () => {
+test("a model of an unknown provider is rejected with its config key, for every role", () => {
   const providers = { box: { baseUrl: "http://10.0.0.1/v1" } };
   const check =
     (model: string | undefined, models: object = {}) =>
@@ -117,10 +117,8 @@ test("a model of a provider that there is not is refused by its key, whichever r
     check("box:x", { fast: "ollama:qwen3:8b", summarizer: "scripted:tour", vision: "google:gemini" }),
   ).not.toThrow();
   expect(check(undefined)).not.toThrow();
-  expect(check("bx:x")).toThrow(
-    "“model” of the configuration names bx:x, but there is no provider “bx”; did you mean “box:x”?",
-  );
+  expect(check("bx:x")).toThrow("Unknown provider “bx” in “model”: bx:x. Did you mean “box:x”?");
   expect(check("box:x", { summarizer: "nonsense:y" })).toThrow(
-    /“models\.summarizer”.*known are anthropic, openai, google, ollama, lmstudio, scripted, box/,
+    /“models\.summarizer”.*Known providers: anthropic, openai, google, ollama, lmstudio, scripted, box/,
   );
 });

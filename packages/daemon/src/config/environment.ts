@@ -6,14 +6,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface LoadedEnvironment {
   env: Environment;
-  /** Names found in `.env` that are not taken from there. */
+  /** Variables set in `.env` that were ignored. */
   ignored: string[];
 }
 
-// A folder somebody else wrote must not choose which host is trusted or which token opens it.
+// A cloned repository must not choose which host is trusted or which token is used.
 const ignoredVariables = ["THINKERY_HOME", "THINKERY_URL", "THINKERY_TOKEN"];
 
-/** The real environment, and under it the working folder's `.env`. */
+/** Merges the working folder's `.env` with the real environment, which takes precedence. */
 export function loadEnvironment(real: Environment, cwd: string): LoadedEnvironment {
   const file = readDotenv(cwd);
   const ignored = ignoredVariables.filter((name) => name in file && real[name] === undefined);
@@ -21,7 +21,7 @@ export function loadEnvironment(real: Environment, cwd: string): LoadedEnvironme
   return { env: { ...file, ...real }, ignored };
 }
 
-/** What the `.env` of a folder says, nothing when there is none. */
+/** Parses the `.env` of a folder; empty if there is none. */
 export function readDotenv(cwd: string): Record<string, string> {
   try {
     return parseDotenv(readFileSync(join(cwd, ".env"), "utf8"));

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(home, { recursive: true }));
 
-test("without files the defaults hold", async () => {
+test("without files the defaults apply", async () => {
   const { config, files } = await loadConfig(join(home, "not-there"), cwd);
   expect(config).toEqual({
     sandboxSlots: 2,
@@ -65,7 +65,7 @@ test("an empty file changes nothing", async () => {
   expect((await loadConfig(home, cwd)).config).toEqual(without);
 });
 
-test("the working folder wins over the data folder, key by key", async () => {
+test("the working folder overrides the data folder, key by key", async () => {
   await writeFile(join(home, "config.jsonc"), '{ "port": 6000, "sandboxSlots": 5 }');
   await writeFile(join(cwd, "thinkery.jsonc"), '{ "port": 7000 }');
   const { config, files } = await loadConfig(home, cwd);
@@ -73,12 +73,12 @@ test("the working folder wins over the data folder, key by key", async () => {
   expect(files).toHaveLength(2);
 });
 
-test("a file that cannot be read is a clear error, not a missing file", async () => {
+test("an unreadable file is an error, not treated as missing", async () => {
   await mkdir(join(cwd, "thinkery.jsonc"));
-  await expect(loadConfig(home, cwd)).rejects.toThrow(/thinkery\.jsonc cannot be read/);
+  await expect(loadConfig(home, cwd)).rejects.toThrow(/Cannot read .*thinkery\.jsonc/);
 });
 
-test("an error names the file it is in", async () => {
+test("an error names its file", async () => {
   await writeFile(join(home, "config.jsonc"), '{ "prot": 1 }');
   await expect(loadConfig(home, cwd)).rejects.toThrow(/config\.jsonc, line 1, column 3: unknown key “prot”/);
 });
@@ -100,14 +100,14 @@ test("a working folder may not choose the code that the host runs", async () => 
   expect((await loadConfig(home, cwd)).config.worker).toBe("src/worker.ts");
 });
 
-test("a working folder may not loosen what code and commands may use", async () => {
-  for (const own of [
+test("a working folder may not raise the limits of code and commands", async () => {
+  for (const values of [
     { sandbox: { memoryMb: 4096 } },
     { linux: { network: true } },
     { workspace: { retainVersions: 1 } },
   ]) {
-    const [key] = Object.keys(own);
-    await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify(own));
+    const [key] = Object.keys(values);
+    await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify(values));
     await expect(loadConfig(home, cwd)).rejects.toThrow(`thinkery.jsonc may not set “${key}”`);
   }
   await writeFile(join(cwd, "thinkery.jsonc"), "{}");

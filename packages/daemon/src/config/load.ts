@@ -6,28 +6,28 @@ import type { Config } from "./schema.ts";
 
 export interface LoadedConfig {
   config: Config;
-  /** The files that were there, in the order they were read; later ones win. */
+  /** The files that exist, in the order they were read; later ones override earlier ones. */
   files: string[];
 }
 
-/** The data folder's `config.jsonc`, then the working folder's `thinkery.jsonc`. */
+/** Loads the data folder's `config.jsonc`, then the working folder's `thinkery.jsonc`. */
 export async function loadConfig(homePath: string, cwd: string): Promise<LoadedConfig> {
   const merged: Record<string, unknown> = {};
   const files: string[] = [];
-  const ours = join(homePath, "config.jsonc");
-  for (const file of [ours, join(cwd, "thinkery.jsonc")]) {
+  const homeFile = join(homePath, "config.jsonc");
+  for (const file of [homeFile, join(cwd, "thinkery.jsonc")]) {
     const text = await readIfExists(file);
     if (text === undefined) continue;
-    // Only here: a host without a configuration need not load what checks one.
+    // Imported lazily: a host without configuration files does not need the parser.
     const { parseConfig } = await import("./parse.ts");
-    const own = parseConfig(file, text);
-    const foreign = file === ours ? undefined : Object.keys(homeOnlyKeys).find((key) => key in own);
-    if (foreign)
+    const values = parseConfig(file, text);
+    const forbidden = file === homeFile ? undefined : Object.keys(homeOnlyKeys).find((key) => key in values);
+    if (forbidden)
       throw fail(
         "bad_request",
-        `${file} may not set “${foreign}”: the file of a working folder ${homeOnlyKeys[foreign]}. Put it into ${ours}.`,
+        `${file} may not set “${forbidden}”: a file in the working folder ${homeOnlyKeys[forbidden]}. Move it to ${homeFile}.`,
       );
-    Object.assign(merged, own);
+    Object.assign(merged, values);
     files.push(file);
   }
   if (files.length === 0) return { config: defaultConfig, files };
@@ -35,14 +35,14 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
   return { config: configSchema.parse(merged), files };
 }
 
-/** A working folder may be anybody's repository, and this is what it could do to us. */
+/** Keys that only the data folder may set, and why: the working folder may be somebody else's repository. */
 const homeOnlyKeys: Record<string, string> = {
-  providers: "could send your keys to another address",
-  toolOrigins: "could have tools call what runs on this machine",
-  worker: "could have the host run any code",
-  sandbox: "could loosen the limits of code that agents write",
-  linux: "could loosen the limits of commands that agents run",
-  workspace: "could drop the history of agents' files",
+  providers: "could send your keys to another server",
+  toolOrigins: "could let tools call services on this machine",
+  worker: "could make the host run any code",
+  sandbox: "could raise the limits of code that agents run",
+  linux: "could raise the limits of commands that agents run",
+  workspace: "could delete the history of agents' files",
 };
 
 async function readIfExists(file: string): Promise<string | undefined> {
@@ -51,6 +51,6 @@ async function readIfExists(file: string): Promise<string | undefined> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw fail("bad_request", `${file} cannot be read (${code}); make it a readable file or remove it.`);
+    throw fail("bad_request", `Cannot read ${file} (${code}). Make it a readable file, or remove it.`);
   }
 }

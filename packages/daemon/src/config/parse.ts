@@ -11,28 +11,28 @@ import {
 import type { z } from "zod";
 import { configSchema, getKeysAt } from "./schema.ts";
 
-/** Reads the text of one configuration file. `file` is how messages call it. */
+/** Parses and validates a configuration file. `file` is its name in error messages. */
 export function parseConfig(file: string, text: string): Record<string, unknown> {
   const content = text.replace(/^\uFEFF/, "");
   const errors: ParseError[] = [];
   const root = parseTree(content, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  const syntax = errors[0];
-  if (syntax) throw toSyntaxError(file, content, syntax);
+  const [syntaxError] = errors;
+  if (syntaxError) throw toSyntaxError(file, content, syntaxError);
   if (!root) return {};
 
   const value: unknown = getNodeValue(root);
-  const checked = configSchema.safeParse(value);
-  const issue = checked.error?.issues[0];
+  const parsed = configSchema.safeParse(value);
+  const issue = parsed.error?.issues[0];
   if (issue) throw toValueError(file, content, root, issue);
-  // The file's own words, without defaults: a later file must not be overruled by a default of an earlier one.
+  // Without defaults: a default of an earlier file must not override a value of a later one.
   return value as Record<string, unknown>;
 }
 
 function toSyntaxError(file: string, text: string, error: ParseError): ThinkeryError {
-  const words = printParseErrorCode(error.error)
+  const reason = printParseErrorCode(error.error)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();
-  return fail("bad_request", `${file}, ${formatPosition(text, error.offset)}: this is not valid JSON (${words}).`);
+  return fail("bad_request", `${file}, ${formatPosition(text, error.offset)}: invalid JSON (${reason}).`);
 }
 
 function toValueError(file: string, text: string, root: Node, issue: z.core.$ZodIssue): ThinkeryError {
@@ -40,17 +40,17 @@ function toValueError(file: string, text: string, root: Node, issue: z.core.$Zod
     const key = issue.keys[0] ?? "";
     const known = getKeysAt(issue.path);
     const suggestion = findNearest(key, known);
-    const advice = suggestion ? `did you mean “${suggestion}”?` : `known are ${known.join(", ")}.`;
+    const hint = suggestion ? `did you mean “${suggestion}”?` : `known keys: ${known.join(", ")}.`;
     const parent = findNodeAtLocation(root, getIssuePath(issue)) ?? root;
-    const where = formatPosition(text, findKeyNode(parent, key)?.offset ?? parent.offset);
-    return fail("bad_request", `${file}, ${where}: unknown key “${key}”; ${advice}`, suggestion ? { suggestion } : {});
+    const position = formatPosition(text, findKeyNode(parent, key)?.offset ?? parent.offset);
+    return fail("bad_request", `${file}, ${position}: unknown key “${key}”; ${hint}`, suggestion ? { suggestion } : {});
   }
   const path = getIssuePath(issue);
-  // What is missing is looked for where it should have been.
+  // For a missing key, point at its closest existing parent.
   const node =
     path.map((_, index) => findNodeAtLocation(root, path.slice(0, path.length - index))).find(Boolean) ?? root;
   const key = path.map((part, index) => (typeof part === "number" ? `[${part}]` : index ? `.${part}` : part)).join("");
-  const subject = key ? `“${key}” is not valid: ` : "";
+  const subject = key ? `invalid value for “${key}”: ` : "";
   return fail("bad_request", `${file}, ${formatPosition(text, node.offset)}: ${subject}${issue.message}.`);
 }
 

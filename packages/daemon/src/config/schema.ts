@@ -15,7 +15,7 @@ const portRule = "expected a whole number from 1 to 65535";
 const hostRule = "expected an address to listen on, for example 127.0.0.1";
 const slotsRule = "expected a whole number from 0 to 16";
 const failuresRule = "expected a whole number, 1 or more";
-const silenceRule = "expected a whole number of seconds from 1 to 600";
+const stallRule = "expected a whole number of seconds from 1 to 600";
 const workerRule = "expected the path of a file, for example /home/me/agents/src/worker.ts";
 const hostNameRule = "expected a host name without scheme or port, for example thinkery.example.org";
 const originRule = "expected an origin, for example https://thinkery.example.org";
@@ -27,7 +27,7 @@ const hostNames = z.array(z.string(hostNameRule).regex(/^(?:[A-Za-z0-9._-]+|\[[0
 const origins = z.array(z.string(originRule).refine(isOrigin, originRule), { error: "expected a list of origins" });
 
 const providerNameRule = "expected the name of a provider: lower-case letters, digits and -, for example groq";
-// Those two are not reached over an address.
+// These two have no base URL.
 const fixedProviders = ["scripted", "workers-ai"];
 
 const providers = z
@@ -37,98 +37,96 @@ const providers = z
       if (!/^[a-z0-9][a-z0-9-]*$/.test(name))
         context.addIssue({ code: "custom", path: [name], message: providerNameRule });
       if (fixedProviders.includes(name))
-        context.addIssue({ code: "custom", path: [name], message: "this provider has no address to set" });
+        context.addIssue({ code: "custom", path: [name], message: "this provider has no base URL to configure" });
     }
   });
 
 const prices = createModelRecord(priceSchema, "expected prices by model, { … }");
 
-const contextTokens = createModelRecord(contextTokensSchema, "expected numbers of tokens by model, { … }");
+const contextTokens = createModelRecord(contextTokensSchema, "expected token counts by model, { … }");
 
-/** What a person may write in `config.jsonc` and `thinkery.jsonc`. */
+/** The schema of `config.jsonc` and `thinkery.jsonc`. */
 export const configSchema = z
   .strictObject(
     {
       $schema: z
         .string("expected the address of a JSON schema")
         .optional()
-        .meta({ description: "Where an editor finds this schema; `thinkery config schema` prints it." }),
+        .meta({ description: "Location of this schema for editors; print it with `thinkery config schema`." }),
       port: z
         .int(portRule)
         .min(1, portRule)
         .max(65535, portRule)
         .optional()
-        .meta({ description: "The port to listen on. Without it 5099, or the next free one." }),
+        .meta({ description: "Port to listen on. Default: 5099, or the next free port." }),
       host: z.string(hostRule).min(1, hostRule).max(255, hostRule).regex(/^\S+$/, hostRule).optional().meta({
         description:
-          "The address to listen on, 127.0.0.1 by default. One that others can reach needs THINKERY_TOKEN in the environment.",
+          "Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires THINKERY_TOKEN in the environment.",
       }),
       sandboxSlots: z
         .int(slotsRule)
         .min(0, slotsRule)
         .max(16, slotsRule)
         .default(defaultConfig.sandboxSlots)
-        .meta({ description: "How many sandbox processes run untrusted code side by side." }),
+        .meta({ description: "Number of sandbox processes that run untrusted code in parallel." }),
       maxFailuresPerMinute: z
         .int(failuresRule)
         .min(1, failuresRule)
         .default(defaultConfig.maxFailuresPerMinute)
-        .meta({ description: "How often main may fail within a minute before the host gives up and says why." }),
+        .meta({ description: "Failures of main per minute before the host stops with an error." }),
       stallTimeoutSeconds: z
-        .int(silenceRule)
-        .min(1, silenceRule)
-        .max(600, silenceRule)
+        .int(stallRule)
+        .min(1, stallRule)
+        .max(600, stallRule)
         .default(defaultConfig.stallTimeoutSeconds)
         .meta({
           description:
-            "When main does not answer for so long, because something in it spins, it is killed and started again.",
+            "If main does not respond for this many seconds, for example because of an endless loop, it is killed and restarted.",
         }),
       allowedHosts: hostNames
         .default(defaultConfig.allowedHosts)
-        .meta({ description: "Further host names that requests may be addressed to, for example behind a proxy." }),
+        .meta({ description: "Additional host names that requests may use, for example behind a proxy." }),
       allowedOrigins: origins
         .default(defaultConfig.allowedOrigins)
-        .meta({ description: "Origins of other web pages that may talk to the host." }),
+        .meta({ description: "Origins of other web pages that may call the host." }),
       toolOrigins: origins.default(defaultConfig.toolOrigins).meta({
         description:
-          "Origins on this machine or its network that tools given to an agent by data (webhooks) may call; public ones they may always. Only in config.jsonc of the data folder.",
+          "Origins on this machine or its network that webhook tools may call; public origins are always allowed. Only in config.jsonc of the data folder.",
       }),
       model: modelIdSchema.optional().meta({
-        description:
-          "The model of agents that have none of their own, as provider:model. Without it, one whose key is set.",
+        description: "Default model of agents, as provider:model. Default: a model whose API key is set.",
       }),
       models: configuredRolesSchema.default(defaultConfig.models).meta({
         description:
-          "The models of the other roles: fast (sub-agents and quick checks), summarizer (long conversations), vision (images). Without them, fast is a small model of the same provider where one is known, the summarizer is the fast one, and vision is the model itself.",
+          "Models of the other roles: fast (sub-agents and quick checks), summarizer (long conversations), vision (images). Defaults: fast is a small model of the same provider if one is known, summarizer is the fast model, and vision is the main model.",
       }),
       providers: providers.default(defaultConfig.providers).meta({
         description:
-          "Further model providers, or other addresses for the known ones. Only in config.jsonc of the data folder: the file of a working folder could send your keys elsewhere.",
+          "Additional model providers, or other base URLs for built-in ones. Only in config.jsonc of the data folder: a file in the working folder could send your keys elsewhere.",
       }),
       worker: z.string(workerRule).min(1, workerRule).max(4096, workerRule).optional().meta({
         description:
-          "A file whose exports main runs in place of the stock Worker, from the folder of this file. Only in config.jsonc of the data folder: the file of a working folder must not choose what code runs.",
+          "Path of a custom Worker that main runs instead of the built-in one, relative to the data folder. Only in config.jsonc of the data folder: a file in the working folder must not choose what code runs.",
       }),
       prices: prices.default(defaultConfig.prices).meta({
         description:
-          "Prices of models in US dollars per million tokens, by provider:model; they win over the built-in table.",
+          "Model prices in US dollars per million tokens, by provider:model; they override the built-in table.",
       }),
       contextTokens: contextTokens.default(defaultConfig.contextTokens).meta({
         description:
-          "How many tokens models read at once, by provider:model; they win over what the provider says. Longer conversations are compacted.",
+          "Context window of models in tokens, by provider:model; overrides what the provider reports. Longer conversations are compacted.",
       }),
-      turn: turnLimitsSchema.prefault({}).meta({ description: "How long and how often a turn may try." }),
+      turn: turnLimitsSchema.prefault({}).meta({ description: "Time, retry and step limits of a turn." }),
       sandbox: sandboxLimitsSchema.prefault({}).meta({
         description:
-          "What code that agents write may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
+          "Limits of code that agents run. Only in config.jsonc of the data folder: a file in the working folder must not raise them.",
       }),
       linux: linuxLimitsSchema.prefault({}).meta({
         description:
-          "What commands in the Linux sandbox may use. Only in config.jsonc of the data folder: the file of a working folder must not loosen it.",
+          "Limits of commands in the Linux sandbox. Only in config.jsonc of the data folder: a file in the working folder must not raise them.",
       }),
       workspace: workspaceLimitsSchema.prefault({}).meta({
-        description:
-          "What the files of an agent may come to, and how long their history is kept. Only in config.jsonc of the data folder.",
+        description: "Size limits and history retention of agents' files. Only in config.jsonc of the data folder.",
       }),
     },
     { error: "expected an object, { … }" },
@@ -147,7 +145,7 @@ const keysInside: Record<string, string[]> = {
   workspace: Object.keys(workspaceLimitsSchema.shape),
 };
 
-/** The keys that may stand at a place of the file. */
+/** Returns the keys allowed at a path of the file. */
 export function getKeysAt([first]: readonly PropertyKey[]): string[] {
   return (typeof first === "string" && keysInside[first]) || Object.keys(configSchema.shape);
 }
@@ -155,8 +153,8 @@ export function getKeysAt([first]: readonly PropertyKey[]): string[] {
 function createModelRecord<T extends z.ZodType>(value: T, rule: string) {
   return z.record(z.string(), value, rule).superRefine((all, context) => {
     for (const id of Object.keys(all)) {
-      const problem = modelIdSchema.safeParse(id).error?.issues[0];
-      if (problem) context.addIssue({ code: "custom", path: [id], message: problem.message });
+      const issue = modelIdSchema.safeParse(id).error?.issues[0];
+      if (issue) context.addIssue({ code: "custom", path: [id], message: issue.message });
     }
   });
 }

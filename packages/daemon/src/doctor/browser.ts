@@ -21,10 +21,10 @@ export function checkBrowser({ env }: Pick<CheckContext, "env">): Finding {
   return {
     name: "browser",
     state: "warn",
-    message: "no Chromium or Chrome is installed, so agents cannot look at web pages",
+    message: "Chromium or Chrome not found; agents cannot open web pages",
     fix:
       process.platform === "darwin"
         ? "Install Google Chrome, or run `brew install --cask chromium`."
-        : "Install one, on Debian and Ubuntu with `sudo apt-get install chromium`.",
+        : "Install one; on Debian and Ubuntu: `sudo apt-get install chromium`.",
   };
 }

@@ -10,14 +10,14 @@ export async function checkConfig({ home, cwd }: CheckContext): Promise<Finding>
     return {
       name,
       state: "ok",
-      message: files.map((file) => formatPath(file)).join(", ") || "no files, so the defaults",
+      message: files.map((file) => formatPath(file)).join(", ") || "no files (using defaults)",
     };
   } catch (error) {
     return {
       name,
       state: "fail",
       message: (error as Error).message,
-      fix: "Correct that line; `thinkery config schema` says what may be written.",
+      fix: "Fix that line; `thinkery config schema` prints the allowed keys and values.",
     };
   }
 }

@@ -18,7 +18,7 @@ export async function checkDisk({ home }: CheckContext): Promise<Finding> {
   };
 }
 
-// The folder may not be there yet; then its disk is that of the nearest folder above it.
+// If the folder does not exist yet, check the disk of its closest existing parent.
 async function readFreeMb(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(path);

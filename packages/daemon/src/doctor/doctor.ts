@@ -28,24 +28,25 @@ const checks: Record<string, Check> = {
   models: checkModels,
 };
 
-export async function runChecks(subject: {
+/** Runs all checks of `thinkery doctor`. */
+export async function runChecks(options: {
   env: Environment;
   cwd: string;
   version: string | undefined;
 }): Promise<Finding[]> {
-  const patient: CheckContext = { ...subject, home: locateHome(subject.env) };
+  const context: CheckContext = { ...options, home: locateHome(options.env) };
   const findings: Finding[] = [];
-  // One after the other, so that they do not disturb one another.
-  for (const [name, check] of Object.entries(checks)) findings.push(await runCheck(name, check, patient));
+  // Sequentially, so that they do not interfere with each other.
+  for (const [name, check] of Object.entries(checks)) findings.push(await runCheck(name, check, context));
   return findings;
 }
 
-// A check that breaks is itself a finding; the others still run.
-async function runCheck(name: string, check: Check, patient: CheckContext): Promise<Finding> {
+// A check that throws is reported as a failure; the others still run.
+async function runCheck(name: string, check: Check, context: CheckContext): Promise<Finding> {
   try {
-    return await check(patient);
+    return await check(context);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { name, state: "fail", message: `could not be checked: ${reason}` };
+    return { name, state: "fail", message: `check failed: ${reason}` };
   }
 }

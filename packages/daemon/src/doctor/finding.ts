@@ -2,15 +2,14 @@ import type { Environment } from "../config/environment.ts";
 import type { Home } from "../home/home.ts";
 
 export interface Finding {
-  /** What was looked at. */
+  /** What was checked. */
   name: string;
   state: "ok" | "warn" | "fail";
   message: string;
-  /** How to make it right. */
+  /** How to fix it. */
   fix?: string;
 }
 
-/** What the checks may look at. */
 export interface CheckContext {
   env: Environment;
   cwd: string;
@@ -18,4 +17,4 @@ export interface CheckContext {
   version: string | undefined;
 }
 
-export type Check = (patient: CheckContext) => Promise<Finding> | Finding;
+export type Check = (context: CheckContext) => Promise<Finding> | Finding;

@@ -8,7 +8,7 @@ const timeoutMs = 5_000;
 
 export async function checkHost({ home, version }: CheckContext): Promise<Finding> {
   const host = await findHost(home);
-  if (!host) return { name, state: "ok", message: "is not running; most commands start it" };
+  if (!host) return { name, state: "ok", message: "not running; most commands start it" };
   const token = await readToken(home);
   try {
     const client = createClient({ url: host.url, ...(token ? { token } : {}) });
@@ -17,17 +17,17 @@ export async function checkHost({ home, version }: CheckContext): Promise<Findin
     return {
       name,
       state: "fail",
-      message: `process ${host.pid} runs but ${host.url} does not answer`,
-      fix: "Restart it with `thinkery restart`; `thinkery logs` may say why.",
+      message: `process ${host.pid} is running but ${host.url} does not respond`,
+      fix: "Restart it with `thinkery restart`; see `thinkery logs` for the reason.",
     };
   }
   if (version === undefined || host.version === version) {
-    return { name, state: "ok", message: `runs at ${host.url}, version ${host.version}` };
+    return { name, state: "ok", message: `running at ${host.url}, version ${host.version}` };
   }
   return {
     name,
     state: "warn",
-    message: `runs at ${host.url}, but is version ${host.version} and this is ${version}`,
+    message: `running at ${host.url}, but its version is ${host.version} and this CLI is ${version}`,
     fix: "Restart it with `thinkery restart`.",
   };
 }

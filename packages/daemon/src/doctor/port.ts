@@ -9,8 +9,8 @@ const name = "port";
 
 export async function checkPort({ home, cwd }: CheckContext): Promise<Finding> {
   const running = await findHost(home).catch(() => undefined);
-  if (running) return { name, state: "ok", message: `${running.port} is the host's` };
-  // A configuration that cannot be read is another check's finding.
+  if (running) return { name, state: "ok", message: `${running.port} (in use by the host)` };
+  // An invalid configuration is reported by its own check.
   const config: Pick<LoadedConfig["config"], "host" | "port"> = await loadConfig(home.path, cwd).then(
     (loaded) => loaded.config,
     () => ({}),
@@ -24,10 +24,10 @@ export async function checkPort({ home, cwd }: CheckContext): Promise<Finding> {
       return {
         name,
         state: "warn",
-        message: `${port} is taken by another program, so the next free one will be used`,
-        fix: "End that program, or choose a port with `thinkery start --port` or in config.jsonc.",
+        message: `${port} is in use by another program; the next free port will be used`,
+        fix: "Stop that program, or choose a port with `thinkery start --port` or in config.jsonc.",
       };
     }
-    return { name, state: "fail", message: (error as Error).message, fix: "Change host or port in config.jsonc." };
+    return { name, state: "fail", message: (error as Error).message, fix: "Change “host” or “port” in config.jsonc." };
   }
 }

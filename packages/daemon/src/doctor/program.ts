@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 
 const timeoutMs = 5_000;
 
-/** What a program prints, or nothing when it fails or takes too long. */
+/** Returns what a program prints; undefined if it fails or times out. */
 export function readOutput(program: string, args: string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: 64 * 1024 }, (error, stdout) =>

@@ -7,29 +7,29 @@ import type { Finding, CheckContext } from "./finding.ts";
 
 const name = "Worker";
 
-/** The Worker that main runs, or would: one of your own has to be there and to build. */
+/** Checks that the custom Worker, if there is one, exists and builds. */
 export async function checkWorker({ home, cwd, version }: CheckContext): Promise<Finding> {
   const running = await findHost(home).catch(() => undefined);
-  // A configuration that cannot be read is another check's finding.
+  // An invalid configuration is reported by its own check.
   const configured = await loadConfig(home.path, cwd).then(
     ({ config }) => config.worker,
     () => undefined,
   );
   const entry = running ? running.worker : configured && resolve(home.path, configured);
-  if (!entry) return { name, state: "ok", message: "the stock one" };
+  if (!entry) return { name, state: "ok", message: "built-in" };
   try {
     if (version !== undefined) await bundleWorker(entry, version);
     return { name, state: "ok", message: formatPath(entry) };
   } catch (error) {
     const { message } = error as Error;
-    // What main was started with runs on.
+    // Main keeps running the Worker it was started with.
     if (running)
       return {
         name,
         state: "warn",
         message,
-        fix: "Mend it, or go back to the stock one with `thinkery restart --no-worker`.",
+        fix: "Fix it, or go back to the built-in one with `thinkery restart --no-worker`.",
       };
-    return { name, state: "fail", message, fix: "Mend it, or take “worker” out of config.jsonc." };
+    return { name, state: "fail", message, fix: "Fix it, or remove “worker” from config.jsonc." };
   }
 }

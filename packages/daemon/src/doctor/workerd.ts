@@ -9,14 +9,14 @@ export async function checkWorkerd(): Promise<Finding> {
   try {
     binary = findWorkerdBinary();
   } catch (error) {
-    return { name, state: "fail", message: (error as Error).message, fix: "Run `npm install` in Thinkery's folder." };
+    return { name, state: "fail", message: (error as Error).message, fix: "Run `npm install` in the Thinkery folder." };
   }
   const version = await readOutput(binary, ["--version"]);
   if (version) return { name, state: "ok", message: version };
   return {
     name,
     state: "fail",
-    message: "is installed but does not run here",
-    fix: "It needs glibc 2.35 or newer on Linux, macOS 13.5 or newer on a Mac; then run `npm install` again.",
+    message: "installed, but does not run on this machine",
+    fix: "It requires glibc 2.35 or newer on Linux, or macOS 13.5 or newer. Then run `npm install` again.",
   };
 }

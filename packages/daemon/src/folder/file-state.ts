@@ -1,10 +1,10 @@
 import type { Stats } from "node:fs";
 
-/** What tells, without reading it, that a file is still what it was. */
+/** Identifies the content of a file without reading it. */
 export interface FileState {
   size: number;
   mtimeMs: number;
-  /** Nobody but the kernel sets it, so a file whose other times were set back is found out. */
+  /** Only the kernel sets it, so it reveals a change even if the other times were set back. */
   ctimeMs: number;
   ino: number;
 }
@@ -20,12 +20,14 @@ export function isSameState(one: FileState | undefined, other: FileState | undef
   );
 }
 
-// The kernel's clock goes in steps of up to 10 ms; two writes within one leave the same times.
+// The kernel's clock advances in steps of up to 10 ms; two writes within one step leave the same times.
 const clockStepMs = 20;
-// Some disks keep whole seconds, and FAT every other one.
+// Some file systems store whole seconds, FAT only even ones.
 const coarseStepMs = 2100;
 
-/** Could the file have been written to after we looked, without its times telling? */
-export function isFresh({ ctimeMs }: FileState, lookedAt: number): boolean {
-  return lookedAt - ctimeMs < (ctimeMs % 1000 === 0 ? coarseStepMs : clockStepMs);
+/**
+ * Tells whether the file could be written again without changing its times, because it was changed just before `now`.
+ */
+export function isFresh({ ctimeMs }: FileState, now: number): boolean {
+  return now - ctimeMs < (ctimeMs % 1000 === 0 ? coarseStepMs : clockStepMs);
 }

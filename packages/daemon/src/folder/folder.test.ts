@@ -22,7 +22,7 @@ import { removeContent, writeContent } from "./write.ts";
 
 const maxBytes = 1000;
 
-/** A folder with these files in it. */
+/** Creates a folder with these files. */
 function createFolder(files: Record<string, string>): string {
   const folder = createTempFolder();
   for (const [path, text] of Object.entries(files)) {
@@ -32,12 +32,12 @@ function createFolder(files: Record<string, string>): string {
   return folder;
 }
 
-const makePipe = (path: string) => execFileSync("sh", ["-c", 'mkfifo -- "$0"', path]);
+const createPipe = (path: string) => execFileSync("sh", ["-c", 'mkfifo -- "$0"', path]);
 
 const listPaths = async (folder: string, known?: string[]) =>
   [...(await scanFolder(folder, known ? { known: new Set(known) } : {})).files.keys()].sort();
 
-test("regular files are found, and what is ignored is not, wherever it is said", async () => {
+test("regular files are found, except those ignored by any .gitignore", async () => {
   const folder = createFolder({
     "a.txt": "a",
     "src/b.ts": "b",
@@ -65,7 +65,7 @@ test("regular files are found, and what is ignored is not, wherever it is said",
   ).toEqual([true, true, true, true, false, false, true]);
 });
 
-test("git's own folder is never touched, however it is written", async () => {
+test("git's own folder is always ignored, however it is spelled", async () => {
   const folder = createFolder({ a: "a", ".GIT/hooks/x": "x" });
   const { files, ignores } = await scanFolder(folder);
   expect([...files.keys()]).toEqual(["a"]);
@@ -77,25 +77,25 @@ test("git's own folder is never touched, however it is written", async () => {
   expect([".github/x", ".gitattributes", "git/x", ".git2/x"].filter(ignores)).toEqual([]);
 });
 
-test("what is known is looked at though it is ignored", async () => {
+test("known files are included even if they are ignored", async () => {
   const folder = createFolder({ ".gitignore": "dist\n", "dist/known/a": "a", "dist/known/b": "b", "dist/c": "c" });
   expect(await listPaths(folder)).toEqual([".gitignore"]);
   expect(await listPaths(folder, ["dist/known/a", "gone"])).toEqual([".gitignore", "dist/known/a"]);
 });
 
-test("links, pipes and names that no workspace takes are said, and what may be behind them is not taken for gone", async () => {
+test("links, pipes and invalid names are skipped with a reason, and paths behind them are hidden", async () => {
   const folder = createFolder({ "a/x": "x", "trailing.": "t", "a\\b": "b", "nfd-e\u0301": "e" });
   const elsewhere = createFolder({ secret: "s" });
   symlinkSync(elsewhere, join(folder, "link"));
   symlinkSync(join(elsewhere, "secret"), join(folder, "a/file-link"));
-  makePipe(join(folder, "pipe"));
+  createPipe(join(folder, "pipe"));
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0x61, 0xff])]), "bytes");
-  const { files, untaken, isHidden } = await scanFolder(folder);
+  const { files, skipped, isHidden } = await scanFolder(folder);
   expect([...files.keys()]).toEqual(["a/x"]);
-  expect(Object.fromEntries(untaken.map(({ path, why }) => [path, why]))).toEqual({
-    link: "it is a link",
-    "a/file-link": "it is a link",
-    pipe: "it is no regular file",
+  expect(Object.fromEntries(skipped.map(({ path, reason }) => [path, reason]))).toEqual({
+    link: "it is a symbolic link",
+    "a/file-link": "it is a symbolic link",
+    pipe: "it is not a regular file",
     "trailing.": expect.stringContaining("ends with a dot"),
     "a\\b": expect.stringContaining("backslashes"),
     "a\ufffd": "its name is not valid UTF-8",
@@ -111,7 +111,7 @@ test("links, pipes and names that no workspace takes are said, and what may be b
   ]);
 });
 
-test("rules that are too long to be followed keep all of their folder out", async () => {
+test("a .gitignore that is too large excludes its whole folder", async () => {
   const rules = "secret\n".repeat(10_000);
   const folder = createFolder({
     "a/.gitignore": rules,
@@ -120,39 +120,39 @@ test("rules that are too long to be followed keep all of their folder out", asyn
     d: "d",
     ".gitignore": "# short\n",
   });
-  const { files, untaken, isHidden } = await scanFolder(folder);
+  const { files, skipped, isHidden } = await scanFolder(folder);
   expect([...files.keys()].sort()).toEqual([".gitignore", "d"]);
-  expect(untaken).toEqual([{ path: "a/.gitignore", why: expect.stringContaining("longer than 64 KB") }]);
+  expect(skipped).toEqual([{ path: "a/.gitignore", reason: expect.stringContaining("larger than 64 KB") }]);
   expect(["a/secret", "a/b/c", "d"].map(isHidden)).toEqual([true, true, false]);
   writeFileSync(join(folder, ".gitignore"), rules);
   const all = await scanFolder(folder);
   expect([all.files.size, all.isHidden("d")]).toEqual([0, true]);
 });
 
-test("too many and too deep is too much", async () => {
+test("too many files are an error, and too deep folders are skipped", async () => {
   const folder = createFolder(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, ""])));
   await expect(scanFolder(folder, { maxEntries: 20 })).rejects.toMatchObject({ code: "too_large" });
   const deep = createFolder({ [`${"d/".repeat(31)}f`]: "", [`${"e/".repeat(40)}f`]: "" });
-  const { files, untaken } = await scanFolder(deep);
+  const { files, skipped } = await scanFolder(deep);
   expect([...files.keys()]).toEqual([`${"d/".repeat(31)}f`]);
-  expect(untaken).toMatchObject([{ why: expect.stringContaining("folders deep") }]);
+  expect(skipped).toMatchObject([{ reason: expect.stringContaining("folders deep") }]);
 });
 
-test("a change is seen though size and time are as they were", async () => {
+test("a change is detected even if size and modification time are the same", async () => {
   const folder = createFolder({ a: "one" });
-  const date = () => utimesSync(join(folder, "a"), 1000, 1000);
-  date();
+  const setTimes = () => utimesSync(join(folder, "a"), 1000, 1000);
+  setTimes();
   const before = (await scanFolder(folder)).files.get("a") as FileState;
-  // The kernel's clock has moved on.
+  // Waits until the kernel's clock has advanced.
   await vi.waitUntil(() => !isFresh(before, Date.now()), { interval: 1 });
   writeFileSync(join(folder, "a"), "two");
-  date();
+  setTimes();
   const after = (await scanFolder(folder)).files.get("a") as FileState;
   expect({ ...after, ctimeMs: 0 }).toEqual({ ...before, ctimeMs: 0 });
   expect(isSameState(before, after)).toBe(false);
 });
 
-test("what was written to a moment ago could be written to again without telling", () => {
+test("a file changed a moment ago is fresh, because another write might not change its times", () => {
   const state = { size: 1, mtimeMs: 0, ino: 1 };
   expect([1001, 1000, 982, 981, 2000].map((ctimeMs) => isFresh({ ...state, ctimeMs }, 1001))).toEqual([
     true,
@@ -161,15 +161,11 @@ test("what was written to a moment ago could be written to again without telling
     false,
     true,
   ]);
-  // On a disk that knows no more than seconds, and FAT only every other one.
-  expect([2000, 3999, 4200].map((lookedAt) => isFresh({ ...state, ctimeMs: 2000 }, lookedAt))).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  // On file systems that store only seconds, or even seconds as FAT does.
+  expect([2000, 3999, 4200].map((now) => isFresh({ ...state, ctimeMs: 2000 }, now))).toEqual([true, true, false]);
 });
 
-test("content is read with what tells that it is still that", async () => {
+test("content is read with its hash and state", async () => {
   const folder = createFolder({ "a/b": "hello" });
   const { bytes, hash, state } = (await readContent(folder, "a/b", maxBytes)) ?? {};
   expect([bytes?.toString(), hash]).toEqual([
@@ -186,17 +182,17 @@ test("content is read with what tells that it is still that", async () => {
   );
 });
 
-test("nothing is read through a link, and a pipe keeps nobody waiting", async () => {
+test("nothing is read through a link, and a pipe does not block", async () => {
   const elsewhere = createFolder({ "in/secret": "s" });
   const folder = createFolder({});
   symlinkSync(join(elsewhere, "in"), join(folder, "folder"));
   symlinkSync(join(elsewhere, "in/secret"), join(folder, "file"));
-  makePipe(join(folder, "pipe"));
+  createPipe(join(folder, "pipe"));
   for (const path of ["folder/secret", "file", "pipe"])
     expect(await readContent(folder, path, maxBytes)).toBeUndefined();
 });
 
-test("a file is written in one step, with the folders it needs, and keeps its right to be run", async () => {
+test("a file is written atomically, with missing folders, and keeps its permissions", async () => {
   const folder = createFolder({ "run.sh": "old" });
   chmodSync(join(folder, "run.sh"), 0o751);
   const state = async (path: string) => (await scanFolder(folder)).files.get(path);
@@ -216,7 +212,7 @@ test("a file is written in one step, with the folders it needs, and keeps its ri
   ]);
 });
 
-test("what is not as we thought is left alone", async () => {
+test("a file that is not as expected is left alone", async () => {
   const folder = createFolder({ a: "mine", d: "d", "sub/x": "x" });
   const { files } = await scanFolder(folder);
   writeFileSync(join(folder, "a"), "changed");
@@ -227,7 +223,7 @@ test("what is not as we thought is left alone", async () => {
   expect(writeContent(folder, "gone", content, { expected: files.get("a") })).toBe("changed");
   expect(removeContent(folder, "a", files.get("a") as never)).toBe("changed");
   expect(writeContent(folder, "sub", content, { expected: undefined })).toMatchObject({
-    refused: "there is a folder of that name",
+    refused: "there is a folder with that name",
   });
   expect(writeContent(folder, "a/b", content, { expected: undefined })).toMatchObject({ refused: expect.any(String) });
   expect(readFileSync(join(folder, "a"), "utf8")).toBe("changed");
@@ -253,7 +249,7 @@ test("nothing is written or removed through a link", async () => {
   expect(readdirSync(elsewhere).sort()).toEqual(["in", "x"]);
 });
 
-test("a removed file takes the folders along that are empty without it, and no others", async () => {
+test("removing a file also removes the folders that become empty, and no others", async () => {
   const folder = createFolder({ "a/b/c/x": "x", "a/y": "y" });
   const { files } = await scanFolder(folder);
   expect(removeContent(folder, "a/b/c/x", files.get("a/b/c/x") as never)).toBe("removed");

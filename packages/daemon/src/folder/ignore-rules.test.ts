@@ -6,7 +6,7 @@ import { createRandom } from "../../../../tests/kit/random.ts";
 import { createTempFolder } from "../host/fixture.ts";
 import { IgnoreRules } from "./ignore-rules.ts";
 
-/** As a walk asks: what lies in a folder that is ignored is ignored with it. */
+/** Evaluates like a scan: everything in an ignored folder is ignored. */
 function isIgnored(rules: IgnoreRules, path: string): boolean {
   const names = path.split("/");
   return names.some(
@@ -35,20 +35,20 @@ test.each([
   expect(others.filter((path) => isIgnored(rules, path))).toEqual([]);
 });
 
-test("a pattern that is made to take long does not", () => {
+test("a malicious pattern does not take long", () => {
   const rules = new IgnoreRules(`${"*a".repeat(60)}b\n${"**/a/".repeat(60)}b\n${"[!b]*".repeat(60)}b`);
   const name = "a".repeat(255);
   const cpu = process.cpuUsage();
   for (let index = 0; index < 20; index++) expect(isIgnored(rules, Array(4).fill(name).join("/"))).toBe(false);
-  // With regular expressions it would be years.
+  // With regular expressions it would take years.
   expect(process.cpuUsage(cpu).user).toBeLessThan(5_000_000);
 });
 
 const hasGit = spawnSync("git", ["--version"]).status === 0;
 
-test.skipIf(!hasGit)("any rules mean what they mean to git", () => {
-  const chance = createRandom("ignore rules");
-  const word = () => chance.text(1 + chance.below(3), "ab.");
+test.skipIf(!hasGit)("random rules match the same paths as git", () => {
+  const random = createRandom("ignore rules");
+  const word = () => random.text(1 + random.below(3), "ab.");
   const kinds = [
     word,
     word,
@@ -70,24 +70,24 @@ test.skipIf(!hasGit)("any rules mean what they mean to git", () => {
   ];
   const pattern = () =>
     [
-      chance.chance(0.2) ? "!" : "",
-      chance.chance(0.2) ? "/" : "",
-      Array.from({ length: 1 + chance.below(3) }, () => chance.pick(kinds)()).join("/"),
-      chance.chance(0.2) ? "/" : "",
-      chance.chance(0.1) ? "  " : "",
+      random.chance(0.2) ? "!" : "",
+      random.chance(0.2) ? "/" : "",
+      Array.from({ length: 1 + random.below(3) }, () => random.pick(kinds)()).join("/"),
+      random.chance(0.2) ? "/" : "",
+      random.chance(0.1) ? "  " : "",
     ].join("");
-  const path = () => Array.from({ length: 1 + chance.below(3) }, () => word().replace(/^\.+$/, "a")).join("/");
+  const path = () => Array.from({ length: 1 + random.below(3) }, () => word().replace(/^\.+$/, "a")).join("/");
   const folder = createTempFolder();
   execFileSync("git", ["init", "-q", folder]);
   for (let round = 0; round < 40; round++) {
-    const text = Array.from({ length: 1 + chance.below(3) }, pattern).join("\n");
+    const text = Array.from({ length: 1 + random.below(3) }, pattern).join("\n");
     const paths = [...new Set(Array.from({ length: 60 }, path))];
     writeFileSync(join(folder, ".gitignore"), text);
     const { stdout } = spawnSync("git", ["-C", folder, "check-ignore", "--no-index", "--stdin"], {
       input: paths.join("\n"),
     });
     const rules = new IgnoreRules(text);
-    expect({ text, ignored: paths.filter((one) => isIgnored(rules, one)) }).toEqual({
+    expect({ text, ignored: paths.filter((path) => isIgnored(rules, path)) }).toEqual({
       text,
       ignored: stdout.toString().split("\n").filter(Boolean),
     });

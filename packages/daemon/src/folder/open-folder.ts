@@ -3,11 +3,11 @@ import { join } from "node:path";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
-// A path is walked anew with every call, and whoever may write on the way can put a link there between two of them.
-// On Linux a folder that is open stays that folder, and has a path of its own. Elsewhere we look before each step.
+// A path is resolved again with every call, and anyone who can write along it could put a link there between two calls.
+// On Linux an open folder stays the same folder and has its own path. Elsewhere we check before each step.
 const hasOpenPaths = process.platform === "linux" && existsSync("/proc/self/fd");
 
-/** A folder that we are in. From here one name at a time leads on, and no link ever does. */
+/** An open folder. It is traversed one name at a time and never through a link. */
 export class OpenFolder {
   readonly #descriptor: number | undefined;
   readonly #path: string;
@@ -22,22 +22,22 @@ export class OpenFolder {
     }
   }
 
-  /** Throws where there is none, or none that may be read. */
+  /** Throws if there is no folder or it cannot be read. */
   static open(path: string): OpenFolder {
     return new OpenFolder(path);
   }
 
-  /** What it is listed by. */
+  /** The path for listing it. */
   get path(): string {
     return this.#path;
   }
 
-  /** What something in it is called by, for one call that does not follow links. */
+  /** Returns the path of an entry, for a single call that does not follow links. */
   resolve(name: string): string {
     return join(this.#path, name);
   }
 
-  /** Throws ENOTDIR or ELOOP where the name is no folder. */
+  /** Throws ENOTDIR or ELOOP if the name is not a folder. */
   enter(name: string): OpenFolder {
     return new OpenFolder(this.resolve(name));
   }
@@ -48,28 +48,28 @@ export class OpenFolder {
 }
 
 interface EnterOptions {
-  /** Makes the folders that are not there yet. */
-  make?: (folder: string) => void;
+  /** If given, missing folders are created, and it is called with each of them. */
+  onCreate?: (folder: string) => void;
 }
 
 /**
- * Goes to the folder that a file lies in and does something there. What is given is the chain of folders, the last
- * one being the file's own, and the file's name.
+ * Opens the folder that contains a file and calls `work` with the chain of open folders, from the root to the parent,
+ * and the names of the path.
  */
 export function withParentFolder<T>(
   root: string,
   path: string,
   work: (chain: OpenFolder[], names: string[]) => T,
-  { make }: EnterOptions = {},
+  { onCreate }: EnterOptions = {},
 ): T {
   const names = path.split("/");
   const chain: OpenFolder[] = [];
   try {
     chain.push(OpenFolder.open(root));
     for (const name of names.slice(0, -1)) {
-      const here = chain.at(-1) as OpenFolder;
-      if (make) makeFolder(here.resolve(name), make);
-      chain.push(here.enter(name));
+      const parent = chain.at(-1) as OpenFolder;
+      if (onCreate) createFolder(parent.resolve(name), onCreate);
+      chain.push(parent.enter(name));
     }
     return work(chain, names);
   } finally {
@@ -77,10 +77,10 @@ export function withParentFolder<T>(
   }
 }
 
-function makeFolder(path: string, made: (path: string) => void): void {
+function createFolder(path: string, onCreate: (path: string) => void): void {
   try {
     mkdirSync(path, { mode: 0o777 });
-    made(path);
+    onCreate(path);
   } catch (error) {
     if (getErrorCode(error) !== "EEXIST") throw error;
   }
@@ -90,7 +90,7 @@ export function getErrorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** There is nothing at that path, or no folder on the way to it. */
+/** Tells whether nothing exists at a path, or one of its parents is not a folder. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR", "ELOOP"].includes(getErrorCode(error) ?? "");
 }

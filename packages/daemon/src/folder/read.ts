@@ -6,10 +6,10 @@ import { withParentFolder, isMissing, type OpenFolder } from "./open-folder.ts";
 
 const read = promisify(readCallback);
 
-// Opening a pipe waits for its other end, unless we say that we do not want to.
+// Without O_NONBLOCK, opening a pipe waits for its other end.
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** What is larger is read in pieces of this size, with others having their turn in between. */
+/** Larger files are read asynchronously in pieces of this size. */
 const pieceBytes = 1024 * 1024;
 
 export interface Content {
@@ -19,30 +19,30 @@ export interface Content {
 }
 
 /**
- * A file's content, with what tells that it is still this. Nothing where there is no regular file, none that may be
- * read or none that is small enough, and nothing where it is being written just now.
+ * Reads a file with its state. Returns undefined if it is not a regular file, cannot be read, is larger than
+ * `maxBytes`, or is being written at the moment.
  */
-export async function readContent(root: string, path: string, longest: number): Promise<Content | undefined> {
-  const content = await readSettled(root, path, longest);
+export async function readContent(root: string, path: string, maxBytes: number): Promise<Content | undefined> {
+  const content = await readSettled(root, path, maxBytes);
   return content === "moving" ? undefined : content;
 }
 
-/** The same for whoever comes back to a file that is being written. */
+/** Like `readContent`, but returns "moving" if the file is being written at the moment. */
 export async function readSettled(
   root: string,
   path: string,
-  longest: number,
+  maxBytes: number,
 ): Promise<Content | "moving" | undefined> {
-  const content = await readOnce(root, path, longest);
-  return content === "moving" ? readOnce(root, path, longest) : content;
+  const content = await readOnce(root, path, maxBytes);
+  return content === "moving" ? readOnce(root, path, maxBytes) : content;
 }
 
-async function readOnce(root: string, path: string, longest: number): Promise<Content | "moving" | undefined> {
+async function readOnce(root: string, path: string, maxBytes: number): Promise<Content | "moving" | undefined> {
   const descriptor = openFile(root, path);
   if (descriptor === undefined) return undefined;
   try {
     const found = fstatSync(descriptor);
-    if (!found.isFile() || found.size > longest) return undefined;
+    if (!found.isFile() || found.size > maxBytes) return undefined;
     const bytes =
       found.size <= pieceBytes ? readWhole(descriptor, found.size) : await readInPieces(descriptor, found.size);
     const state = toFileState(found);
@@ -53,8 +53,8 @@ async function readOnce(root: string, path: string, longest: number): Promise<Co
   }
 }
 
-/** A small file of a folder we are in; nothing where there is none. */
-export function readSmall(folder: OpenFolder, name: string, longest: number): Buffer | "too long" | undefined {
+/** Reads a small file of an open folder. Returns undefined if there is no regular file with that name. */
+export function readSmall(folder: OpenFolder, name: string, maxBytes: number): Buffer | "too long" | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(folder.resolve(name), flags);
@@ -64,7 +64,7 @@ export function readSmall(folder: OpenFolder, name: string, longest: number): Bu
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile()) return undefined;
-    return found.size <= longest ? readWhole(descriptor, found.size) : "too long";
+    return found.size <= maxBytes ? readWhole(descriptor, found.size) : "too long";
   } finally {
     closeSync(descriptor);
   }

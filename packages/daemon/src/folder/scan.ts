@@ -7,34 +7,34 @@ import { readSmall } from "./read.ts";
 import { isDraft } from "./write.ts";
 import { createYielder } from "./yielder.ts";
 
-/** Something that lies in the folder and cannot be taken for a file of a workspace. */
+/** An entry of the folder that cannot be a file of a workspace. */
 export interface SkippedFile {
   path: string;
-  why: string;
+  reason: string;
 }
 
 interface ScanOptions {
-  /** Files that are looked at even where a `.gitignore` names them, as git does with those it has already. */
+  /** Files that are included even if a `.gitignore` matches them, as git does with tracked files. */
   known?: ReadonlySet<string> | undefined;
-  /** What else is left out, unless it is known. */
+  /** Excludes further paths, unless they are known. */
   isExcluded?(path: string): boolean;
-  /** Whoever has more than this in a folder meant another one. */
+  /** Throws if the folder has more entries; it is probably the wrong one. */
   maxEntries?: number;
 }
 
-/** What is in a folder. */
+/** The contents of a folder. */
 export interface FolderScan {
-  /** When it began. */
+  /** When the scan started. */
   at: number;
   files: Map<string, FileState>;
-  untaken: SkippedFile[];
-  /** What we began to write and did not finish. */
+  skipped: SkippedFile[];
+  /** Drafts that we started to write and did not finish. */
   drafts: string[];
-  /** The folders that were looked into, the first one as an empty path. */
+  /** The folders that were scanned; the root is an empty path. */
   folders: string[];
-  /** A file of that path may be there and we cannot tell: it is a link, or its folder is one, or may not be read. */
+  /** Tells whether a file may exist at the path without being listed: it or its folder is a link or cannot be read. */
   isHidden(path: string): boolean;
-  /** A file of that path would not be looked at. */
+  /** Tells whether a file at the path would be ignored. */
   ignores(path: string): boolean;
 }
 
@@ -42,13 +42,13 @@ const defaultMaxEntries = 100_000;
 const alwaysIgnored = new Set([".git", "git~1", "node_modules"]);
 const maxIgnoreFileBytes = 64 * 1024;
 
-/** Looks at all regular files of a folder, never through a link, and leaves out what `.gitignore` files say. */
+/** Lists all regular files of a folder, without following links and except those that `.gitignore` files exclude. */
 export async function scanFolder(
   root: string,
   { known, isExcluded = () => false, maxEntries = defaultMaxEntries }: ScanOptions = {},
 ): Promise<FolderScan> {
   const files = new Map<string, FileState>();
-  const untaken: SkippedFile[] = [];
+  const skipped: SkippedFile[] = [];
   const drafts: string[] = [];
   const hidden = new Set<string>();
   const folders: string[] = [];
@@ -58,10 +58,10 @@ export async function scanFolder(
   let knownFolders: Set<string> | undefined;
   let entries = 0;
 
-  const skip = (path: string, why: string) => {
-    untaken.push({ path, why });
+  const skip = (path: string, reason: string) => {
+    skipped.push({ path, reason });
     hidden.add(path);
-    // Some disks give names back in another form than they were given.
+    // Some file systems return names in a different Unicode form.
     hidden.add(path.normalize("NFC"));
   };
 
@@ -71,14 +71,14 @@ export async function scanFolder(
     return knownFolders.has(path);
   };
 
-  async function visit(folder: OpenFolder, path: string, isWithinIgnored: boolean): Promise<void> {
+  async function visit(folder: OpenFolder, path: string, isParentIgnored: boolean): Promise<void> {
     folders.push(path);
     const text = readSmall(folder, ".gitignore", maxIgnoreFileBytes);
     if (text === "too long") {
-      // What it keeps out may be a secret.
-      untaken.push({
+      // The files it would exclude may be secret.
+      skipped.push({
         path: path === "" ? ".gitignore" : `${path}/.gitignore`,
-        why: `it is longer than ${maxIgnoreFileBytes / 1024} KB, so all of its folder is left alone`,
+        reason: `it is larger than ${maxIgnoreFileBytes / 1024} KB, so its folder is skipped`,
       });
       hidden.add(path);
       return;
@@ -87,9 +87,9 @@ export async function scanFolder(
     const list = opendirSync(folder.path, { encoding: "buffer" as BufferEncoding, bufferSize: 256 });
     try {
       for (let entry = list.readSync(); entry; entry = list.readSync()) {
-        if (++entries > maxEntries) throw fail("too_large", `There are more than ${maxEntries} files in the folder.`);
+        if (++entries > maxEntries) throw fail("too_large", `The folder contains more than ${maxEntries} files.`);
         await yieldTurn();
-        await visitEntry(folder, path, entry, isWithinIgnored);
+        await visitEntry(folder, path, entry, isParentIgnored);
       }
     } finally {
       list.closeSync();
@@ -98,26 +98,26 @@ export async function scanFolder(
 
   async function visitEntry(
     folder: OpenFolder,
-    within: string,
+    parent: string,
     entry: Dirent,
-    isWithinIgnored: boolean,
+    isParentIgnored: boolean,
   ): Promise<void> {
     const bytes = entry.name as unknown as Buffer;
     const name = bytes.toString("utf8");
-    const path = within === "" ? name : `${within}/${name}`;
+    const path = parent === "" ? name : `${parent}/${name}`;
     if (isDraft(name)) return void drafts.push(path);
-    const isIgnored = isWithinIgnored || isExcluded(path) || isIgnoredBy(rules, path, entry.isDirectory());
+    const isIgnored = isParentIgnored || isExcluded(path) || isIgnoredBy(rules, path, entry.isDirectory());
     if (isIgnored && !(entry.isDirectory() ? isKnownFolder(path) : known?.has(path))) return;
     if (!Buffer.from(name).equals(bytes)) return skip(path, "its name is not valid UTF-8");
-    const problem =
+    const issue =
       findPathIssue(path) ??
-      (path.normalize("NFC") === path ? undefined : "its name is spelled in another form of Unicode than NFC");
-    if (problem) return skip(path, problem);
+      (path.normalize("NFC") === path ? undefined : "its name is not in Unicode normalization form C");
+    if (issue) return skip(path, issue);
     const found = lstatSync(folder.resolve(name), { throwIfNoEntry: false });
     if (!found) return;
     if (found.isDirectory()) return enter(folder, name, path, isIgnored);
     if (found.isFile()) files.set(path, toFileState(found));
-    else skip(path, found.isSymbolicLink() ? "it is a link" : "it is no regular file");
+    else skip(path, found.isSymbolicLink() ? "it is a symbolic link" : "it is not a regular file");
   }
 
   async function enter(folder: OpenFolder, name: string, path: string, isIgnored: boolean): Promise<void> {
@@ -128,7 +128,7 @@ export async function scanFolder(
       inner = folder.enter(name);
     } catch (error) {
       if (getErrorCode(error) === "ENOENT") return;
-      return skip(path, isMissing(error) ? "it is no folder any more" : "it cannot be read");
+      return skip(path, isMissing(error) ? "it is no longer a folder" : "it cannot be read");
     }
     try {
       await visit(inner, path, isIgnored);
@@ -146,24 +146,24 @@ export async function scanFolder(
   return {
     at,
     files,
-    untaken,
+    skipped,
     drafts,
     folders,
-    isHidden: (path) => hidden.size > 0 && ["", path, ...listParentFolders(path)].some((one) => hidden.has(one)),
+    isHidden: (path) => hidden.size > 0 && ["", path, ...listParentFolders(path)].some((parent) => hidden.has(parent)),
     ignores: (path) =>
       listParentFolders(path).some((folder) => isIgnoredBy(rules, folder, true)) || isIgnoredBy(rules, path, false),
   };
 }
 
 /**
- * However it is written: to some disks “.GIT” is the folder whose hooks git runs, and some leave out what cannot be seen.
- * What comes from a workspace must not get there.
+ * Ignores case and invisible characters: on some file systems “.GIT” is the folder whose hooks git runs, and some drop
+ * invisible characters. Files of a workspace must never be written there.
  */
 function isAlwaysIgnored(name: string): boolean {
   return alwaysIgnored.has(name.replace(/\p{Cf}/gu, "").toLowerCase());
 }
 
-/** The innermost `.gitignore` that has something to say decides. */
+/** The innermost `.gitignore` with a matching rule decides. */
 function isIgnoredBy(rules: ReadonlyMap<string, IgnoreRules>, path: string, isFolder: boolean): boolean {
   const slash = path.lastIndexOf("/");
   const name = path.slice(slash + 1);

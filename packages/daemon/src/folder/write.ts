@@ -20,21 +20,21 @@ import { type FileState, isSameState, toFileState } from "./file-state.ts";
 import { getErrorCode, withParentFolder, isMissing, type OpenFolder } from "./open-folder.ts";
 
 interface WriteOptions {
-  /** What we think is there: nothing, or a file in that state. */
+  /** The state the file is expected to have; undefined if it should not exist. */
   expected: FileState | undefined;
-  /** Where the draft is written before it takes its place, on the same disk; beside the file if nothing is said. */
+  /** Folder for the draft, on the same file system. Default: the file's own folder. */
   drafts?: string | undefined;
-  /** Whose it will be, where that is not us. */
+  /** User id of the file's owner, if it is not ours. */
   owner?: number | undefined;
-  /** It has reached the disk before it takes its place: after a power cut it is not found empty. */
+  /** Flush the draft to disk before it replaces the file, so that a power failure cannot leave an empty file. */
   isDurable?: boolean;
 }
 
-/** It was done, something else was there than we thought, or it cannot be done. */
+/** The new state; "changed" if the file was not as expected; or why it is not possible. */
 export type WriteResult = { state: FileState } | "changed" | { refused: string };
 export type RemoveResult = "removed" | "changed" | { refused: string };
 
-/** Puts a file into a folder in one step, in place of what we know to be there. */
+/** Writes a file atomically, if the existing one is as expected. */
 export function writeContent(
   root: string,
   path: string,
@@ -42,7 +42,7 @@ export function writeContent(
   { expected, drafts, owner, isDurable }: WriteOptions,
 ): WriteResult {
   return attempt(() => {
-    const make = (folder: string) => owner !== undefined && chownSync(folder, owner, owner);
+    const onCreate = (folder: string) => owner !== undefined && chownSync(folder, owner, owner);
     return withParentFolder(
       root,
       path,
@@ -52,7 +52,9 @@ export function writeContent(
         const found = lstatSync(target, { throwIfNoEntry: false });
         if (found && !found.isFile())
           return {
-            refused: found.isDirectory() ? "there is a folder of that name" : "there is something else of that name",
+            refused: found.isDirectory()
+              ? "there is a folder with that name"
+              : "there is something other than a file with that name",
           };
         if (!isSameState(found && toFileState(found), expected)) return "changed";
         const draft = drafts === undefined ? folder.resolve(createDraftName()) : join(drafts, createDraftName());
@@ -63,12 +65,12 @@ export function writeContent(
           rmSync(draft, { force: true });
         }
       },
-      { make },
+      { onCreate },
     );
   });
 }
 
-/** Removes a file that we know, and the folders that are empty without it. */
+/** Removes a file if it is as expected, and the folders that become empty. */
 export function removeContent(root: string, path: string, expected: FileState): RemoveResult {
   return attempt(() =>
     withParentFolder(root, path, (chain, names) => {
@@ -82,10 +84,10 @@ export function removeContent(root: string, path: string, expected: FileState): 
   );
 }
 
-/** A draft that is older is nobody's any more. */
+/** An older draft was abandoned by its writer. */
 const maxDraftAgeMs = 60 * 60 * 1000;
 
-/** Removes a draft whose writer was killed. */
+/** Removes an abandoned draft. */
 export function removeDraft(root: string, path: string): void {
   attempt(() =>
     withParentFolder(root, path, (chain, names) => {
@@ -99,7 +101,7 @@ export function removeDraft(root: string, path: string): void {
 
 const draftPattern = /^\.thinkery-[0-9a-f]{12}\.draft$/;
 
-/** Is it one of ours that was not finished? */
+/** Tells whether a file is one of our drafts. */
 export function isDraft(name: string): boolean {
   return draftPattern.test(name);
 }
@@ -114,13 +116,13 @@ function writeDraft(
   replaced: Stats | undefined,
   { owner, isDurable }: Pick<WriteOptions, "owner" | "isDurable">,
 ): void {
-  // A workspace keeps no modes. What begins with “#!” is there to be run, as it can be in the agent's own shell.
+  // A workspace does not store file modes. Files that start with “#!” are executable, as in the agent's own shell.
   const isScript = content[0] === 0x23 && content[1] === 0x21;
   const descriptor = openSync(draft, "wx", isScript ? 0o777 : 0o666);
   try {
     for (let at = 0; at < content.length;) at += writeSync(descriptor, content, at);
     if (owner !== undefined) fchownSync(descriptor, owner, owner);
-    // What could be run before can be run after; who runs it has not become somebody else.
+    // Keep the permissions, but not the setuid and setgid bits.
     if (replaced) fchmodSync(descriptor, (replaced.mode & 0o777) | 0o600);
     if (isDurable) fsyncSync(descriptor);
   } finally {
@@ -137,7 +139,9 @@ function publish(draft: string, target: string, expected: FileState | undefined)
   return { state: toFileState(lstatSync(target)) };
 }
 
-/** False where the disk knows no second names. One that somebody made meanwhile is never replaced this way. */
+/**
+ * Returns false if the file system has no hard links. Unlike a rename, a link never replaces a file created meanwhile.
+ */
 function tryLink(draft: string, target: string): boolean {
   try {
     linkSync(draft, target);
@@ -158,10 +162,10 @@ function removeEmptyFolders(chain: OpenFolder[], names: string[]): void {
   }
 }
 
-const refusalByCode: Record<string, string> = {
-  EACCES: "it may not be written there",
-  EPERM: "it may not be written there",
-  EROFS: "the disk can only be read",
+const reasonByCode: Record<string, string> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the disk is read-only",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk is full",
   ENAMETOOLONG: "its name is too long for this disk",
@@ -173,8 +177,8 @@ function attempt<T>(work: () => T): T | "changed" | { refused: string } {
   } catch (error) {
     const code = getErrorCode(error) ?? "";
     if (code === "EEXIST") return "changed";
-    if (isMissing(error)) return { refused: "a folder on its way is none" };
-    const refused = refusalByCode[code];
+    if (isMissing(error)) return { refused: "a parent of it is not a folder" };
+    const refused = reasonByCode[code];
     if (refused) return { refused };
     throw error;
   }

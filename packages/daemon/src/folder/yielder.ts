@@ -1,15 +1,17 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as waitForTick } from "node:timers/promises";
 
-/** So long the process does nothing else. */
+/** How long the process may work without yielding. */
 const maxSliceMs = 10;
 
-/** For work on many files that is quickest without waiting: to be asked after each one, it lets others have their turn. */
+/**
+ * Returns a function to call after each of many small pieces of synchronous work; it yields to the event loop when due.
+ */
 export function createYielder(): () => Promise<void> | undefined {
-  let since = performance.now();
+  let sliceStart = performance.now();
   return () => {
-    if (performance.now() - since < maxSliceMs) return undefined;
-    return nextTurn().then(() => {
-      since = performance.now();
+    if (performance.now() - sliceStart < maxSliceMs) return undefined;
+    return waitForTick().then(() => {
+      sliceStart = performance.now();
     });
   };
 }

@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { link, open, rename, rm } from "node:fs/promises";
 
-/** Replaces a file in one step, so that no reader and no crash ever sees half of it. */
+/** Replaces a file atomically: neither a reader nor a crash sees a partial file. */
 export async function writeFileAtomic(path: string, text: string): Promise<void> {
   await writeViaDraft(path, text, true, (draft) => rename(draft, path));
 }
 
-/** The same for what is worth nothing after a power cut, without the wait for the disk. */
+/** Like `writeFileAtomic` without fsync, for files that need not survive a power failure. */
 export async function writeFileAtomicUnsynced(path: string, text: string): Promise<void> {
   await writeViaDraft(path, text, false, (draft) => rename(draft, path));
 }
 
-/** Makes a file that must not be there yet. False: somebody else made it first. */
+/** Creates a file; returns false if it already exists. */
 export async function createFileAtomic(path: string, text: string): Promise<boolean> {
   return writeViaDraft(path, text, true, async (draft) => {
     try {

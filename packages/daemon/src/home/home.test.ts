@@ -16,31 +16,31 @@ import { expect, onTestFinished, test } from "vitest";
 import { locateHome, openHome } from "./home.ts";
 
 function createFolder(): string {
-  const made = mkdtempSync(join(tmpdir(), "thinkery-test-"));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
+  const folder = mkdtempSync(join(tmpdir(), "thinkery-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 const getMode = (path: string) => statSync(path).mode & 0o777;
 
-test("a new home is private, has its folders and says its format", async () => {
+test("a new home is private, has its folders and a format file", async () => {
   const home = await openHome({ THINKERY_HOME: join(createFolder(), "deep", "home") });
   for (const path of [home.path, home.objects, home.blobs, home.logs, home.run]) expect(getMode(path)).toBe(0o700);
   expect(JSON.parse(readFileSync(join(home.path, "format.json"), "utf8"))).toEqual({ format: 1 });
 });
 
-test("the home is ~/.thinkery unless THINKERY_HOME names another", () => {
+test("the home is ~/.thinkery unless THINKERY_HOME is set", () => {
   expect(locateHome({}).path).toBe(join(homedir(), ".thinkery"));
   expect(locateHome({ THINKERY_HOME: "" }).path).toBe(join(homedir(), ".thinkery"));
 });
 
-test("looking for a home makes nothing", () => {
+test("locating a home creates nothing", () => {
   const path = join(createFolder(), "home");
   expect(locateHome({ THINKERY_HOME: path }).tokenFile).toBe(join(path, "token"));
   expect(existsSync(path)).toBe(false);
 });
 
-test("loose permissions are tightened and what is there is kept", async () => {
+test("loose permissions are tightened and existing files are kept", async () => {
   const path = createFolder();
   writeFileSync(join(path, "config.jsonc"), "{}");
   chmodSync(path, 0o755);
@@ -49,7 +49,7 @@ test("loose permissions are tightened and what is there is kept", async () => {
   expect(readFileSync(join(path, "config.jsonc"), "utf8")).toBe("{}");
 });
 
-test("a home from a newer version is refused and nothing in it changes", async () => {
+test("a home of a newer version is rejected and not changed", async () => {
   const path = createFolder();
   writeFileSync(join(path, "format.json"), '{"format":2}');
   chmodSync(path, 0o755);
@@ -68,7 +68,7 @@ test("a damaged format file is an error and is not overwritten", async () => {
   expect(readFileSync(join(path, "format.json"), "utf8")).toBe("{");
 });
 
-test("a file in the place of the home is one clear sentence", async () => {
+test("a file at the path of the home is a clear error", async () => {
   const path = join(createFolder(), "home");
   writeFileSync(path, "mine");
   for (const place of [path, join(path, "below")]) {
@@ -80,15 +80,15 @@ test("a file in the place of the home is one clear sentence", async () => {
   expect(readFileSync(path, "utf8")).toBe("mine");
 });
 
-test("a home that cannot be written is one clear sentence", async () => {
-  // Not even root may make folders there.
+test("a home that is not writable is a clear error", async () => {
+  // Not even root can create folders there.
   await expect(openHome({ THINKERY_HOME: "/proc/thinkery" })).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringContaining("/proc/thinkery"),
   });
 });
 
-test("a folder that others use too is not taken over", async () => {
+test("a shared folder is rejected", async () => {
   const path = createFolder();
   chmodSync(path, 0o1777);
   await expect(openHome({ THINKERY_HOME: path })).rejects.toMatchObject({ code: "unavailable" });
@@ -105,7 +105,7 @@ test("sockets of a home with a long path get a short private folder", async () =
   expect(locateHome({ THINKERY_HOME: path }).run).toBe(home.run);
 });
 
-test("a short socket folder that somebody else prepared is refused", async () => {
+test("a short socket folder that another user prepared is rejected", async () => {
   const path = join(createFolder(), "y".repeat(100));
   mkdirSync(path);
   const { run } = locateHome({ THINKERY_HOME: path });

@@ -7,13 +7,13 @@ import { fail } from "@thinkery/sdk";
 import { writeFileAtomic } from "./files.ts";
 import { toHomeError } from "./home-error.ts";
 
-/** The data folder and the places in it. */
+/** The data folder and the paths in it. */
 export interface Home {
   path: string;
   objects: string;
   blobs: string;
   logs: string;
-  /** Sockets and generated configuration; worth nothing once the host is gone. */
+  /** Sockets and generated configuration; not needed after the host has stopped. */
   run: string;
   daemonFile: string;
   tokenFile: string;
@@ -23,10 +23,10 @@ export interface Home {
 
 const formatVersion = 1;
 
-// The kernel's limit for a socket's path is 104 (macOS) or 108 bytes; the longest of ours is sandbox-NN.sock.
+// Socket paths are limited to 104 (macOS) or 108 bytes; our longest socket name is sandbox-NN.sock.
 const maxRunPathBytes = 90 - "/sandbox-00.sock".length;
 
-/** Where everything is, without changing anything on disk. */
+/** Returns the paths of the data folder without touching the disk. */
 export function locateHome(env: NodeJS.ProcessEnv): Home {
   const path = resolveRealPath(resolve(env["THINKERY_HOME"] || join(homedir(), ".thinkery")));
   return {
@@ -42,25 +42,26 @@ export function locateHome(env: NodeJS.ProcessEnv): Home {
   };
 }
 
-/** Makes the data folder ready for use, or says in one sentence why it cannot be. */
+/** Creates and checks the data folder; throws if it cannot be used. */
 export async function openHome(env: NodeJS.ProcessEnv): Promise<Home> {
-  const wanted = locateHome(env).path;
+  const { path } = locateHome(env);
   try {
-    await refuseSharedFolder(wanted);
-    const known = await checkFormat(wanted);
-    await makeFolder(wanted);
-    // Only now is a link in the path sure to lead somewhere.
+    await refuseSharedFolder(path);
+    const hasFormat = await checkFormat(path);
+    await makeFolder(path);
+    // Resolved again: a symbolic link in the path may only resolve now that the folder exists.
     const home = locateHome(env);
     for (const folder of [home.path, home.objects, home.blobs, home.logs, home.run]) await createPrivateFolder(folder);
     await checkWritable(home);
-    if (!known) await writeFileAtomic(join(home.path, "format.json"), `${JSON.stringify({ format: formatVersion })}\n`);
+    if (!hasFormat)
+      await writeFileAtomic(join(home.path, "format.json"), `${JSON.stringify({ format: formatVersion })}\n`);
     return home;
   } catch (error) {
-    throw toHomeError(wanted, error);
+    throw toHomeError(path, error);
   }
 }
 
-// One spelling for one folder, so that two ways to write it meet in the same sockets.
+// One canonical path per folder, so that all of its spellings lead to the same sockets.
 function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);
@@ -69,7 +70,7 @@ function resolveRealPath(path: string): string {
   }
 }
 
-// Not os.tmpdir(): the host and a later command may have different TMPDIRs, and must meet.
+// Not os.tmpdir(): the host and a later command may have different TMPDIRs but must use the same folder.
 function getRunFolder(path: string): string {
   const inside = join(path, "run");
   if (Buffer.byteLength(inside) <= maxRunPathBytes) return inside;
@@ -77,16 +78,20 @@ function getRunFolder(path: string): string {
   return `/tmp/thinkery-${process.getuid?.() ?? "user"}-${hash}`;
 }
 
-// Our permissions would lock others out of a folder that is not only ours.
+// Making a shared folder private would lock other users out of it.
 async function refuseSharedFolder(path: string): Promise<void> {
   const found = await stat(path).catch(ignoreMissing);
   if (!found) return;
-  if (!found.isDirectory()) throw fail("unavailable", `${path} is not a folder; set THINKERY_HOME to a folder.`);
-  const shared = (found.mode & 0o1000) !== 0 || path === parse(path).root || path === resolveRealPath(homedir());
-  if (shared) throw fail("unavailable", `${path} is not Thinkery's alone; set THINKERY_HOME to a folder of its own.`);
+  if (!found.isDirectory()) throw fail("unavailable", `${path} is not a folder. Set THINKERY_HOME to a folder.`);
+  const isShared = (found.mode & 0o1000) !== 0 || path === parse(path).root || path === resolveRealPath(homedir());
+  if (isShared)
+    throw fail(
+      "unavailable",
+      `Refusing to use the shared folder ${path} as data folder. Set THINKERY_HOME to a dedicated folder.`,
+    );
   const user = process.getuid?.() ?? 0;
   if (user !== 0 && found.uid !== user) {
-    throw fail("unavailable", `${path} belongs to another user; set THINKERY_HOME to a folder of yours.`);
+    throw fail("unavailable", `${path} belongs to another user. Set THINKERY_HOME to a folder you own.`);
   }
 }
 
@@ -97,11 +102,14 @@ async function checkFormat(path: string): Promise<boolean> {
   if (found === undefined) {
     throw fail(
       "unavailable",
-      `${join(path, "format.json")} is damaged; restore it from a backup. Nothing was changed.`,
+      `${join(path, "format.json")} is damaged. Restore it from a backup; nothing was changed.`,
     );
   }
   if (found > formatVersion) {
-    throw fail("unavailable", `${path} belongs to a newer Thinkery; update this one. Nothing was changed.`);
+    throw fail(
+      "unavailable",
+      `${path} was created by a newer Thinkery. Update this installation; nothing was changed.`,
+    );
   }
   return true;
 }
@@ -115,14 +123,14 @@ function parseFormat(text: string): number | undefined {
   }
 }
 
-// Node's recursive mkdir never comes back where the system refuses a folder with ENOENT, as /proc does.
-async function makeFolder(path: string, again = true): Promise<void> {
+// Node's recursive mkdir never returns if the system rejects a folder with ENOENT, as /proc does.
+async function makeFolder(path: string, retry = true): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return;
-    if (code !== "ENOENT" || !again || dirname(path) === path) throw error;
+    if (code !== "ENOENT" || !retry || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
     await makeFolder(path, false);
   }
@@ -132,9 +140,9 @@ async function createPrivateFolder(path: string): Promise<void> {
   await makeFolder(path);
   const found = await lstat(path);
   const user = process.getuid?.();
-  // In /tmp somebody else may have been first.
+  // In /tmp another user may have created it first.
   if (!found.isDirectory() || (user !== undefined && user !== 0 && found.uid !== user)) {
-    throw fail("unavailable", `${path} must be a folder of yours; remove what is there and try again.`);
+    throw fail("unavailable", `${path} is not a folder you own. Remove it and try again.`);
   }
   if ((found.mode & 0o077) !== 0) await chmod(path, 0o700);
 }

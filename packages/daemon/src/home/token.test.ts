@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createTempHome } from "../host/fixture.ts";
 import { ensureSigningKey, ensureToken, readToken } from "./token.ts";
 
-test("a token of 256 bit is made once and only its owner can read it", async () => {
+test("a 256-bit token is created once and only its owner can read it", async () => {
   const home = await createTempHome();
   expect(await readToken(home)).toBeUndefined();
   const token = await ensureToken(home);
@@ -13,7 +13,7 @@ test("a token of 256 bit is made once and only its owner can read it", async () 
   expect(statSync(home.tokenFile).mode & 0o777).toBe(0o600);
 });
 
-test("starters at the same moment end with one token and leave no drafts", async () => {
+test("concurrent starts end with one token and leave no drafts", async () => {
   const home = await createTempHome();
   const tokens = await Promise.all(Array.from({ length: 20 }, () => ensureToken(home)));
   expect(new Set(tokens).size).toBe(1);
@@ -21,7 +21,7 @@ test("starters at the same moment end with one token and leave no drafts", async
   expect(readdirSync(home.path).filter((name) => name.startsWith("token"))).toEqual(["token"]);
 });
 
-test("a given token takes the place of the stored one", async () => {
+test("a given token replaces the stored one", async () => {
   const home = await createTempHome();
   await ensureToken(home);
   const given = "a-token-that-somebody-chose";
@@ -30,7 +30,7 @@ test("a given token takes the place of the stored one", async () => {
   expect(statSync(home.tokenFile).mode & 0o777).toBe(0o600);
 });
 
-test("a given token that is short or does not fit in a header is refused", async () => {
+test("a given token that is too short or does not fit in a header is rejected", async () => {
   const home = await createTempHome();
   for (const given of ["", "short", "with spaces in it, many", "line\nbreak-line\nbreak"]) {
     await expect(ensureToken(home, given)).rejects.toMatchObject({ code: "bad_request" });
@@ -38,7 +38,7 @@ test("a given token that is short or does not fit in a header is refused", async
   expect(await readToken(home)).toBeUndefined();
 });
 
-test("a token file that others could read is tightened", async () => {
+test("the permissions of a token file that others can read are tightened", async () => {
   const home = await createTempHome();
   await ensureToken(home);
   chmodSync(home.tokenFile, 0o644);
@@ -46,7 +46,7 @@ test("a token file that others could read is tightened", async () => {
   expect(statSync(home.tokenFile).mode & 0o777).toBe(0o600);
 });
 
-test("an empty or damaged token file is an error and stays as it is", async () => {
+test("an empty or damaged token file is an error and is not changed", async () => {
   const home = await createTempHome();
   for (const damage of ["", "\n", "abc", "\0".repeat(64)]) {
     writeFileSync(home.tokenFile, damage);
@@ -56,7 +56,7 @@ test("an empty or damaged token file is an error and stays as it is", async () =
   }
 });
 
-test("the signing key is another secret, made once", async () => {
+test("the signing key is a separate secret, created once", async () => {
   const home = await createTempHome();
   const [key, again] = await Promise.all([ensureSigningKey(home), ensureSigningKey(home)]);
   expect(key).toMatch(/^[0-9a-f]{64}$/);

@@ -5,20 +5,20 @@ import { createFileAtomic, writeFileAtomic } from "./files.ts";
 import { toHomeError } from "./home-error.ts";
 import type { Home } from "./home.ts";
 
-// What fits in an Authorization header and cannot be guessed.
+// Fits in an Authorization header and is long enough not to be guessed.
 const tokenPattern = /^[\x21-\x7e]{16,512}$/;
 const keyPattern = /^[0-9a-f]{64}$/;
 
-/** The admin token, or nothing when no host was ever started here. */
+/** Returns the admin token; undefined if no host was ever started here. */
 export async function readToken(home: Home): Promise<string | undefined> {
   return readSecret(home, home.tokenFile, tokenPattern);
 }
 
-/** The admin token, made on the first start. A `given` one takes the place of the stored one. */
+/** Returns the admin token; creates it on the first start. A `given` token replaces the stored one. */
 export async function ensureToken(home: Home, given?: string): Promise<string> {
   if (given === undefined) return ensureSecret(home, home.tokenFile, tokenPattern);
   if (!tokenPattern.test(given)) {
-    throw fail("bad_request", "THINKERY_TOKEN must have 16 to 512 printable characters and no spaces.");
+    throw fail("bad_request", "THINKERY_TOKEN must be 16 to 512 printable characters without spaces.");
   }
   try {
     if ((await readToken(home).catch(() => undefined)) !== given) await writeFileAtomic(home.tokenFile, `${given}\n`);
@@ -28,25 +28,25 @@ export async function ensureToken(home: Home, given?: string): Promise<string> {
   return given;
 }
 
-/** What signs cookies and links; never leaves this machine. */
+/** Returns the key that signs cookies and links; it never leaves this machine. */
 export async function ensureSigningKey(home: Home): Promise<string> {
   return ensureSecret(home, home.signingKeyFile, keyPattern);
 }
 
-async function ensureSecret(home: Home, file: string, shape: RegExp): Promise<string> {
-  const known = await readSecret(home, file, shape);
-  if (known) return known;
+async function ensureSecret(home: Home, file: string, pattern: RegExp): Promise<string> {
+  const existing = await readSecret(home, file, pattern);
+  if (existing) return existing;
   const fresh = randomBytes(32).toString("hex");
   try {
     if (await createFileAtomic(file, `${fresh}\n`)) return fresh;
   } catch (error) {
     throw toHomeError(home.path, error);
   }
-  const first = await readSecret(home, file, shape);
-  return first ?? ensureSecret(home, file, shape);
+  // Another process created it first.
+  return (await readSecret(home, file, pattern)) ?? ensureSecret(home, file, pattern);
 }
 
-async function readSecret(home: Home, file: string, shape: RegExp): Promise<string | undefined> {
+async function readSecret(home: Home, file: string, pattern: RegExp): Promise<string | undefined> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -56,10 +56,10 @@ async function readSecret(home: Home, file: string, shape: RegExp): Promise<stri
     throw toHomeError(home.path, error);
   }
   const secret = text.trim();
-  if (!shape.test(secret)) {
+  if (!pattern.test(secret)) {
     throw fail(
       "unavailable",
-      `${file} is empty or damaged; restore it, or remove it to get a new one at the next start.`,
+      `${file} is empty or damaged. Restore it, or remove it to create a new one on the next start.`,
     );
   }
   return secret;

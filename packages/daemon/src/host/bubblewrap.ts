@@ -1,11 +1,11 @@
 import { findProgram, findFailure } from "./program.ts";
 
-/** Shuts a process off from this machine. Where there is none, `missing` says in full sentences why and what to do about it. */
+/** The bubblewrap program, or why it is not available: `missing` is a full sentence with the reason and the fix. */
 export type Bubblewrap = { path: string } | { missing: string; reason: string; fix?: string };
 
 let cachedBubblewrap: Promise<Bubblewrap> | undefined;
 
-/** Looked for once where it is found. Where it is not, each asker looks again: somebody may have installed it since. */
+/** Caches the program once found. Until then every call searches again, because it may have been installed since. */
 export async function getBubblewrap(): Promise<Bubblewrap> {
   cachedBubblewrap ??= findBubblewrap(process.env);
   const found = await cachedBubblewrap;
@@ -20,16 +20,16 @@ export async function findBubblewrap(
   if (platform !== "linux") return toMissing("only exists on Linux");
   const path = findProgram(env, "bwrap");
   if (!path)
-    return toMissing("is not installed", "Install it, on Debian and Ubuntu with `sudo apt-get install bubblewrap`.");
-  const refusal = await findFailure([path, ...probeOptions, "--", "/bin/sh", "-c", ":"]);
-  if (refusal === undefined) return { path };
+    return toMissing("is not installed", "Install it; on Debian and Ubuntu: `sudo apt-get install bubblewrap`.");
+  const failure = await findFailure([path, ...probeOptions, "--", "/bin/sh", "-c", ":"]);
+  if (failure === undefined) return { path };
   return toMissing(
-    `is installed, but this machine does not let it work (${refusal})`,
-    "Allow user namespaces; in a container, whoever starts it has to.",
+    `is installed but does not work on this machine (${failure})`,
+    "Allow unprivileged user namespaces; for a container, allow them when it is started.",
   );
 }
 
-// Many a machine has it and forbids it what it needs. All that sandboxes ask of it is asked here.
+// Machines may have it installed but forbid what it needs, so the probe uses everything that sandboxes use.
 const probeOptions = [
   ["--unshare-all"],
   ["--die-with-parent"],

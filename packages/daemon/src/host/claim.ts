@@ -4,25 +4,25 @@ import type { Home } from "../home/home.ts";
 import { findHost, readDaemonFile } from "./discovery.ts";
 import { takeLock, type Lock } from "./lock.ts";
 
-/** The home's lock for a new host. A host that runs is reported; one that is going away is waited for. */
-export async function claimHome(home: Home, patienceMs = 8_000): Promise<Lock> {
-  const end = performance.now() + patienceMs;
+/** Takes the home's lock for a new host. Throws if a host is running; waits for one that is stopping. */
+export async function claimHome(home: Home, timeoutMs = 8_000): Promise<Lock> {
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const lock = await takeLock(home);
-    // Also asked with the lock in hand: somebody may have removed the lock file under a running host.
+    // Checked even with the lock in hand, because the lock file may have been removed while a host was running.
     const running = await findHost(home);
     if (running) {
       await lock?.release();
       throw fail("conflict", `Thinkery is already running at ${running.url}.`);
     }
     if (lock) return lock;
-    if (performance.now() > end) throw await createUnclearError(home);
+    if (performance.now() > deadline) throw await createLockedError(home);
     await sleep(25);
   }
 }
 
-async function createUnclearError(home: Home): Promise<Error> {
-  const claimed = await readDaemonFile(home);
-  const hint = claimed ? ` It may be process ${claimed.pid}.` : "";
-  return fail("unavailable", `Another Thinkery holds ${home.path} but does not answer; end it and try again.${hint}`);
+async function createLockedError(home: Home): Promise<Error> {
+  const file = await readDaemonFile(home);
+  const hint = file ? ` It may be process ${file.pid}.` : "";
+  return fail("unavailable", `Another Thinkery uses ${home.path} but does not respond. Stop it and try again.${hint}`);
 }

@@ -18,17 +18,17 @@ async function serveForTest(routes: Route[]) {
   const socketPath = join(createTempFolder(), "x.sock");
   const server = await serveRoutes(socketPath, routes);
   onTestFinished(() => server.close());
-  const ask = (method: string, path: string, headers: OutgoingHttpHeaders = {}, body?: string) =>
+  const send = (method: string, path: string, headers: OutgoingHttpHeaders = {}, body?: string) =>
     new Promise<{ status: number; body: any }>((resolve, reject) => {
-      const asked = request({ socketPath, method, path, headers, agent: false }, (answer) => {
+      const clientRequest = request({ socketPath, method, path, headers, agent: false }, (response) => {
         let text = "";
-        answer.on("data", (chunk) => (text += chunk));
-        answer.on("end", () => resolve({ status: answer.statusCode ?? 0, body: JSON.parse(text) }));
+        response.on("data", (chunk) => (text += chunk));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
       });
-      asked.on("error", reject);
-      asked.end(body);
+      clientRequest.on("error", reject);
+      clientRequest.end(body);
     });
-  return { socketPath, ask };
+  return { socketPath, send };
 }
 
 function serveControl() {
@@ -46,7 +46,7 @@ test("only the owner can open the socket", async () => {
   expect(statSync(socketPath).mode & 0o777).toBe(0o600);
 });
 
-test("a socket file that a dead host left is taken over, and ours is removed at the end", async () => {
+test("a leftover socket file is replaced, and ours is removed on close", async () => {
   const path = join(createTempFolder(), "x.sock");
   const first = await serveRoutes(path, []);
   const second = await serveRoutes(path, []);
@@ -55,19 +55,19 @@ test("a socket file that a dead host left is taken over, and ours is removed at 
   expect(readdirSync(join(path, ".."))).toEqual([]);
 });
 
-test("a host proves that it knows the token, without telling it", async () => {
-  const { ask } = await serveForTest(serveControl().routes);
+test("a host proves that it knows the token without revealing it", async () => {
+  const { send } = await serveForTest(serveControl().routes);
   const nonce = "0123456789abcdef".repeat(4);
-  const answer = await ask("GET", `/prove?nonce=${nonce}`);
-  expect(answer).toEqual({ status: 200, body: { ...introduction, proof: createProof(token, nonce, 7) } });
-  expect(answer.body.proof).not.toBe(createProof("another token", nonce, 7));
-  expect(JSON.stringify(answer.body)).not.toContain(token);
+  const response = await send("GET", `/prove?nonce=${nonce}`);
+  expect(response).toEqual({ status: 200, body: { ...introduction, proof: createProof(token, nonce, 7) } });
+  expect(response.body.proof).not.toBe(createProof("another token", nonce, 7));
+  expect(JSON.stringify(response.body)).not.toContain(token);
 });
 
-test("a nonce that is none is refused", async () => {
-  const { ask } = await serveForTest(serveControl().routes);
+test("an invalid nonce is refused", async () => {
+  const { send } = await serveForTest(serveControl().routes);
   for (const nonce of ["", "abc", "g".repeat(64), "a".repeat(200)]) {
-    expect(await ask("GET", `/prove?nonce=${nonce}`)).toMatchObject({
+    expect(await send("GET", `/prove?nonce=${nonce}`)).toMatchObject({
       status: 400,
       body: { error: { code: "bad_request" } },
     });
@@ -76,30 +76,30 @@ test("a nonce that is none is refused", async () => {
 
 test("status and stop need the token", async () => {
   const { routes, stops } = serveControl();
-  const { ask } = await serveForTest(routes);
+  const { send } = await serveForTest(routes);
   for (const authorization of [undefined, "", "Bearer wrong", token, `Bearer ${token}x`, `Basic ${token}`]) {
     const headers = authorization === undefined ? {} : { authorization };
-    expect(await ask("GET", "/status", headers)).toMatchObject({ status: 403 });
-    expect(await ask("POST", "/stop", headers)).toMatchObject({ status: 403 });
+    expect(await send("GET", "/status", headers)).toMatchObject({ status: 403 });
+    expect(await send("POST", "/stop", headers)).toMatchObject({ status: 403 });
   }
   expect(stops()).toBe(0);
   const right = { authorization: `Bearer ${token}` };
-  expect(await ask("GET", "/status", right)).toEqual({ status: 200, body: status });
-  expect(await ask("POST", "/stop", right)).toMatchObject({ status: 202 });
+  expect(await send("GET", "/status", right)).toEqual({ status: 200, body: status });
+  expect(await send("POST", "/stop", right)).toMatchObject({ status: 202 });
   await expect.poll(stops).toBe(1);
 });
 
 const renewals: unknown[][] = [];
-const renewSlot = async (...asked: unknown[]) => {
-  renewals.push(asked);
+const renewSlot = async (...args: unknown[]) => {
+  renewals.push(args);
   return { generation: 7, ended: "crash" as const };
 };
 
-test("main may have a slot renewed, and is told what it got wrong", async () => {
-  const { ask } = await serveForTest(
+test("main can renew a slot, and invalid parameters are refused", async () => {
+  const { send } = await serveForTest(
     createHostRoutes("main's key", { status: () => status, stop() {}, renewSlot }, openScriptFolders([])),
   );
-  const renew = (query: string) => ask("POST", `/slots/renew?${query}`, { "x-thinkery-host-key": "main's key" });
+  const renew = (query: string) => send("POST", `/slots/renew?${query}`, { "x-thinkery-host-key": "main's key" });
   renewals.length = 0;
   for (const query of [
     "",
@@ -121,9 +121,9 @@ test("main may have a slot renewed, and is told what it got wrong", async () => 
   ]);
 });
 
-test("main's services are closed to everybody without main's key", async () => {
+test("main's services are forbidden without main's key", async () => {
   let stops = 0;
-  const { ask } = await serveForTest(
+  const { send } = await serveForTest(
     createHostRoutes(
       "main's key",
       { status: () => status, stop: () => void stops++, renewSlot },
@@ -139,53 +139,53 @@ test("main's services are closed to everybody without main's key", async () => {
     ["GET", "/nothing"],
     ["PUT", "/status"],
   ] as const) {
-    expect(await ask(method, path)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
-    expect(await ask(method, path, { "x-thinkery-host-key": "main's kez" })).toMatchObject({ status: 403 });
+    expect(await send(method, path)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
+    expect(await send(method, path, { "x-thinkery-host-key": "main's kez" })).toMatchObject({ status: 403 });
   }
   const key = { "x-thinkery-host-key": "main's key" };
-  expect(await ask("GET", "/status", key)).toEqual({ status: 200, body: status });
-  expect(await ask("GET", "/nothing", key)).toMatchObject({ status: 404 });
-  expect(await ask("POST", "/status", key)).toMatchObject({ status: 405 });
+  expect(await send("GET", "/status", key)).toEqual({ status: 200, body: status });
+  expect(await send("GET", "/nothing", key)).toMatchObject({ status: 404 });
+  expect(await send("POST", "/status", key)).toMatchObject({ status: 405 });
   expect(stops).toBe(0);
-  expect(await ask("POST", "/shutdown", key)).toMatchObject({ status: 202 });
+  expect(await send("POST", "/shutdown", key)).toMatchObject({ status: 202 });
   await expect.poll(() => stops).toBe(1);
 });
 
-test("a failure tells what was foreseen and nothing else", async () => {
-  const { ask } = await serveForTest([
+test("only ThinkeryErrors are reported in detail", async () => {
+  const { send } = await serveForTest([
     {
       method: "GET",
-      path: "/foreseen",
+      path: "/expected",
       handle: () => {
         throw fail("not_found", "Look elsewhere.");
       },
     },
     {
       method: "GET",
-      path: "/unforeseen",
+      path: "/unexpected",
       handle: () => {
         throw new Error("/secret/path");
       },
     },
     { method: "POST", path: "/echo", handle: ({ body }) => ({ body: body.length }) },
   ]);
-  expect(await ask("GET", "/foreseen")).toEqual({
+  expect(await send("GET", "/expected")).toEqual({
     status: 404,
     body: { error: { code: "not_found", message: "Look elsewhere." } },
   });
-  const { status, body } = await ask("GET", "/unforeseen");
+  const { status, body } = await send("GET", "/unexpected");
   expect(status).toBe(500);
   expect(JSON.stringify(body)).not.toMatch(/secret|at /);
-  expect(await ask("POST", "/echo", {}, "x".repeat(1000))).toEqual({ status: 200, body: 1000 });
+  expect(await send("POST", "/echo", {}, "x".repeat(1000))).toEqual({ status: 200, body: 1000 });
 });
 
 test("a body that is too large is refused", async () => {
-  const { ask } = await serveForTest([
+  const { send } = await serveForTest([
     { method: "POST", path: "/echo", handle: ({ body }) => ({ body: body.length }) },
   ]);
-  const outcome = await ask("POST", "/echo", {}, "x".repeat(3 * 1024 * 1024)).catch(
+  const outcome = await send("POST", "/echo", {}, "x".repeat(3 * 1024 * 1024)).catch(
     (error: NodeJS.ErrnoException) => error.code,
   );
-  // The answer may come before all is sent; then the sender sees a closed connection.
+  // The response may arrive before the whole body is sent; then the client sees a closed connection.
   expect(typeof outcome === "string" ? 413 : outcome?.status).toBe(413);
 });

@@ -5,7 +5,7 @@ import type { HostStatus } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { isSameSecret, type Route } from "./serve.ts";
 
-/** How a host introduces itself to a command. */
+/** How a host identifies itself to CLI commands. */
 export interface HostIntroduction {
   pid: number;
   host: string;
@@ -14,7 +14,7 @@ export interface HostIntroduction {
   version: string;
   /** The file that main runs in place of the stock Worker. */
   worker?: string;
-  /** False while it starts or stops. */
+  /** False while the host starts or stops. */
   ready: boolean;
 }
 
@@ -22,12 +22,12 @@ export function getControlSocket(home: Home): string {
   return join(home.run, "control.sock");
 }
 
-/** Shows that whoever answers knows the admin token, without telling it. */
+/** Proves knowledge of the admin token without revealing it. */
 export function createProof(token: string, nonce: string, pid: number): string {
   return createHmac("sha256", token).update(`${nonce}:${pid}`).digest("hex");
 }
 
-/** What commands on this machine may ask of the host, even when main does not answer. */
+/** Routes for CLI commands on this machine; available even if main does not respond. */
 export function createControlRoutes(
   token: string,
   host: { introduce(): HostIntroduction; status(): HostStatus; stop(): void },

@@ -18,18 +18,18 @@ const getStatus = () => ({ pid: 1, startedAt: "then", main: { restarts: 0 }, slo
 async function startFakeHost(
   home: Awaited<ReturnType<typeof createTempHome>>,
   token: string,
-  said = introduction,
+  response = introduction,
   stop = () => {},
 ) {
   const server = await serveRoutes(
     getControlSocket(home),
-    createControlRoutes(token, { introduce: () => said, status: getStatus, stop }),
+    createControlRoutes(token, { introduce: () => response, status: getStatus, stop }),
   );
   onTestFinished(() => server.close());
   return server;
 }
 
-test("daemon.json is written whole, read back, and removed only by its owner", async () => {
+test("daemon.json is written, read back, and removed only by its owner", async () => {
   const home = await createTempHome();
   await writeDaemonFile(home, file);
   expect(JSON.parse(readFileSync(home.daemonFile, "utf8"))).toEqual(file);
@@ -39,7 +39,7 @@ test("daemon.json is written whole, read back, and removed only by its owner", a
   expect(existsSync(home.daemonFile)).toBe(false);
 });
 
-test("a host that proves itself is found, whatever daemon.json says", async () => {
+test("a host that proves its identity is found, whatever daemon.json contains", async () => {
   const home = await createTempHome();
   await startFakeHost(home, await ensureToken(home));
   for (const text of [undefined, "", "{", "null", '{"pid":"x"}', JSON.stringify({ ...file, port: 1 })]) {
@@ -50,31 +50,28 @@ test("a host that proves itself is found, whatever daemon.json says", async () =
 
 const damage: [string, object][] = [
   ...Object.keys(file).map((key): [string, object] => [`no ${key}`, { [key]: undefined }]),
-  ["a pid in words", { pid: "12" }],
-  ["a pid that is none", { pid: 0 }],
-  ["half a pid", { pid: 1.5 }],
+  ["a pid that is a string", { pid: "12" }],
+  ["a pid of 0", { pid: 0 }],
+  ["a fractional pid", { pid: 1.5 }],
   ["a version that is a number", { version: 1 }],
 ];
 
-test.each([...damage, ["a port that is none", { port: 0 }]])(
-  "a daemon.json with %s claims nothing",
-  async (_, wrong) => {
-    const home = await createTempHome();
-    writeFileSync(home.daemonFile, JSON.stringify({ ...file, ...wrong }));
-    expect(await readDaemonFile(home)).toBeUndefined();
-  },
-);
+test.each([...damage, ["a port of 0", { port: 0 }]])("a daemon.json with %s is ignored", async (_, invalid) => {
+  const home = await createTempHome();
+  writeFileSync(home.daemonFile, JSON.stringify({ ...file, ...invalid }));
+  expect(await readDaemonFile(home)).toBeUndefined();
+});
 
-test.each([...damage, ["a word in place of yes or no", { ready: "soon" }]])(
+test.each([...damage, ["a ready that is a string", { ready: "soon" }]])(
   "a host that introduces itself with %s is not found",
-  async (_, wrong) => {
+  async (_, invalid) => {
     const home = await createTempHome();
-    await startFakeHost(home, await ensureToken(home), { ...introduction, ...wrong });
+    await startFakeHost(home, await ensureToken(home), { ...introduction, ...invalid });
     expect(await findHost(home)).toBeUndefined();
   },
 );
 
-test("somebody who does not know the token is not our host", async () => {
+test("a process that does not know the token is not our host", async () => {
   const home = await createTempHome();
   await ensureToken(home);
   await startFakeHost(home, "another token, not this home's");
@@ -82,7 +79,7 @@ test("somebody who does not know the token is not our host", async () => {
   expect(await stopHost(home, { timeoutMs: 100 })).toBe("not running");
 });
 
-test("a host that is starting or stopping is not found yet", async () => {
+test("a host that is starting or stopping is not found", async () => {
   const home = await createTempHome();
   await startFakeHost(home, await ensureToken(home), { ...introduction, ready: false });
   expect(await findHost(home)).toBeUndefined();
@@ -91,52 +88,52 @@ test("a host that is starting or stopping is not found yet", async () => {
 test("a stale pid in daemon.json is never signalled", async () => {
   const home = await createTempHome();
   await ensureToken(home);
-  const stranger = spawn("sleep", ["60"]);
-  onTestFinished(() => void stranger.kill("SIGKILL"));
-  await once(stranger, "spawn");
-  await writeDaemonFile(home, { ...file, pid: stranger.pid as number });
+  const other = spawn("sleep", ["60"]);
+  onTestFinished(() => void other.kill("SIGKILL"));
+  await once(other, "spawn");
+  await writeDaemonFile(home, { ...file, pid: other.pid as number });
   expect(await findHost(home)).toBeUndefined();
   expect(await stopHost(home)).toBe("not running");
-  expect(isAlive(stranger.pid as number)).toBe(true);
+  expect(isAlive(other.pid as number)).toBe(true);
   const lock = await claimHome(home);
-  expect(isAlive(stranger.pid as number)).toBe(true);
+  expect(isAlive(other.pid as number)).toBe(true);
   await lock.release();
 });
 
-test("a stop waits until the lock is free", async () => {
+test("stopHost waits until the lock is free", async () => {
   const home = await createTempHome();
   const lock = await takeLock(home);
   const order: string[] = [];
   await startFakeHost(home, await ensureToken(home), introduction, () => {
-    order.push("asked");
+    order.push("requested");
     setTimeout(() => {
       order.push("released");
       void lock?.release();
     }, 100);
   });
   expect(await stopHost(home, { timeoutMs: 10_000 })).toBe("stopped");
-  expect(order).toEqual(["asked", "released"]);
+  expect(order).toEqual(["requested", "released"]);
 });
 
-test("a starter is told of the running host and waits for one that is going away", async () => {
+test("claimHome reports a running host and waits for one that is stopping", async () => {
   const home = await createTempHome();
   const lock = await takeLock(home);
   const token = await ensureToken(home);
-  const said = { ...introduction };
-  await startFakeHost(home, token, said);
+  const response = { ...introduction };
+  await startFakeHost(home, token, response);
   await expect(claimHome(home)).rejects.toMatchObject({
     code: "conflict",
     message: expect.stringContaining("http://127.0.0.1:5099"),
   });
 
-  said.ready = false;
+  response.ready = false;
   await expect(claimHome(home, 100)).rejects.toMatchObject({ code: "unavailable" });
   const claimed = claimHome(home, 10_000);
   await lock?.release();
   await (await claimed).release();
 });
 
-test("a running host is noticed even when its lock file was removed", async () => {
+test("a running host is noticed even if its lock file was removed", async () => {
   const home = await createTempHome();
   await startFakeHost(home, await ensureToken(home));
   await expect(claimHome(home)).rejects.toMatchObject({ code: "conflict" });
@@ -145,16 +142,16 @@ test("a running host is noticed even when its lock file was removed", async () =
   await lock?.release();
 });
 
-test("a host that proves itself but does not stop is ended by force", async () => {
+test("a host that proves its identity but does not stop is killed", async () => {
   const home = await createTempHome();
   const source = await bundleProgram(`
     import { createControlRoutes, getControlSocket } from "./control.ts";
     import { takeLock } from "./lock.ts";
     import { serveRoutes } from "./serve.ts";
     const home = ${JSON.stringify(home)};
-    const said = { ...${JSON.stringify(introduction)}, pid: process.pid };
+    const response = { ...${JSON.stringify(introduction)}, pid: process.pid };
     await takeLock(home);
-    await serveRoutes(getControlSocket(home), createControlRoutes(${JSON.stringify(await ensureToken(home))}, { introduce: () => said, stop() {} }));
+    await serveRoutes(getControlSocket(home), createControlRoutes(${JSON.stringify(await ensureToken(home))}, { introduce: () => response, stop() {} }));
     process.on("SIGTERM", () => {});
     console.log("ready");
   `);

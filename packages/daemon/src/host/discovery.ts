@@ -14,7 +14,7 @@ import { isSameSecret } from "./serve.ts";
 
 type DaemonFile = Omit<HostIntroduction, "ready">;
 
-/** A host that proved that it is ours. */
+/** A running host that proved its identity. */
 export interface FoundHost extends DaemonFile {
   url: string;
 }
@@ -23,22 +23,22 @@ export async function writeDaemonFile(home: Home, content: DaemonFile): Promise<
   await writeFileAtomicUnsynced(home.daemonFile, `${JSON.stringify(content)}\n`);
 }
 
-/** What the file claims, nothing when it is missing or damaged. A claim only: the pid in it may be anybody's by now. */
+/** Returns undefined if the file is missing or damaged. Unverified: by now the pid may belong to another process. */
 export async function readDaemonFile(home: Home): Promise<DaemonFile | undefined> {
   try {
-    const claim: unknown = JSON.parse(await readFile(home.daemonFile, "utf8"));
-    return isDaemonFile(claim) && claim.port > 0 ? claim : undefined;
+    const content: unknown = JSON.parse(await readFile(home.daemonFile, "utf8"));
+    return isDaemonFile(content) && content.port > 0 ? content : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Removes the file if it is ours. */
+/** Removes the file if it names this process. */
 export async function removeDaemonFile(home: Home, pid: number): Promise<void> {
   if ((await readDaemonFile(home))?.pid === pid) await rm(home.daemonFile, { force: true });
 }
 
-/** The running host of this home, if it is ready and proves itself. */
+/** Finds the running host of this home, if it is ready and proves its identity. */
 export async function findHost(home: Home): Promise<FoundHost | undefined> {
   const found = await requestIntroduction(home);
   if (!found?.ready) return undefined;
@@ -46,7 +46,7 @@ export async function findHost(home: Home): Promise<FoundHost | undefined> {
   return { pid, host, port, startedAt, version, ...(worker ? { worker } : {}), url: toHostUrl(host, port) };
 }
 
-/** Stops the host of this home. Only a process that proved itself is ever signalled. */
+/** Stops the host of this home. Only a process that proved its identity is ever signalled. */
 export async function stopHost(
   home: Home,
   { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
@@ -60,18 +60,18 @@ export async function stopHost(
     signalHost(found.pid, signal);
     if (await waitForLock(home, 2_000)) return "stopped";
   }
-  throw fail("unavailable", `The host (process ${found.pid}) does not stop; end it by hand.`);
+  throw fail("unavailable", `The host (process ${found.pid}) did not stop. Kill it manually.`);
 }
 
-// By hand: every command looks for its host, and should not load zod for it.
+// Written without zod, because every command looks for its host and loading zod would slow it down.
 function isDaemonFile(value: unknown): value is DaemonFile {
   if (typeof value !== "object" || value === null) return false;
   const { pid, host, port, startedAt, version, worker = "" } = value as Partial<Record<keyof DaemonFile, unknown>>;
-  const texts = [host, startedAt, version, worker].every((text) => typeof text === "string");
-  return texts && Number.isSafeInteger(pid) && Number(pid) > 0 && Number.isSafeInteger(port);
+  const areStrings = [host, startedAt, version, worker].every((text) => typeof text === "string");
+  return areStrings && Number.isSafeInteger(pid) && Number(pid) > 0 && Number.isSafeInteger(port);
 }
 
-// The port may still be 0: the host that was told to take any has not chosen yet.
+// The port may still be 0, if the host may use any port and has not chosen one yet.
 function isIntroduction(value: unknown): value is HostIntroduction & { proof: string } {
   return (
     isDaemonFile(value) &&
@@ -83,27 +83,28 @@ function isIntroduction(value: unknown): value is HostIntroduction & { proof: st
 }
 
 async function requestIntroduction(home: Home): Promise<HostIntroduction | undefined> {
-  // Seen before anything is asked: the usual start finds nobody, and should not load a client to learn it.
+  // Usually there is no host yet, and a missing socket file shows that without a request.
   if (!existsSync(getControlSocket(home))) return undefined;
   const token = await readToken(home);
   if (!token) return undefined;
   try {
     const nonce = randomBytes(32).toString("hex");
-    const said = await requestControl(home, "GET", `/prove?nonce=${nonce}`);
-    return isIntroduction(said) && isSameSecret(said.proof, createProof(token, nonce, said.pid)) ? said : undefined;
+    const response = await requestControl(home, "GET", `/prove?nonce=${nonce}`);
+    if (!isIntroduction(response)) return undefined;
+    return isSameSecret(response.proof, createProof(token, nonce, response.pid)) ? response : undefined;
   } catch {
     return undefined;
   }
 }
 
-// The lock, not the pid, tells that the host and all its children are gone.
+// The lock, unlike the pid, shows that the host and all its children are gone.
 async function waitForLock(home: Home, timeoutMs: number): Promise<boolean> {
-  const end = performance.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const lock = await takeLock(home);
     await lock?.release();
     if (lock) return true;
-    if (performance.now() > end) return false;
+    if (performance.now() > deadline) return false;
     await sleep(25);
   }
 }
@@ -123,15 +124,22 @@ function requestControl(
   headers: Record<string, string> = {},
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath: getControlSocket(home), method, path, headers, agent: false, timeout: 2_000 });
-    asked.on("error", reject);
-    asked.on("timeout", () => asked.destroy(new Error("no answer")));
-    asked.on("response", (response) => {
+    const clientRequest = request({
+      socketPath: getControlSocket(home),
+      method,
+      path,
+      headers,
+      agent: false,
+      timeout: 2_000,
+    });
+    clientRequest.on("error", reject);
+    clientRequest.on("timeout", () => clientRequest.destroy(new Error("no response")));
+    clientRequest.on("response", (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
         text += chunk;
-        if (text.length > 65_536) asked.destroy(new Error("too long an answer"));
+        if (text.length > 65_536) clientRequest.destroy(new Error("response too long"));
       });
       response.on("error", reject);
       response.on("end", () => {
@@ -142,6 +150,6 @@ function requestControl(
         }
       });
     });
-    asked.end();
+    clientRequest.end();
   });
 }

@@ -50,8 +50,8 @@ export default {
     }
     if (pathname === "/reach") {
       const to = new URL(request.url).searchParams.get("to");
-      const tried = (send) => send(to).then((answer) => answer.text(), () => "refused");
-      return Response.json({ models: await tried((url) => env.MODELS.fetch(url)), others: await tried(fetch) });
+      const attempt = (send) => send(to).then((response) => response.text(), () => "refused");
+      return Response.json({ models: await attempt((url) => env.MODELS.fetch(url)), others: await attempt(fetch) });
     }
     if (pathname === "/say") { console.log("the key is " + env.OPENAI_API_KEY); return Response.json({}); }
     const { VERSION, ADMIN_TOKEN_HASH, COOKIE_NAME, STARTED_AT, ALLOWED_HOSTS, ALLOWED_ORIGINS, PROVIDERS, SIGNING_KEY } = env;
@@ -66,7 +66,7 @@ export default {};`;
 
 const sandboxWorker = `export default { fetch() { return new Response("alive"); } };`;
 
-/** A build with the smallest Worker that fills its place. Its path is one that needs escaping. */
+/** A build with minimal Workers, at a path that needs escaping. */
 export function createTinyParts(): BuildParts {
   const folder = join(createTempFolder(), `it's "dist"`);
   for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"])
@@ -78,7 +78,7 @@ export function createTinyParts(): BuildParts {
   return locateParts(folder);
 }
 
-/** Bundles a program that uses our sources, so that a test can run it as a process of its own. */
+/** Bundles a program that imports our sources, so that a test can run it as a separate process. */
 export async function bundleProgram(source: string): Promise<string> {
   const outfile = join(createTempFolder(), "program.mjs");
   await build({
@@ -86,7 +86,7 @@ export async function bundleProgram(source: string): Promise<string> {
     bundle: true,
     platform: "node",
     format: "esm",
-    // It lies elsewhere, but finds packages as we do.
+    // The output is elsewhere but must resolve packages from here.
     define: { "import.meta.url": JSON.stringify(import.meta.url) },
     outfile,
     logLevel: "error",
@@ -94,15 +94,15 @@ export async function bundleProgram(source: string): Promise<string> {
   return outfile;
 }
 
-/** Whether anything of a child's process group still runs. */
+/** Tells whether any process of a child's process group is still running. */
 export function isGroupAlive(group: number): boolean {
-  return listProcesses().some((found) => found.group === group);
+  return listProcesses().some((process) => process.group === group);
 }
 
-/** The workerd processes that a process started, with the file each was given. */
+/** Lists the workerd processes that a process started, with their configuration files. */
 export function findWorkerds(parent: number): Array<{ pid: number; config: string }> {
-  return listProcesses().flatMap(({ pid, parent: above, command }) => {
+  return listProcesses().flatMap(({ pid, parent: ppid, command }) => {
     const config = / serve (.*\.capnp) /.exec(command)?.[1];
-    return above === parent && config ? [{ pid, config }] : [];
+    return ppid === parent && config ? [{ pid, config }] : [];
   });
 }

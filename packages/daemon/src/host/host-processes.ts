@@ -8,37 +8,37 @@ import { createWorkerChoice } from "./worker/choice.ts";
 import type { InstalledWorker } from "./worker/worker.ts";
 
 interface HostProcessesOptions extends Omit<MainOptions, "sandboxSockets" | "hostSocket" | "choice"> {
-  /** In place of the stock Worker. */
+  /** Replaces the stock Worker. */
   worker: InstalledWorker | undefined;
   slots: number;
   limits: Partial<Limits> | undefined;
-  /** A line that one of the processes wrote. */
+  /** A line of output from one of the processes. */
   onLine(source: string, line: string): void;
-  /** What happened to one of them. */
+  /** A message about the lifecycle of a process. */
   onEvent(text: string): void;
-  /** Main will not be started again. */
+  /** Called when main will not be started again. */
   onMainLost(reason: string): void;
 }
 
-/** The processes of a host. */
+/** The child processes of a host: main and the sandbox slots. */
 interface HostProcesses {
-  /** Resolves when main answers. */
+  /** Resolves when main responds. */
   startMain(): Promise<void>;
-  /** Apart, so that main has the machine to itself while somebody waits for it. */
+  /** Separate from `startMain`, so that main starts faster. */
   startSlots(): void;
-  /** Where main listens, known once it answers. */
+  /** The port main listens on; final once main has responded. */
   getPort(): number;
   getStatus(): HostStatus;
-  /** A process of a slot that is ready for code, in place of one that is gone or has to go. */
+  /** Replaces the process of a slot; resolves when the new one is ready for code. */
   renewSlot(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
-  /** Workers of one's own that main may still be started with. */
+  /** Custom Workers that main may still be started with. */
   listWorkers(): InstalledWorker[];
-  /** Main again, with another Worker; with the one before when it cannot run. */
+  /** Restarts main with another Worker, falling back to the previous one if it cannot run. */
   renewMain(worker: InstalledWorker, drainMs: number): Promise<void>;
   stop(drainMs: number): Promise<void>;
 }
 
-/** Whoever started the host has a first question for main; nobody needs a sandbox that soon. */
+/** Delay before the slots start: the first request to main comes right away, sandboxes are needed later. */
 const headStartMs = 300;
 
 export function getHostSocket(run: string): string {
@@ -58,19 +58,19 @@ export function createHostProcesses(options: HostProcessesOptions): HostProcesse
   });
   const events = { onLine: (line: string) => onLine(mainChild.name, line), onEvent, onGiveUp: onMainLost };
   const prepare = async () => {
-    // Whatever a main that is gone had them do must not go on beside the next one.
+    // Code started by a previous main must not keep running beside the new one.
     await Promise.all([sandboxes.clear(), mainChild.prepare()]);
   };
   const mainSupervisor = supervise({ ...mainChild, ...events, prepare, canRetry: false }, limits);
 
   let starting: ReturnType<typeof setTimeout> | undefined;
-  // Tries before the first answer are no restarts: the port that was free a moment ago may have been taken.
-  let tries = 0;
+  // Attempts before main first responds do not count as restarts: its port may have been taken in the meantime.
+  let initialAttempts = 0;
 
   return {
     async startMain() {
       await mainSupervisor.start();
-      tries = mainSupervisor.getStatus().restarts;
+      initialAttempts = mainSupervisor.getStatus().restarts;
     },
     startSlots() {
       starting = setTimeout(sandboxes.start, headStartMs);
@@ -82,7 +82,7 @@ export function createHostProcesses(options: HostProcessesOptions): HostProcesse
       return {
         pid: process.pid,
         startedAt: options.startedAt,
-        main: { restarts: restarts - tries, ...(pid ? { pid } : {}), ...(worker ? { worker } : {}) },
+        main: { restarts: restarts - initialAttempts, ...(pid ? { pid } : {}), ...(worker ? { worker } : {}) },
         slots: sandboxes.status(),
       };
     },
@@ -94,7 +94,7 @@ export function createHostProcesses(options: HostProcessesOptions): HostProcesse
     },
     async stop(drainMs) {
       clearTimeout(starting);
-      // Main may need the slots to finish what it is doing.
+      // Main may need the slots to finish its running work.
       await mainSupervisor.stop(drainMs);
       await sandboxes.stop();
     },

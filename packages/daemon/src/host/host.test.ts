@@ -21,10 +21,10 @@ import { takeLock } from "./lock.ts";
 
 const quick = { backoffMs: 5, pingMs: 50 };
 
-function createOptions(home: Home, more: Partial<HostOptions> = {}): HostOptions {
+function createOptions(home: Home, overrides: Partial<HostOptions> = {}): HostOptions {
   const lists = {
-    allowedHosts: ["my.house"],
-    allowedOrigins: ["https://my.house"],
+    allowedHosts: ["my.example"],
+    allowedOrigins: ["https://my.example"],
     toolOrigins: [],
     providers: ["openai"],
     scriptFolders: [],
@@ -47,13 +47,13 @@ function createOptions(home: Home, more: Partial<HostOptions> = {}): HostOptions
     limits: quick,
     ...lists,
     ...models,
-    ...more,
+    ...overrides,
   };
 }
 
-async function startTestHost(more: Partial<HostOptions> = {}) {
-  const home = more.home ?? (await createTempHome());
-  const host = await runHost(createOptions(home, more));
+async function startTestHost(overrides: Partial<HostOptions> = {}) {
+  const home = overrides.home ?? (await createTempHome());
+  const host = await runHost(createOptions(home, overrides));
   onTestFinished(() => host.stop());
   const get = async (path: string) => (await fetch(host.url + path)).json() as Promise<any>;
   return { home, host, get };
@@ -66,7 +66,7 @@ async function takePort(): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-test("a host answers, gives main what it needs, can be found, and leaves nothing when it stops", async () => {
+test("a host responds, passes main its bindings, can be found, and cleans up when it stops", async () => {
   const { home, host, get } = await startTestHost();
   expect(await get("/health")).toEqual({ status: "ok" });
   expect(await get("/bindings")).toEqual({
@@ -74,8 +74,8 @@ test("a host answers, gives main what it needs, can be found, and leaves nothing
     ADMIN_TOKEN_HASH: createHash("sha256").update(host.token).digest("hex"),
     COOKIE_NAME: `thinkery-${host.port}`,
     STARTED_AT: expect.stringMatching(/^\d{4}-.*Z$/),
-    ALLOWED_HOSTS: ["127.0.0.1", "localhost", "[::1]", "my.house"],
-    ALLOWED_ORIGINS: ["https://my.house"],
+    ALLOWED_HOSTS: ["127.0.0.1", "localhost", "[::1]", "my.example"],
+    ALLOWED_ORIGINS: ["https://my.example"],
     PROVIDERS: ["openai"],
     SIGNING_KEY: readFileSync(home.signingKeyFile, "utf8").trim(),
   });
@@ -90,7 +90,7 @@ test("a host answers, gives main what it needs, can be found, and leaves nothing
   expect(await (await fetch(`${host.url}/sandbox`)).text()).toBe("alive");
 
   await host.stop();
-  expect(await host.stopped).toEqual({ reason: "asked" });
+  expect(await host.stopped).toEqual({ reason: "requested" });
   expect(existsSync(home.daemonFile)).toBe(false);
   expect(existsSync(join(home.run, "control.sock"))).toBe(false);
   await expect(get("/health")).rejects.toThrow();
@@ -99,14 +99,14 @@ test("a host answers, gives main what it needs, can be found, and leaves nothing
   await lock?.release();
 });
 
-test("the log never holds the token", async () => {
+test("the log never contains the token", async () => {
   const { home, host } = await startTestHost();
   const log = readFileSync(join(home.logs, "thinkery.log"), "utf8");
   expect(log).toContain(host.url);
   expect(log).not.toContain(host.token);
 });
 
-test("keys reach main but neither its configuration nor the log", async () => {
+test("API keys reach main but neither its configuration nor the log", async () => {
   const modelVariables = {
     variables: { OPENAI_API_KEY: "sk-very-secret", GROQ_API_KEY: "gsk-secret" },
     secrets: ["sk-very-secret", "gsk-secret"],
@@ -138,14 +138,14 @@ test("keys reach main but neither its configuration nor the log", async () => {
   expect(readFileSync(join(home.run, "main.capnp"), "utf8")).not.toContain("secret");
 });
 
-test("only the door to models reaches this machine", async () => {
+test("only the MODELS binding reaches this machine", async () => {
   const { host, get } = await startTestHost();
   const { models, others } = await get(`/reach?to=${encodeURIComponent(`${host.url}/health`)}`);
   expect(JSON.parse(models)).toEqual({ status: "ok" });
   expect(others).toBe("refused");
 });
 
-test("main may read the scripts of the machine, and hears what is wrong with one", async () => {
+test("main can read the machine's scripts and gets an error for an invalid one", async () => {
   const home = await createTempHome();
   const folder = join(home.path, "scripts");
   mkdirSync(folder);
@@ -165,7 +165,7 @@ test("main may read the scripts of the machine, and hears what is wrong with one
   expect(await get("/host/script?name=..%2Fgood")).toMatchObject({ error: { code: "bad_request" } });
 });
 
-test("main knows each start from the one before, and how that one ended", async () => {
+test("each start of main has its own boot id and records how the previous one ended", async () => {
   const home = await createTempHome();
   const { host, get } = await startTestHost({ home });
   const boot = async () => (await get("/models")).BOOT;
@@ -186,7 +186,7 @@ test("main knows each start from the one before, and how that one ended", async 
   expect((await again.get("/models")).BOOT).toMatchObject({ after: "stop" });
 });
 
-test("a second host in the same home is refused and the first lives on", async () => {
+test("a second host in the same home is refused and the first keeps running", async () => {
   const { home, host, get } = await startTestHost();
   await expect(runHost(createOptions(home))).rejects.toMatchObject({
     code: "conflict",
@@ -196,20 +196,20 @@ test("a second host in the same home is refused and the first lives on", async (
   expect(await findHost(home)).toMatchObject({ url: host.url });
 });
 
-test("main may shut the host down, and work under way is finished first", async () => {
+test("main can shut down the host, which finishes running work first", async () => {
   const { host, get } = await startTestHost();
-  const slow = fetch(`${host.url}/slow`).then((answer) => answer.text());
+  const slow = fetch(`${host.url}/slow`).then((response) => response.text());
   expect(await get("/host/shutdown")).toEqual({ status: "stopping" });
   expect(await slow).toBe("done");
-  expect(await host.stopped).toEqual({ reason: "asked" });
+  expect(await host.stopped).toEqual({ reason: "requested" });
 });
 
-test("a taken port is an error when it was asked for, else the next free one is used", async () => {
+test("a port in use is an error if it is fixed, otherwise the next free one is used", async () => {
   const port = await takePort();
   const home = await createTempHome();
   await expect(runHost(createOptions(home, { port, isPortFixed: true }))).rejects.toMatchObject({
     code: "conflict",
-    message: expect.stringContaining(`Port ${port} is taken`),
+    message: expect.stringContaining(`Port ${port} is already in use`),
   });
   expect(existsSync(home.daemonFile)).toBe(false);
   const { host } = await startTestHost({ home, port });
@@ -217,7 +217,7 @@ test("a taken port is an error when it was asked for, else the next free one is 
   expect(await readDaemonFile(home)).toMatchObject({ port: host.port });
 });
 
-test("two homes that want the same port at the same moment both start", async () => {
+test("two homes that start with the same port at the same time both start", async () => {
   const free = createServer().listen(0, "127.0.0.1");
   await once(free, "listening");
   const { port } = free.address() as { port: number };
@@ -227,11 +227,11 @@ test("two homes that want the same port at the same moment both start", async ()
   for (const { host, get } of both) expect((await get("/bindings")).COOKIE_NAME).toBe(`thinkery-${host.port}`);
 });
 
-test("other machines are not served without a token set on purpose", async () => {
+test("the host does not listen for other machines without an explicitly set token", async () => {
   const home = await createTempHome();
   for (const adminToken of [undefined, "short-but-sixteen-characters"]) {
-    const more = { host: "0.0.0.0", ...(adminToken ? { adminToken } : {}) };
-    await expect(runHost(createOptions(home, more))).rejects.toMatchObject({ code: "bad_request" });
+    const overrides = { host: "0.0.0.0", ...(adminToken ? { adminToken } : {}) };
+    await expect(runHost(createOptions(home, overrides))).rejects.toMatchObject({ code: "bad_request" });
   }
   await expect(runHost(createOptions(home, { host: "example.org" }))).rejects.toMatchObject({ code: "bad_request" });
   const { host } = await startTestHost({ home, host: "0.0.0.0", adminToken: "x".repeat(32) });
@@ -239,7 +239,7 @@ test("other machines are not served without a token set on purpose", async () =>
   expect(host.token).toBe("x".repeat(32));
 });
 
-test("main that is killed comes back on the same port and is counted", async () => {
+test("a killed main is restarted on the same port and counted", async () => {
   const { get, home } = await startTestHost();
   killMain(home);
   await vi.waitUntil(
@@ -252,9 +252,9 @@ test("main that is killed comes back on the same port and is counted", async () 
   );
 });
 
-test("main may have a slot renewed; a new main finds every slot with a new process, and the host talks of none of it", async () => {
-  const said: string[] = [];
-  const { get, home } = await startTestHost({ slots: 2, onLine: (line) => said.push(line) });
+test("main can renew a slot; a restarted main finds new processes in all slots, without messages to the user", async () => {
+  const lines: string[] = [];
+  const { get, home } = await startTestHost({ slots: 2, onLine: (line) => lines.push(line) });
   const generations = () =>
     Promise.all([0, 1].map(async (index) => (await get(`/host/renew?index=${index}&generation=-1`)).generation));
   expect(await generations()).toEqual([1, 1]);
@@ -270,34 +270,34 @@ test("main may have a slot renewed; a new main finds every slot with a new proce
       ),
     { timeout: 20_000, interval: 10 },
   );
-  // By the time that the new main answers, what the old one had them do is gone.
+  // When the new main responds, the processes used by the old one are gone.
   expect(before.filter(isAlive)).toEqual([]);
   expect(await generations()).toEqual([3, 2]);
-  expect(said).toEqual([expect.stringContaining("main was ended by SIGKILL")]);
+  expect(lines).toEqual([expect.stringContaining("main was killed by SIGKILL")]);
   const log = readFileSync(join(home.logs, "thinkery.log"), "utf8");
-  expect(log).toMatch(/ daemon Sandboxes run (behind|without)/);
+  expect(log).toMatch(/ daemon Sandboxes run (under|without)/);
 });
 
-test.runIf(process.platform === "linux")("a slot holds the home's lock, also behind its walls", async () => {
+test.runIf(process.platform === "linux")("a slot holds the home's lock, even when isolated", async () => {
   const { get } = await startTestHost();
   await get("/host/renew?index=0&generation=-1");
   const { main, slots } = await get("/host/status");
-  const held = (pid: number) => readlinkSync(`/proc/${pid}/fd/3`);
-  expect(held(slots[0].pid)).toMatch(/^socket:/);
-  expect(held(slots[0].pid)).toBe(held(main.pid));
+  const readLock = (pid: number) => readlinkSync(`/proc/${pid}/fd/3`);
+  expect(readLock(slots[0].pid)).toMatch(/^socket:/);
+  expect(readLock(slots[0].pid)).toBe(readLock(main.pid));
 });
 
-test("main that cannot live stops the host, which says why", async () => {
+test("if main keeps failing, the host stops and reports why", async () => {
   const { home, host } = await startTestHost({ limits: { ...quick, failures: 1 } });
   killMain(home);
   expect(await host.stopped).toEqual({
     reason: "failed",
-    message: expect.stringContaining("main was ended by SIGKILL"),
+    message: expect.stringContaining("main was killed by SIGKILL"),
   });
   expect(existsSync(home.daemonFile)).toBe(false);
 });
 
-test("main that cannot even start is an error that shows its last words and where the log is", async () => {
+test("if main cannot start, the error shows its last output and the log file", async () => {
   const home = await createTempHome();
   const parts = createTinyParts();
   const broken = { ...parts, main: parts.main.map(({ name }) => ({ name, path: "/nowhere/main.js" })) };
@@ -314,11 +314,11 @@ test("main that cannot even start is an error that shows its last words and wher
 
 function killMain(home: Home): void {
   const main = findWorkerds(process.pid).find(({ config }) => config === join(home.run, "main.capnp"));
-  if (!main) throw new Error("main does not run");
+  if (!main) throw new Error("main is not running");
   process.kill(main.pid, "SIGKILL");
 }
 
-// A host in a process of its own, as the command line starts it.
+// Starts a host in a separate process, as the CLI does.
 async function startSeparateHost(home: Home): Promise<{ pid: number; exited: Promise<unknown> }> {
   const file = await bundleProgram(`
     import { runHost, stopOnSignals } from "./host.ts";
@@ -333,10 +333,10 @@ async function startSeparateHost(home: Home): Promise<{ pid: number; exited: Pro
   return { pid: child.pid as number, exited };
 }
 
-test("a host that is killed leaves no process, and the next one starts at once", async () => {
+test("a killed host leaves no processes, and the next one starts at once", async () => {
   const home = await createTempHome();
   const { pid, exited } = await startSeparateHost(home);
-  const workerds = findWorkerds(pid).map((found) => found.pid);
+  const workerds = findWorkerds(pid).map((workerd) => workerd.pid);
   expect(workerds.length).toBeGreaterThan(0);
   process.kill(pid, "SIGKILL");
   await exited;
@@ -346,7 +346,7 @@ test("a host that is killed leaves no process, and the next one starts at once",
   expect(workerds.filter(isAlive)).toEqual([]);
 });
 
-test("a signal, or a command, stops a host cleanly", async () => {
+test("a signal or the stop command stops a host cleanly", async () => {
   for (const stop of [(pid: number) => process.kill(pid, "SIGINT"), (_: number, home: Home) => stopHost(home)]) {
     const home = await createTempHome();
     const { pid, exited } = await startSeparateHost(home);

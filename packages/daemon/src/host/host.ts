@@ -28,29 +28,29 @@ export interface HostOptions {
   home: Home;
   host: string;
   port: number;
-  /** This very port was asked for, so no other will do. */
+  /** Fail rather than use another port. */
   isPortFixed: boolean;
   slots: number;
   allowedHosts: string[];
   allowedOrigins: string[];
   toolOrigins: string[];
-  /** Set on purpose; without one, only this machine may be listened on. */
+  /** Set explicitly by the user. Required to listen on an address other than loopback. */
   adminToken?: string;
-  /** Names of the model providers that have a key. */
+  /** Names of the model providers with a key. */
   providers: string[];
   models: ModelConfig;
-  /** Keys and addresses of models, from the environment. */
+  /** API keys and base URLs of models, from the environment. */
   modelVariables: ModelVariables;
   turn: TurnLimits;
-  /** What code and commands of agents may use. */
+  /** Limits for agents' code and commands. */
   sandbox: SandboxLimits;
   linux: LinuxLimits;
   workspace: WorkspaceLimits;
-  /** Where scripts of scripted models lie; earlier folders win. */
+  /** Folders with scripts for scripted models; earlier folders take precedence. */
   scriptFolders: string[];
-  /** What happens to the host, for people. */
+  /** Called with user-facing messages about the host. */
   onLine?(line: string): void;
-  /** A file that main runs in place of the stock Worker; bundled anew when it changes, if it is watched. */
+  /** A file that main runs in place of the stock Worker; with `watch`, it is bundled again whenever it changes. */
   worker?: { entry: string; watch: boolean };
   parts?: BuildParts;
   limits?: Partial<Limits>;
@@ -66,28 +66,28 @@ export interface RunningHost {
   stopped: Promise<StopOutcome>;
 }
 
-/** How long a stop waits for work that is under way. */
+/** How long stopping waits for running work. */
 const drainMs = 5_000;
 
-/** Starts the whole host and comes back when main answers. */
+/** Starts the host; resolves when main responds. */
 export async function runHost(options: HostOptions): Promise<RunningHost> {
   const { home } = options;
   const address = toBindAddress(options.host);
   checkExposure(address, options.adminToken);
   const parts = options.parts ?? locateParts();
   const lock = await claimHome(home);
-  const end = createShutdown();
-  end.addStep(() => lock.release());
+  const shutdown = createShutdown();
+  shutdown.addStep(() => lock.release());
   try {
     const log = openLog(home.logs, hostLogName);
-    end.addStep(() => log.close());
+    shutdown.addStep(() => log.close());
     const [token, signingKey] = await Promise.all([ensureToken(home, options.adminToken), ensureSigningKey(home)]);
     log.redact(token);
     log.redact(signingKey);
-    // A word too short to be a key would only make the log unreadable.
+    // Values too short to be keys are common words; redacting them would make the log unreadable.
     for (const secret of options.modelVariables.secrets.filter(({ length }) => length >= 8)) log.redact(secret);
 
-    // A clean stop takes the file away.
+    // A clean stop removes the file.
     const after = existsSync(home.daemonFile) ? "crash" : "stop";
     const startedAt = new Date().toISOString();
     const { version } = parts;
@@ -104,9 +104,9 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     const introduction: HostIntroduction = { ...about, port: options.port, ready: false };
     const stop = (outcome: StopOutcome) => {
       introduction.ready = false;
-      return end.run(outcome);
+      return shutdown.run(outcome);
     };
-    const say = (line: string) => {
+    const report = (line: string) => {
       log.writeLine("daemon", line);
       options.onLine?.(line);
     };
@@ -128,31 +128,31 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       startedAt,
       limits: options.limits,
       onLine: log.writeLine,
-      onEvent: say,
+      onEvent: report,
       onMainLost(reason) {
         log.writeLine("daemon", reason);
-        // Before that, the start itself fails.
+        // Until then, startMain() rejects.
         if (started) void stop({ reason: "failed", message: reason });
       },
     });
 
-    const asked = {
+    const controls = {
       status: processes.getStatus,
       renewSlot: processes.renewSlot,
-      stop: () => void stop({ reason: "asked" }),
+      stop: () => void stop({ reason: "requested" }),
       introduce: () => introduction,
     };
     const linux = openLinux({ home, limits: options.linux, onError: (text) => log.writeLine("linux", text) });
-    end.addStep(() => linux.close());
+    shutdown.addStep(() => linux.close());
     const services = await serveRoutes(
       getHostSocket(home.run),
-      createHostRoutes(hostKey, asked, openScriptFolders(options.scriptFolders), createLinuxRoutes(linux)),
+      createHostRoutes(hostKey, controls, openScriptFolders(options.scriptFolders), createLinuxRoutes(linux)),
     );
-    end.addStep(services.close);
-    const control = await serveRoutes(getControlSocket(home), createControlRoutes(token, asked));
-    end.addStep(control.close);
+    shutdown.addStep(services.close);
+    const control = await serveRoutes(getControlSocket(home), createControlRoutes(token, controls));
+    shutdown.addStep(control.close);
 
-    end.addStep(() => processes.stop(drainMs));
+    shutdown.addStep(() => processes.stop(drainMs));
     await processes.startMain().catch((error: Error) => {
       throw isThinkeryError(error) ? error : fail("unavailable", `${error.message} The log is ${log.file}.`);
     });
@@ -160,18 +160,18 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     started = true;
 
     const port = processes.getPort();
-    end.addStep(() => removeDaemonFile(home, process.pid));
+    shutdown.addStep(() => removeDaemonFile(home, process.pid));
     await writeDaemonFile(home, { ...about, port });
-    if (end.hasBegun()) throw fail("unavailable", "The host was stopped while it started.");
+    if (shutdown.hasBegun()) throw fail("unavailable", "The host was stopped during startup.");
     Object.assign(introduction, { port, ready: true });
     processes.startSlots();
     if (bundledWorker && options.worker?.watch) {
       const { listWorkers, renewMain } = processes;
-      end.addStep(
+      shutdown.addStep(
         followWorker(bundledWorker, {
           version,
           run: home.run,
-          say,
+          report,
           listWorkers,
           renew: (next) => renewMain(next, drainMs),
         }).close,
@@ -179,19 +179,21 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     }
     const url = toHostUrl(address, port);
     log.writeLine("daemon", `ready at ${url}`);
-    return { url, host: address, port, token, stop: () => stop({ reason: "asked" }), stopped: end.done };
+    return { url, host: address, port, token, stop: () => stop({ reason: "requested" }), stopped: shutdown.done };
   } catch (error) {
-    await end.run({ reason: "failed" });
+    await shutdown.run({ reason: "failed" });
     throw (error as NodeJS.ErrnoException).syscall ? toHomeError(home.path, error) : error;
   }
 }
 
-/** The first signal asks for a stop, the second ends at once; the children cannot outlive us either way. */
+/**
+ * The first signal stops the host gracefully, the second exits at once. Child processes cannot outlive us either way.
+ */
 export function stopOnSignals(host: RunningHost): void {
-  let asked = false;
+  let isStopping = false;
   const onSignal = () => {
-    if (asked) process.exit(130);
-    asked = true;
+    if (isStopping) process.exit(130);
+    isStopping = true;
     void host.stop();
   };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

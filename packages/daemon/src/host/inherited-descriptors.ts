@@ -8,20 +8,20 @@ let nullDescriptor: number | undefined;
 let cachedInherited: number[] | undefined;
 
 /**
- * The same descriptors for a child, with nothing in the place of those that whoever started us left open: a child
- * would have them too, and through one of them perhaps what it is shut off from.
+ * Replaces descriptors that we inherited from our parent by /dev/null. A child would inherit them too, and could use
+ * them to get around its isolation.
  */
-export function dropInheritedDescriptors(given: Descriptors): Descriptors {
-  const all = [...given];
+export function dropInheritedDescriptors(descriptors: Descriptors): Descriptors {
+  const all = [...descriptors];
   for (const descriptor of listInherited()) {
     while (all.length <= descriptor) all.push("ignore");
-    // That alone would leave it as it is.
+    // "ignore" alone would leave an inherited descriptor open.
     if (all[descriptor] === "ignore") all[descriptor] = nullDescriptor ??= openSync("/dev/null", "r+");
   }
   return all;
 }
 
-/** What is opened here is not passed on, so these are the ones that we came with. */
+/** Node opens its own descriptors close-on-exec, so the others are the inherited ones. */
 function listInherited(): number[] {
   cachedInherited ??= listDescriptors().filter((descriptor) => descriptor > 2 && isInheritable(descriptor));
   return cachedInherited;
@@ -31,7 +31,7 @@ function listDescriptors(): number[] {
   try {
     return readdirSync("/proc/self/fd").map(Number);
   } catch {
-    // Other systems than Linux have no such place.
+    // Only Linux has /proc/self/fd.
     return [];
   }
 }
@@ -41,7 +41,7 @@ function isInheritable(descriptor: number): boolean {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8"))?.[1] ?? "0";
     return (Number.parseInt(flags, 8) & closeOnExec) === 0;
   } catch {
-    // It was the one that the list was read by.
+    // It was the descriptor used for reading the list.
     return false;
   }
 }

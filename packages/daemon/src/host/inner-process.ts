@@ -6,8 +6,8 @@ interface InnerProcess {
 }
 
 /**
- * The process of this name that a child is, or that it runs behind its walls, and how much memory it takes. Nothing where
- * the system does not tell, as only Linux does.
+ * Finds the process with this name: the child itself, or a descendant if the child runs inside an isolation program.
+ * Returns undefined on systems other than Linux.
  */
 export function findInnerProcess(name: string, pid: number, depth = 3): InnerProcess | undefined {
   try {
@@ -21,7 +21,7 @@ export function findInnerProcess(name: string, pid: number, depth = 3): InnerPro
       if (found) return found;
     }
   } catch {
-    // It is gone meanwhile, or there is no /proc.
+    // The process has exited, or there is no /proc.
   }
   return undefined;
 }

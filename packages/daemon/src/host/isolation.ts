@@ -3,22 +3,22 @@ import { getBubblewrap } from "./bubblewrap.ts";
 import type { Exit } from "./process.ts";
 import { findProgram, findFailure } from "./program.ts";
 
-/** What keeps the process of a sandbox away from this machine, beside what workerd does itself. */
+/** The programs that isolate a sandbox process from this machine, in addition to workerd's own isolation. */
 export interface SandboxIsolation {
-  /** The programs that are there and work. */
+  /** Paths of the programs that are installed and work. */
   prlimit?: string;
   bubblewrap?: string;
-  /** Why one is not, in full sentences. */
+  /** Why programs are not available, in full sentences. */
   missing: string[];
 }
 
-/** What a process behind the walls may see and use. */
+/** What an isolated process may see and use. */
 export interface ProcessLimits {
   dataBytes: number;
   cpuSeconds: number;
-  /** Files that can be read inside, beside the system's libraries. */
+  /** Files that can be read, in addition to the system's libraries. */
   readable: string[];
-  /** The only folder in which something can be made. */
+  /** The only writable folder. */
   folder?: string;
 }
 
@@ -29,14 +29,14 @@ interface FoundPrograms {
 
 const probeLimits: ProcessLimits = { dataBytes: 1024 ** 3, cpuSeconds: 3600, readable: [] };
 
-/** Tries the walls with the very program they are for: one that cannot start behind them would be no sandbox at all. */
+/** Tries the programs with workerd itself, because a sandbox whose workerd cannot start is useless. */
 export async function probeIsolation(workerd: string, found: FoundPrograms): Promise<SandboxIsolation> {
   const { prlimit } = found;
   const wrapper = "path" in found.bubblewrap ? found.bubblewrap.path : undefined;
   const missing: string[] = [];
-  if (!prlimit) missing.push("prlimit is not installed; it is a part of util-linux.");
+  if (!prlimit) missing.push("prlimit is not installed (it is part of util-linux).");
   if ("missing" in found.bubblewrap) missing.push(found.bubblewrap.missing);
-  // The stronger one is given up last.
+  // bubblewrap isolates more strongly, so it is given up last.
   const attempts: [prlimit: string | undefined, bubblewrap: string | undefined][] = [
     [prlimit, wrapper],
     [undefined, wrapper],
@@ -48,45 +48,46 @@ export async function probeIsolation(workerd: string, found: FoundPrograms): Pro
       ...(wrap ? { bubblewrap: wrap } : {}),
       missing,
     };
-    const trouble =
+    const failure =
       limiter || wrap ? await findFailure(isolateCommand(isolation, probeLimits, [workerd, "--version"])) : "";
-    if (trouble === undefined) return isolation;
-    if (trouble)
-      missing.push(`workerd does not start behind ${listPrograms(isolation).join(" and ")} here (${trouble}).`);
+    if (failure === undefined) return isolation;
+    if (failure) missing.push(`workerd does not start under ${listPrograms(isolation).join(" and ")} (${failure}).`);
   }
   return { missing };
 }
 
-/** The walls of this machine. */
+/** Detects which isolation programs work on this machine. */
 export async function findIsolation(workerd: string): Promise<SandboxIsolation> {
   if (process.platform !== "linux") return { missing: ["prlimit and bubblewrap only exist on Linux."] };
   return probeIsolation(workerd, { prlimit: findProgram(process.env, "prlimit"), bubblewrap: await getBubblewrap() });
 }
 
-export function describeIsolation(walls: SandboxIsolation): string {
-  const names = listPrograms(walls);
-  const there =
-    names.length > 0 ? `Sandboxes run behind ${names.join(" and ")}.` : "Sandboxes run without further walls.";
-  return [there, ...walls.missing].join(" ");
+export function describeIsolation(isolation: SandboxIsolation): string {
+  const names = listPrograms(isolation);
+  const summary =
+    names.length > 0 ? `Sandboxes run under ${names.join(" and ")}.` : "Sandboxes run without additional isolation.";
+  return [summary, ...isolation.missing].join(" ");
 }
 
 export function listPrograms({ prlimit, bubblewrap }: SandboxIsolation): string[] {
   return [...(prlimit ? ["prlimit"] : []), ...(bubblewrap ? ["bubblewrap"] : [])];
 }
 
-/** The command that runs another one behind the walls. */
+/** Wraps a command in the isolation programs. */
 export function isolateCommand(
   { prlimit, bubblewrap }: SandboxIsolation,
-  allowed: ProcessLimits,
+  limits: ProcessLimits,
   command: [string, ...string[]],
 ): [string, ...string[]] {
   const wrapped: [string, ...string[]] = bubblewrap
-    ? [bubblewrap, ...toMountOptions(allowed, command[0]), "--", ...command]
+    ? [bubblewrap, ...toMountOptions(limits, command[0]), "--", ...command]
     : command;
-  return prlimit ? [prlimit, ...toLimitOptions(allowed), ...wrapped] : wrapped;
+  return prlimit ? [prlimit, ...toLimitOptions(limits), ...wrapped] : wrapped;
 }
 
-/** How the command itself ended: bubblewrap ends with a number where a signal ended what it ran. */
+/**
+ * Returns how the wrapped command ended. If a signal ended it, bubblewrap itself exits with 128 + the signal's number.
+ */
 export function toInnerExit({ bubblewrap }: SandboxIsolation, exit: Exit): Exit {
   const signal = Object.entries(constants.signals).find(([, number]) => number + 128 === exit.code)?.[0];
   return bubblewrap && signal ? { code: null, signal: signal as NodeJS.Signals } : exit;
@@ -95,20 +96,19 @@ export function toInnerExit({ bubblewrap }: SandboxIsolation, exit: Exit): Exit 
 function toLimitOptions({ dataBytes, cpuSeconds }: ProcessLimits): string[] {
   return [
     `--data=${dataBytes}`,
-    // First a signal that tells what it is for, then one that nothing survives.
+    // SIGXCPU first, which tells the cause; then SIGKILL.
     `--cpu=${cpuSeconds}:${cpuSeconds + 10}`,
     "--core=0",
-    // It has its socket, and what it says goes into pipes.
+    // It only needs its socket and pipes, so it may not write files.
     "--fsize=0",
     "--nofile=1024",
   ];
 }
 
-// No system has all of them.
+// Not every system has all of them.
 const libraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
-// It stays in our process group, so that it is killed with it; a terminal, which would be the reason for a session of its
-// own, it has not.
+// No --new-session: the process stays in our process group, so that it is killed with it, and it has no terminal.
 function toMountOptions({ readable, folder }: ProcessLimits, program: string): string[] {
   const options = [
     ["--unshare-all"],

@@ -1,17 +1,17 @@
-/** All in milliseconds but `failures`. */
+/** Limits of supervision. */
 export interface Limits {
-  /** How often a child is asked whether it lives. */
+  /** Interval between pings. */
   pingMs: number;
-  /** A child that was ready and is silent for so long is killed. */
+  /** A ready child that does not respond for this long is killed. */
   silenceMs: number;
-  /** A child that is not ready after so long is killed. */
+  /** A child that is not ready after this long is killed. */
   startMs: number;
   backoffMs: number;
   maxBackoffMs: number;
-  /** So many failures within the window, and it gives up. */
+  /** Number of failures within the window after which supervision gives up. */
   failures: number;
   windowMs: number;
-  /** After giving up, a child with `retry` is tried again after this pause. */
+  /** Delay after giving up until a child with `canRetry` is started again. */
   retryMs: number;
 }
 

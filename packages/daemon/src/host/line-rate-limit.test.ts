@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { limitLineRate } from "./line-rate-limit.ts";
 
-test("only so many lines get through in a while, cut to size, and it is told how many did not", () => {
-  const heard: string[] = [];
+test("lines over the limit are dropped and counted, and long ones are truncated", () => {
+  const written: string[] = [];
   let now = 0;
-  const say = limitLineRate(
-    (line) => heard.push(line),
-    { lines: 2, perMs: 100, longest: 5 },
+  const write = limitLineRate(
+    (line) => written.push(line),
+    { maxLines: 2, perMs: 100, maxChars: 5 },
     () => now,
   );
-  for (const line of ["one", "a long one", "three", "four"]) say(line);
+  for (const line of ["one", "a long one", "three", "four"]) write(line);
   now = 100;
-  say("five");
+  write("five");
   now = 300;
-  say("six");
-  expect(heard).toEqual(["one", "a lon …(cut)", "(2 more lines are not kept)", "five", "six"]);
+  write("six");
+  expect(written).toEqual(["one", "a lon …(cut)", "(2 more lines dropped)", "five", "six"]);
 });

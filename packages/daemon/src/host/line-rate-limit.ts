@@ -1,24 +1,24 @@
 interface LineRateLimit {
-  lines: number;
+  maxLines: number;
   perMs: number;
-  longest: number;
+  maxChars: number;
 }
 
-/** Lets so many lines through in a while, and cuts long ones: whoever says them must not fill the log, or push others out of it. */
+/** Passes on at most `maxLines` per interval and truncates long ones, so that one source cannot flood the log. */
 export function limitLineRate(
   onLine: (line: string) => void,
-  { lines, perMs, longest }: LineRateLimit,
+  { maxLines, perMs, maxChars }: LineRateLimit,
   now = () => performance.now(),
 ): (line: string) => void {
-  let since = now();
-  let said = 0;
+  let intervalStart = now();
+  let count = 0;
   return (line) => {
-    if (now() - since >= perMs) {
-      if (said > lines) onLine(`(${said - lines} more lines are not kept)`);
-      since = now();
-      said = 0;
+    if (now() - intervalStart >= perMs) {
+      if (count > maxLines) onLine(`(${count - maxLines} more lines dropped)`);
+      intervalStart = now();
+      count = 0;
     }
-    said++;
-    if (said <= lines) onLine(line.length > longest ? `${line.slice(0, longest)} …(cut)` : line);
+    count++;
+    if (count <= maxLines) onLine(line.length > maxChars ? `${line.slice(0, maxChars)} …(cut)` : line);
   };
 }

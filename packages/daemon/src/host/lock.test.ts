@@ -6,19 +6,19 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { bundleProgram, createTempHome } from "./fixture.ts";
 import { takeLock } from "./lock.ts";
 
-test("only one of many starters gets the lock, and the next one after its release", async () => {
+test("only one of many callers gets the lock, and another one after its release", async () => {
   const home = await createTempHome();
   const locks = await Promise.all(Array.from({ length: 10 }, () => takeLock(home)));
-  const got = locks.filter((lock) => lock !== undefined);
-  expect(got).toHaveLength(1);
+  const taken = locks.filter((lock) => lock !== undefined);
+  expect(taken).toHaveLength(1);
   expect(await takeLock(home)).toBeUndefined();
-  await got[0]?.release();
+  await taken[0]?.release();
   const next = await takeLock(home);
   expect(next?.fd).toBeGreaterThan(2);
   await next?.release();
 });
 
-test("two homes have two locks", async () => {
+test("two homes have separate locks", async () => {
   const locks = await Promise.all([takeLock(await createTempHome()), takeLock(await createTempHome())]);
   for (const lock of locks) {
     expect(lock).toBeDefined();
@@ -26,7 +26,7 @@ test("two homes have two locks", async () => {
   }
 });
 
-test("a damaged lock file still admits only one", async () => {
+test("a damaged lock file still admits only one host", async () => {
   const home = await createTempHome();
   writeFileSync(home.lockFile, "");
   const lock = await takeLock(home);
@@ -35,9 +35,9 @@ test("a damaged lock file still admits only one", async () => {
   await lock?.release();
 });
 
-test("the lock outlives a killed holder until its last child is gone", async () => {
+test("the lock of a killed holder is held until its last child is gone", async () => {
   const home = await createTempHome();
-  // The child is one that does not notice the death of its parent.
+  // The child does not notice that its parent died.
   const file = await bundleProgram(`
     import { spawn } from "node:child_process";
     import { takeLock } from "./lock.ts";
@@ -49,10 +49,10 @@ test("the lock outlives a killed holder until its last child is gone", async () 
   const holder = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(holder.stdout, "data")) as [Buffer];
   const child = Number(line.toString());
-  let childLives = true;
+  let isChildAlive = true;
   onTestFinished(() => {
     holder.kill("SIGKILL");
-    if (childLives) process.kill(child, "SIGKILL");
+    if (isChildAlive) process.kill(child, "SIGKILL");
   });
   expect(await takeLock(home)).toBeUndefined();
 
@@ -65,7 +65,7 @@ test("the lock outlives a killed holder until its last child is gone", async () 
   }
 
   process.kill(child, "SIGKILL");
-  childLives = false;
+  isChildAlive = false;
   const lock = await vi.waitUntil(() => takeLock(home), { timeout: 10_000, interval: 10 });
   await lock?.release();
 });

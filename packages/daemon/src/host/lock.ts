@@ -7,15 +7,15 @@ import { toHomeError } from "../home/home-error.ts";
 import type { Home } from "../home/home.ts";
 
 /**
- * One host per home. The kernel holds the lock, so a crash cannot leave a stale one; every child inherits
- * `fd`, so it stays taken until the last child of a crashed host is gone and two generations never share a disk.
+ * Ensures one host per home. The kernel holds the lock, so a crash cannot leave a stale one. Every child inherits `fd`,
+ * so the lock is held until the last child of a crashed host is gone, and two hosts never write to the same files.
  */
 export interface Lock {
   fd: number;
   release(): Promise<void>;
 }
 
-/** The lock, or nothing when another host (or what is left of one) has it. */
+/** Returns undefined if another host, or a remaining child of one, holds the lock. */
 export async function takeLock(home: Home): Promise<Lock | undefined> {
   try {
     return process.platform === "linux" ? await bindLock(home) : await lockFile(home);
@@ -24,20 +24,21 @@ export async function takeLock(home: Home): Promise<Lock | undefined> {
   }
 }
 
-// An abstract socket has no file that could be left behind. Its name holds a secret, for any user may bind any name.
+// An abstract socket has no file that could be left behind. Its name contains a secret, because any user may bind any
+// name.
 async function bindLock(home: Home): Promise<Lock | undefined> {
   const secret = await readLockSecret(home);
   const name = createHash("sha256")
     .update(`${await realpath(home.path)}\0${secret}`)
     .digest("hex");
   const server = createServer((connection) => connection.destroy());
-  const taken = await new Promise<boolean>((resolve, reject) => {
+  const isBound = await new Promise<boolean>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       error.code === "EADDRINUSE" ? resolve(false) : reject(error),
     );
     server.listen(`\0thinkery-${name}`, () => resolve(true));
   });
-  if (!taken) return undefined;
+  if (!isBound) return undefined;
   server.unref();
   return {
     fd: getDescriptor(server),
@@ -46,22 +47,22 @@ async function bindLock(home: Home): Promise<Lock | undefined> {
 }
 
 async function readLockSecret(home: Home): Promise<string> {
-  const known = await readFile(home.lockFile, "utf8").catch((error: NodeJS.ErrnoException) => {
+  const existing = await readFile(home.lockFile, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
   });
-  if (known !== undefined) return known;
+  if (existing !== undefined) return existing;
   await createFileAtomic(home.lockFile, `${randomBytes(16).toString("hex")}\n`);
   return readFile(home.lockFile, "utf8");
 }
 
-// Node has no public way to a listening socket's descriptor.
+// Node has no public API for a listening socket's descriptor.
 function getDescriptor(server: Server): number {
   const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
   if (!(fd >= 0)) throw new Error("the lock has no descriptor");
   return fd;
 }
 
-// macOS and the BSDs: open and flock in one call.
+// On macOS and the BSDs, opens and locks in one call.
 const O_EXLOCK = 0x20;
 
 async function lockFile(home: Home): Promise<Lock | undefined> {

@@ -6,7 +6,7 @@ import { createTempFolder } from "./fixture.ts";
 import { readLines } from "./lines.ts";
 import { openLog } from "./log.ts";
 
-test("a line has its time and its source and goes after what is there", () => {
+test("a line has a time and a source and is appended to the file", () => {
   const folder = createTempFolder();
   const first = openLog(folder, "x");
   first.writeLine("main", "one");
@@ -21,14 +21,14 @@ test("a line has its time and its source and goes after what is there", () => {
   expect(statSync(second.file).mode & 0o777).toBe(0o600);
 });
 
-test("a full file is put aside and the oldest is dropped", () => {
+test("a full file is rotated and the oldest is deleted", () => {
   const log = openLog(createTempFolder(), "x", { maxBytes: 200, keep: 2 });
   for (let n = 0; n < 40; n++) log.writeLine("main", `line ${n}`);
   log.close();
   for (const file of [log.file, `${log.file}.1`, `${log.file}.2`]) expect(statSync(file).size).toBeLessThanOrEqual(200);
   expect(existsSync(`${log.file}.3`)).toBe(false);
-  const kept = [`${log.file}.2`, `${log.file}.1`, log.file].map((file) => readFileSync(file, "utf8")).join("");
-  const numbers = [...kept.matchAll(/line (\d+)/g)].map(([, n]) => Number(n));
+  const text = [`${log.file}.2`, `${log.file}.1`, log.file].map((file) => readFileSync(file, "utf8")).join("");
+  const numbers = [...text.matchAll(/line (\d+)/g)].map(([, n]) => Number(n));
   expect(numbers.at(-1)).toBe(39);
   expect(numbers).toEqual(numbers.map((_, index) => 40 - numbers.length + index));
 });
@@ -44,21 +44,21 @@ test("secrets do not reach the file", () => {
   expect(text).toContain("thinkery-5099=[redacted]; Path=/");
 });
 
-test.runIf(existsSync("/dev/full"))("a full disk drops lines, is told once and stops nothing", () => {
+test.runIf(existsSync("/dev/full"))("a full disk drops lines, warns once and does not throw", () => {
   const folder = createTempFolder();
   symlinkSync("/dev/full", join(folder, "x.log"));
-  const said = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   try {
     const log = openLog(folder, "x");
     for (let n = 0; n < 3; n++) log.writeLine("main", "lost");
     log.close();
-    expect(said).toHaveBeenCalledTimes(1);
+    expect(stderr).toHaveBeenCalledTimes(1);
   } finally {
-    said.mockRestore();
+    stderr.mockRestore();
   }
 });
 
-test("a stream becomes lines, whatever its chunks, and an endless line is cut", async () => {
+test("a stream is split into lines regardless of its chunks, and an endless line is truncated", async () => {
   const stream = new PassThrough();
   const lines: string[] = [];
   readLines(stream, (line) => lines.push(line), 10);

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 
-/** One file for everything the host's processes say; `name` without `.log`. */
+/** Name of the log file for all of the host's processes, without `.log`. */
 export const hostLogName = "thinkery";
 
 export interface Log {
@@ -9,12 +9,12 @@ export interface Log {
   file: string;
   /** Writes one line: time, source (`main`, `sandbox-0`, `daemon`), text. Never throws. */
   writeLine(source: string, text: string): void;
-  /** From now on this secret never reaches the file. */
+  /** Redacts this secret in all further lines. */
   redact(secret: string): void;
   close(): void;
 }
 
-// Credentials that main gave out, which nobody here knows one by one.
+// Tokens issued by main, which the daemon does not know individually.
 const issuedTokens = /thk_[\w.-]+/g;
 
 interface LogLimits {
@@ -22,7 +22,7 @@ interface LogLimits {
   keep: number;
 }
 
-// Written at once and in order: what a process said last before it died is what a person looks for.
+// Writes synchronously, because the last lines before a crash are the ones people look for.
 export function openLog(folder: string, name: string, limits: Partial<LogLimits> = {}): Log {
   const { maxBytes = 5 * 1024 * 1024, keep = 5 } = limits;
   const file = join(folder, `${name}.log`);
@@ -30,7 +30,7 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
   let fd: number | undefined;
   let size = 0;
   let dropped = 0;
-  let complained = false;
+  let hasWarned = false;
   let closed = false;
 
   function open(): number {
@@ -55,7 +55,7 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
       rotate();
       target = open();
     }
-    // A disk that fills up in the middle of a line takes a part of it without an error.
+    // If the disk fills up in the middle of a line, part of it is written without an error.
     const written = fs.writeSync(target, bytes);
     size += written;
     if (written < bytes.length) throw new Error("the disk is full");
@@ -67,25 +67,24 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
     return result.replaceAll(issuedTokens, "[redacted]").replaceAll(/[\r\n]+/g, " ");
   }
 
-  function line(source: string, text: string): void {
+  function writeLine(source: string, text: string): void {
     if (closed) return;
     try {
       const time = new Date().toISOString();
-      const gap =
-        dropped > 0 ? `${time} daemon ${dropped} lines are missing here: the log could not be written.\n` : "";
+      const gap = dropped > 0 ? `${time} daemon ${dropped} lines missing: the log could not be written.\n` : "";
       append(`${gap}${time} ${source} ${clean(text)}\n`);
       dropped = 0;
     } catch (error) {
       dropped++;
-      if (complained) return;
-      complained = true;
-      process.stderr.write(`The log cannot be written (${(error as Error).message}); Thinkery goes on without it.\n`);
+      if (hasWarned) return;
+      hasWarned = true;
+      process.stderr.write(`Cannot write the log (${(error as Error).message}). Thinkery continues without it.\n`);
     }
   }
 
   return {
     file,
-    writeLine: line,
+    writeLine,
     redact(secret) {
       if (secret) secrets.push(secret);
     },

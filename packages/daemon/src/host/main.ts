@@ -5,7 +5,7 @@ import type { Boot } from "@thinkery/sdk/internal";
 import type { Home } from "../home/home.ts";
 import { choosePort } from "./address.ts";
 import type { BuildParts } from "./parts.ts";
-import { drainMain, pingMain, getWrongAnswer } from "./ping.ts";
+import { drainMain, pingMain, getUnexpectedResponse } from "./ping.ts";
 import type { Child } from "./process.ts";
 import type { ChildSpec } from "./supervise.ts";
 import type { WorkerChoice } from "./worker/choice.ts";
@@ -35,23 +35,23 @@ export interface MainOptions extends Pick<MainConfig, PassedOption> {
   isPortFixed: boolean;
   lockFd: number;
   signingKey: string;
-  /** Keys and addresses of models, which reach main by its environment. */
+  /** API keys and base URLs of models, passed to main in its environment. */
   variables: Record<string, string>;
-  /** How the host before this one ended. */
+  /** How the previous host ended. */
   after: Boot["after"];
   parts: BuildParts;
   choice: WorkerChoice;
-  /** Writes main's configuration in another way than usual, for tests. */
+  /** Replaces the configuration writer, for tests. */
   configure?: ((config: MainConfig) => string) | undefined;
 }
 
-/** The workerd that holds the Durable Objects and answers clients. */
+/** Describes the workerd process that holds the Durable Objects and serves clients. */
 export function createMainChild(options: MainOptions) {
   const { home, address, isPortFixed, lockFd, signingKey, variables, parts, choice } = options;
   const configFile = join(home.run, "main.capnp");
   const mainSocket = join(home.run, "main.sock");
   let port = options.port;
-  let hasAnswered = false;
+  let hasResponded = false;
   let { after } = options;
   let child: Child | undefined;
 
@@ -60,8 +60,9 @@ export function createMainChild(options: MainOptions) {
     port: () => port,
     async prepare() {
       choice.begin();
-      // Another program can take the port between our look and workerd's bind; until clients know it, we may move.
-      if (!hasAnswered) port = await choosePort(address, options.port, isPortFixed);
+      // Another program can take the port between our check and workerd's bind. Until clients know the port, we may
+      // change it.
+      if (!hasResponded) port = await choosePort(address, options.port, isPortFixed);
       const config: MainConfig = {
         ...options,
         host: address,
@@ -92,7 +93,7 @@ export function createMainChild(options: MainOptions) {
         lockFd,
         onLine: handleLine,
       });
-      // From here on it may have work under way. One that could not even listen changes nothing for the next.
+      // From here on it may have running work. A process that never listened leaves `after` unchanged.
       void child.listening.then(() => {
         after = "crash";
       });
@@ -100,23 +101,23 @@ export function createMainChild(options: MainOptions) {
     },
     async ping(signal) {
       await pingMain(address, port, signal).catch((error: Error) => {
-        const wrong = getWrongAnswer(error);
-        if (wrong && !choice.recordAnswer(wrong)) child?.kill("SIGKILL");
+        const unexpected = getUnexpectedResponse(error);
+        if (unexpected && !choice.recordResponse(unexpected)) child?.kill("SIGKILL");
         throw error;
       });
-      hasAnswered = true;
-      choice.recordAnswer();
+      hasResponded = true;
+      choice.recordResponse();
     },
     diagnose: choice.diagnose,
     drain(signal) {
-      // Whoever asks for it ends main on purpose.
+      // Main is drained only to end it on purpose.
       after = "stop";
       return drainMain(mainSocket, signal);
     },
   } satisfies Partial<ChildSpec> & { port(): number };
 }
 
-// The name a client uses for the address it was told, in the form of a Host header.
+// The names by which clients address main, as they appear in a Host header.
 function listOwnNames(address: string): string[] {
   const own = address === "0.0.0.0" || address === "::" ? [] : [isIPv6(address) ? `[${address}]` : address];
   return ["127.0.0.1", "localhost", "[::1]", ...own];

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { fail } from "@thinkery/sdk";
 import type { Module } from "./workerd-config.ts";
 
-/** What the build puts beside the daemon. */
+/** The other outputs of the build, next to the bundled daemon. */
 export interface BuildParts {
   version: string;
   main: Module[];
@@ -13,7 +13,7 @@ export interface BuildParts {
   page: string;
 }
 
-/** `folder` is where the bundled daemon itself lies. */
+/** `folder` contains the bundled daemon itself. */
 export function locateParts(folder = fileURLToPath(new URL(".", import.meta.url))): BuildParts {
   try {
     const { version } = JSON.parse(readFileSync(join(folder, "build.json"), "utf8")) as { version: string };
@@ -25,11 +25,11 @@ export function locateParts(folder = fileURLToPath(new URL(".", import.meta.url)
       page: join(folder, "page"),
     };
   } catch {
-    throw fail("unavailable", "Thinkery is not built completely; run npm run build and try again.");
+    throw fail("unavailable", "The build of Thinkery is incomplete. Run npm run build and try again.");
   }
 }
 
-/** The modules of a bundle, the entry first. */
+/** Lists the modules of a bundle, the entry first. */
 export function listModules(folder: string, entry: string): Module[] {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile() && file.name.endsWith(".js"))

@@ -1,7 +1,7 @@
 import { request, type RequestOptions } from "node:http";
 import { toReachableAddress } from "./address.ts";
 
-/** Main lives when it answers its health route. */
+/** Rejects unless main's health route responds. */
 export function pingMain(address: string, port: number, signal: AbortSignal): Promise<void> {
   return ping({
     host: toReachableAddress(address),
@@ -16,25 +16,25 @@ export function pingSandbox(socketPath: string, signal: AbortSignal): Promise<vo
   return ping({ socketPath, path: "/", headers: { host: "sandbox" }, signal });
 }
 
-/** Comes back when main has nothing under way any more. */
+/** Resolves when main has no running work left. */
 export function drainMain(socketPath: string, signal: AbortSignal): Promise<void> {
   return ping({ socketPath, method: "POST", path: "/drain", headers: { host: "main" }, signal });
 }
 
-/** What somebody answered who is there, but not well; nothing where nobody is. */
-export function getWrongAnswer(error: Error): string | undefined {
-  return /^answers \d+$/.exec(error.message)?.[0];
+/** Returns the unexpected status if a server responded with one, or undefined if none responded. */
+export function getUnexpectedResponse(error: Error): string | undefined {
+  return /^responds with \d+$/.exec(error.message)?.[0];
 }
 
 function ping(options: RequestOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    const asked = request({ ...options, agent: false }, (answer) => {
-      answer.resume();
-      answer.on("error", () => {});
-      if (answer.statusCode === 200 || answer.statusCode === 204) resolve();
-      else reject(new Error(`answers ${answer.statusCode}`));
+    const ping = request({ ...options, agent: false }, (response) => {
+      response.resume();
+      response.on("error", () => {});
+      if (response.statusCode === 200 || response.statusCode === 204) resolve();
+      else reject(new Error(`responds with ${response.statusCode}`));
     });
-    asked.on("error", reject);
-    asked.end();
+    ping.on("error", reject);
+    ping.end();
   });
 }

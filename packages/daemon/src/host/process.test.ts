@@ -15,7 +15,7 @@ function start(command: string, args: string[], onLine: (line: string) => void =
   return child;
 }
 
-test("a child has our arguments and environment, its own pid and an empty input", async () => {
+test("a child gets our arguments and environment, its own pid and an empty stdin", async () => {
   const lines: string[] = [];
   const script = 'echo "$$ $1 $ONLY"; cat; echo to-stderr >&2; exit 7';
   const child = start("/bin/sh", ["-c", script, "sh", 'a "b" $c'], (line) => lines.push(line));
@@ -23,22 +23,22 @@ test("a child has our arguments and environment, its own pid and an empty input"
   expect(lines.toSorted()).toEqual([`${child.pid} a "b" $c this`, "to-stderr"].toSorted());
 });
 
-test("a child says on its control descriptor that it listens", async () => {
+test("a child reports on its control descriptor that it listens", async () => {
   const child = start("/bin/sh", ["-c", `echo '{"event":"listen","socket":"http","port":1}' >&4; sleep 60`]);
   await child.listening;
   child.kill("SIGKILL");
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("a child that ends by itself leaves nothing behind", async () => {
+test("a child that exits by itself leaves no processes", async () => {
   const child = start("/bin/sh", ["-c", "exit 0"]);
   await child.exited;
-  // The group is gone when the reader beside the child is.
+  // The group is gone once the background reader has ended.
   await vi.waitUntil(() => !isGroupAlive(child.pid as number), { timeout: 10_000, interval: 5 });
   child.kill("SIGKILL");
 });
 
-test("a kill takes what the child started too", async () => {
+test("kill also ends the processes that the child started", async () => {
   let grandchild = 0;
   const child = start("/bin/sh", ["-c", "sleep 60 & echo $!; wait"], (line) => {
     grandchild = Number(line);
@@ -49,12 +49,12 @@ test("a kill takes what the child started too", async () => {
   await vi.waitUntil(() => !isAlive(grandchild), { timeout: 10_000, interval: 5 });
 });
 
-test("a child has none of the descriptors that its parent was started with", async () => {
+test("a child does not inherit the descriptors that its parent inherited", async () => {
   const file = await bundleProgram(`
     import { startChild, startCommand } from "./process.ts";
     const script = "ls -l /proc/self/fd | grep -c treasure";
     startChild({ command: "/bin/sh", args: ["-c", script], env: { PATH: "/usr/bin:/bin" }, lockFd: undefined, onLine: (line) => console.log("child", line) });
-    startCommand({ command: "/bin/sh", args: ["-c", "PATH=/usr/bin:/bin; " + script], given: ["x"], onOutput: (text) => console.log("command", String(text).trim()) });
+    startCommand({ command: "/bin/sh", args: ["-c", "PATH=/usr/bin:/bin; " + script], inputs: ["x"], onOutput: (text) => console.log("command", String(text).trim()) });
   `);
   const folder = join(createTempFolder(), "treasure");
   mkdirSync(folder);
@@ -76,30 +76,30 @@ test("a child has none of the descriptors that its parent was started with", asy
   expect(lines.toSorted()).toEqual(["child 0", "command 0"]);
 });
 
-test("a command's two streams are one, in their order, and it finds what it is given", async () => {
+test("a command's stdout and stderr are combined in order, and it can read its inputs", async () => {
   const chunks: Buffer[] = [];
   const command = startCommand({
     command: "/bin/sh",
     args: ["-c", "echo a; echo b >&2; echo c; /bin/cat <&5 <&6; /bin/cat <&5; echo $PATH$HOME; exit 4"],
-    given: ["one", "two"],
+    inputs: ["one", "two"],
     onOutput: (chunk) => chunks.push(chunk),
   });
   expect(await command.exited).toEqual({ code: 4, signal: null });
   expect(Buffer.concat(chunks).toString()).toMatch(/^a\nb\nc\ntwoone/);
 });
 
-test("a program that is not there is an exit, not a crash", async () => {
+test("a missing program is reported as an exit", async () => {
   const lines: string[] = [];
   const child = start("/nowhere/workerd", [], (line) => lines.push(line));
   expect((await child.exited).code).toBe(127);
   expect(lines.join(" ")).toContain("not found");
 });
 
-test.each(["SIGKILL", "SIGTERM"] as const)("no child outlives a parent that dies by %s", async (signal) => {
+test.each(["SIGKILL", "SIGTERM"] as const)("no child outlives a parent killed by %s", async (signal) => {
   const file = await bundleProgram(`
     import { startChild } from "./process.ts";
     const options = { env: {}, lockFd: undefined, onLine: console.log };
-    // One that waits, one that spins and does not listen to anybody.
+    // One that waits, and one that spins and ignores signals.
     for (const script of ["echo $$; sleep 60", "trap '' TERM HUP INT; echo $$; while :; do :; done"]) {
       startChild({ ...options, command: "/bin/sh", args: ["-c", script] });
     }

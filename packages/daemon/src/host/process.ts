@@ -4,20 +4,22 @@ import { dropInheritedDescriptors } from "./inherited-descriptors.ts";
 import { readLines } from "./lines.ts";
 import { throttleReads } from "./throttle-reads.ts";
 
-/** A child that cannot outlive us, not even when we are killed. */
+/** A child process that cannot outlive us, even if we are killed. */
 export interface Child {
   pid: number | undefined;
-  /** Resolves when it first says on descriptor 4 that it listens (workerd's --control-fd); may never. */
+  /**
+   * Resolves when the child first reports on descriptor 4 that it listens (workerd's --control-fd). May never resolve.
+   */
   listening: Promise<void>;
   exited: Promise<Exit>;
-  /** SIGKILL takes the whole group. Does nothing once the child is gone, and says so. */
+  /** SIGKILL goes to the whole process group. Returns false if the child is already gone. */
   kill(signal: "SIGTERM" | "SIGKILL"): boolean;
 }
 
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** Why it could not even be started. */
+  /** Set if the process could not be started. */
   error?: Error;
 }
 
@@ -25,16 +27,16 @@ interface ChildOptions {
   command: string;
   args: string[];
   env: Record<string, string>;
-  /** The home's lock: descriptor 3 of the child. */
+  /** The home's lock, passed as descriptor 3. */
   lockFd: number | undefined;
   onLine(line: string): void;
 }
 
-/** The descriptor on which a child reports that it listens. */
+/** Descriptor on which a child reports that it listens. */
 export const controlFd = 4;
 
-// Standard input is a pipe that only we hold. When we die it closes, and a reader beside the child kills the
-// group. The reader lets go of the lock and of the log, so that only the child itself keeps them.
+// Standard input is a pipe that only we hold. When we die it closes, and a background reader kills the process group.
+// The reader closes the lock and the log descriptors, so that only the child itself keeps them open.
 const guardScript = [
   "exec 9<&0 0</dev/null",
   "(exec 3>&- 4>&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
@@ -45,16 +47,16 @@ const guardScript = [
 interface CommandOptions {
   command: string;
   args: string[];
-  /** What it finds on descriptors 5 and up; a command line would be there for everybody to see. */
-  given: string[];
-  /** Both streams as one. One that writes faster than we read has to wait. */
+  /** Texts to pass on descriptors 5 and up. A command line would be visible to other users. */
+  inputs: string[];
+  /** Receives stdout and stderr combined, with backpressure. */
   onOutput(chunk: Buffer): void;
 }
 
-/** The first descriptor on which a command finds what it is given. */
-export const givenFd = 5;
+/** First descriptor of a command's `inputs`. */
+export const firstInputFd = 5;
 
-// The same for a command of somebody else's. Where memory is short the kernel is to take it first, and not the reader.
+// The same for untrusted commands. If memory runs out, the kernel should kill the command and not the reader.
 const commandGuardScript = [
   "exec 9<&0 0</dev/null 2>&1",
   "(exec 5<&- 6<&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
@@ -80,8 +82,8 @@ export function startChild({ command, args, env, lockFd, onLine }: ChildOptions)
   return { pid: child.pid, listening, ...trackExit(child) };
 }
 
-/** Runs a command that nobody vouches for. It has no environment, no input and no descriptors but its output and what it is given. */
-export function startCommand({ command, args, given, onOutput }: CommandOptions): Pick<Child, "exited" | "kill"> {
+/** Runs an untrusted command. It gets no environment, no stdin, and no descriptors except its output and `inputs`. */
+export function startCommand({ command, args, inputs, onOutput }: CommandOptions): Pick<Child, "exited" | "kill"> {
   const child = spawn("/bin/sh", ["-c", commandGuardScript, command, ...args], {
     cwd: "/",
     detached: true,
@@ -92,27 +94,26 @@ export function startCommand({ command, args, given, onOutput }: CommandOptions)
       "ignore",
       "ignore",
       "ignore",
-      ...given.map(() => "pipe" as const),
+      ...inputs.map(() => "pipe" as const),
     ]),
   });
-  const pace = child.stdout && throttleReads(child.stdout, onOutput);
-  // What it wrote last is little, and nobody has to wait any more.
-  child.once("exit", () => pace?.rush());
-  given.forEach((text, index) => {
-    const pipe = child.stdio[givenFd + index] as Writable | null | undefined;
+  const throttle = child.stdout && throttleReads(child.stdout, onOutput);
+  // After exit only the little that is still in the pipe remains to be read.
+  child.once("exit", () => throttle?.disable());
+  inputs.forEach((text, index) => {
+    const pipe = child.stdio[firstInputFd + index] as Writable | null | undefined;
     pipe?.on("error", () => {});
     pipe?.end(text);
   });
   return trackExit(child);
 }
 
-const maxExitMs = 10_000;
+const maxCloseMs = 10_000;
 
-/** How a child ends, by itself or by us. */
 function trackExit(child: ChildProcess): Pick<Child, "exited" | "kill"> {
-  const { stdin: input } = child;
+  const { stdin } = child;
   let gone = false;
-  input?.on("error", () => {});
+  stdin?.on("error", () => {});
 
   const exited = new Promise<Exit>((resolve) => {
     child.once("error", (error) => {
@@ -121,13 +122,13 @@ function trackExit(child: ChildProcess): Pick<Child, "exited" | "kill"> {
     });
     child.once("exit", (code, signal) => {
       gone = true;
-      // Lets the reader go too.
-      input?.destroy();
-      // What it started behind walls dies with it, but not in the same moment, and not quickly where the machine is busy;
-      // until its pipe closes it may still answer whoever is connected to it. One that keeps it open for ever is no reason to wait for ever.
-      const late = setTimeout(() => resolve({ code, signal }), maxExitMs);
+      // Ends the background reader too.
+      stdin?.destroy();
+      // Processes it started inside its isolation die with it, but not instantly, and slowly on a busy machine. Until
+      // their pipes close they may still respond to connected clients, so wait for that, but not forever.
+      const timeout = setTimeout(() => resolve({ code, signal }), maxCloseMs);
       child.once("close", () => {
-        clearTimeout(late);
+        clearTimeout(timeout);
         resolve({ code, signal });
       });
     });

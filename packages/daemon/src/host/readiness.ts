@@ -1,12 +1,10 @@
-/** Those who wait for a child that is ready. Children are counted; each is a generation. */
+/** Tracks whether a supervised child is ready. Each child is a generation, numbered in order. */
 interface Readiness {
-  /** Resolves when a child that came after this generation is ready, with its own; rejects when none can be for now. */
+  /** Resolves with the generation of a ready child newer than this one; rejects after `giveUp`. */
   waitAfter(generation: number): Promise<number>;
-  /** This one is ready now. */
   setReady(generation: number): void;
-  /** The one that was ready is no longer. */
   clearReady(): void;
-  /** There will be none, for this reason, unless hope returns. */
+  /** Rejects all pending and future waits until `reset`. */
   giveUp(reason: Error): void;
   reset(): void;
 }
@@ -24,10 +22,10 @@ export function createReadiness(): Readiness {
     },
     setReady(generation) {
       ready = generation;
-      for (const one of waiting) {
-        if (generation <= one.after) continue;
-        waiting.delete(one);
-        one.resolve(generation);
+      for (const waiter of waiting) {
+        if (generation <= waiter.after) continue;
+        waiting.delete(waiter);
+        waiter.resolve(generation);
       }
     },
     clearReady() {

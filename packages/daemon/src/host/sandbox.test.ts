@@ -10,27 +10,27 @@ import { toEndCause, isOutOfMemoryLine } from "./slot-end.ts";
 import type { ChildEnd } from "./supervise.ts";
 import { findWorkerdBinary } from "./workerd.ts";
 
-test("a process that uses up its time of the processor ends, and it is known why", async (context) => {
-  const walls = await findIsolation(findWorkerdBinary());
-  if (!walls.prlimit) return context.skip(walls.missing.join(" "));
+test("a process that exceeds its CPU time ends with the cause “cpu”", async (context) => {
+  const isolation = await findIsolation(findWorkerdBinary());
+  if (!isolation.prlimit) return context.skip(isolation.missing.join(" "));
   const path = join(createTempFolder(), "spin.js");
   writeFileSync(path, "export default { fetch() { for (;;); } };");
   const home = await createTempHome();
-  const charge = createSandboxChild({
+  const spec = createSandboxChild({
     home,
     index: 0,
     modules: [{ name: "spin.js", path }],
     limits: { memoryMb: 128 },
-    getIsolation: async () => walls,
+    getIsolation: async () => isolation,
     lockFd: undefined,
     cpuSeconds: 1,
   });
-  await charge.prepare();
+  await spec.prepare();
   const lastLines: string[] = [];
-  const child = charge.start((line) => lastLines.push(line));
+  const child = spec.start((line) => lastLines.push(line));
   onTestFinished(() => void child.kill("SIGKILL"));
   await child.listening;
-  request({ socketPath: charge.socket, agent: false })
+  request({ socketPath: spec.socket, agent: false })
     .on("error", () => {})
     .end();
   const exit = await child.exited;
@@ -40,19 +40,22 @@ test("a process that uses up its time of the processor ends, and it is known why
 
 const killed: Exit = { code: null, signal: "SIGKILL" };
 const aborted: Exit = { code: 1, signal: null };
-const words = ["#", "# Fatal process out of memory: Worklist::Segment::Create"];
-const getCause = (exit: Exit, killedFor?: ChildEnd["killedFor"], said: string[] = []) =>
-  toEndCause({ generation: 1, exit, lastLines: [], ...(killedFor ? { killedFor } : {}) }, said.some(isOutOfMemoryLine));
+const outOfMemoryLines = ["#", "# Fatal process out of memory: Worklist::Segment::Create"];
+const getCause = (exit: Exit, killedFor?: ChildEnd["killedFor"], lines: string[] = []) =>
+  toEndCause(
+    { generation: 1, exit, lastLines: [], ...(killedFor ? { killedFor } : {}) },
+    lines.some(isOutOfMemoryLine),
+  );
 
-test("who kills a process is why it ended, unless it went down by itself", () => {
+test("a killed process ends for the reason it was killed, unless it was already crashing", () => {
   expect(getCause(killed, "silence")).toBe("silence");
   expect(getCause(killed, "renewal")).toBe("asked");
   expect(getCause(killed, "stop")).toBe("asked");
   expect(getCause(killed)).toBe("crash");
   expect(getCause(aborted)).toBe("crash");
   expect(getCause(aborted, "renewal")).toBe("crash");
-  // It was on its way down, and only slow.
-  expect(getCause(killed, "renewal", words)).toBe("memory");
+  // It was already crashing, but slowly.
+  expect(getCause(killed, "renewal", outOfMemoryLines)).toBe("memory");
   for (const killer of [undefined, "silence", "renewal"] as const)
-    expect(getCause(aborted, killer, words)).toBe("memory");
+    expect(getCause(aborted, killer, outOfMemoryLines)).toBe("memory");
 });

@@ -17,17 +17,17 @@ interface SandboxOptions {
   index: number;
   modules: Module[];
   limits: Pick<SandboxLimits, "memoryMb">;
-  /** Asked before every start; the answer is always the same. */
+  /** Called before every start; always returns the same result. */
   getIsolation(): Promise<SandboxIsolation>;
   lockFd: number | undefined;
-  /** More than any slot should ever use; a process that got away from its watchdog ends there. */
+  /** More than a slot should ever use; stops a process that its supervisor failed to end. */
   cpuSeconds?: number;
 }
 
-/** What workerd takes for itself, beside the heap of the code: with half of it, it does not even start. */
+/** What workerd needs in addition to the heap of the code. With half of it, it does not start. */
 const workerdBytes = 896 * 1024 ** 2;
 
-/** A slot for untrusted code. */
+/** Describes the workerd process of a slot, which runs untrusted code. */
 export function createSandboxChild({
   home,
   index,
@@ -41,8 +41,8 @@ export function createSandboxChild({
   const socket = join(home.run, `${name}.sock`);
   const configFile = join(home.run, `${name}.capnp`);
   const folder = join(home.run, name);
-  // Made in a folder of the process's own, and moved where main finds it: what the process does in its folder later is of
-  // no consequence for main.
+  // Created in the process's own folder and then moved to where main expects it, so that nothing the process does in
+  // its folder later affects main.
   const ownSocket = join(folder, "s");
   const dataBytes = workerdBytes + limits.memoryMb * 1024 ** 2;
   const processLimits = { dataBytes, cpuSeconds, readable: [configFile, ...modules.map(({ path }) => path)], folder };
@@ -72,7 +72,7 @@ export function createSandboxChild({
         await rename(ownSocket, socket);
       });
       const reachable = listening.catch(() => {
-        // Nobody could ever reach it.
+        // Without its socket in place, nobody could reach it.
         child.kill("SIGKILL");
         return new Promise<void>(() => {});
       });
@@ -82,15 +82,15 @@ export function createSandboxChild({
   } satisfies Partial<ChildSpec> & { socket: string };
 }
 
-// Where the processor is busy main comes first, and where memory is short a sandbox goes first. Elsewhere than on Linux,
-// and where we may not, it is done without.
+// Gives main priority on a busy processor, and has the kernel kill a sandbox first if memory runs out. Does nothing on
+// systems other than Linux, or if not permitted.
 function yieldToMain(child: number | undefined): void {
   const pid = child === undefined ? undefined : findInnerProcess("workerd", child)?.pid;
   if (pid === undefined) return;
   try {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 5);
     writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");
-    // Where the kernel shares the machine between groups of processes first, a priority counts within its group only.
+    // With autogroup scheduling, a process's own priority counts only within its group.
     if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, "19");
   } catch {}
 }

@@ -5,15 +5,15 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { toErrorBody, fail, isThinkeryError, toHttpStatus } from "@thinkery/sdk";
 
-/** One thing that can be asked for on a unix socket of the host. */
+/** A route served on one of the host's unix sockets. */
 export interface Route {
   method: "GET" | "POST";
   path: string;
-  /** How long a body it takes, where that is more than usual. */
+  /** Maximum body size, if different from the default. */
   maxBodyBytes?: number;
-  /** Without one, anybody who can open the socket may ask. */
+  /** If absent, anyone who can open the socket may call the route. */
   isAllowed?(headers: IncomingMessage["headers"]): boolean;
-  handle(question: RouteRequest): RouteResponse | Promise<RouteResponse | LineResponse | ByteResponse>;
+  handle(request: RouteRequest): RouteResponse | Promise<RouteResponse | LineResponse | ByteResponse>;
 }
 
 interface RouteRequest {
@@ -24,25 +24,25 @@ interface RouteRequest {
 interface RouteResponse {
   status?: number;
   body: unknown;
-  /** Runs when the answer is on its way. */
+  /** Runs once the response is sent. */
   after?(): void;
 }
 
-/** An answer that is told as it comes about, a JSON value a line. */
+/** A streamed response of JSON values, one per line. */
 interface LineResponse {
   lines(to: LineWriter): Promise<void>;
 }
 
-/** An answer of bytes, sent as they are made and not faster than they are taken. */
+/** A streamed response of bytes, sent with backpressure. */
 interface ByteResponse {
   pieces: AsyncIterable<Uint8Array>;
 }
 
 interface LineWriter {
   write(value: unknown): void;
-  /** False while what was written last is still on its way. */
+  /** False while earlier writes are still buffered. */
   hasRoom(): boolean;
-  /** Fires when nobody listens any more. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
 }
 
@@ -52,9 +52,9 @@ interface UnixServer {
 
 const defaultMaxBodyBytes = 1024 * 1024;
 
-/** Serves a table of routes on a unix socket that only this user can open. */
+/** Serves routes on a unix socket that only this user can open. */
 export async function serveRoutes(socketPath: string, routes: Route[]): Promise<UnixServer> {
-  // Whoever left it there is gone: we hold the home's lock.
+  // A leftover socket file belongs to a dead process, because we hold the home's lock.
   await rm(socketPath, { force: true });
   const server = createServer((request, response) => void handleRequest(routes, request, response));
   await new Promise<void>((resolve, reject) => {
@@ -71,40 +71,40 @@ export async function serveRoutes(socketPath: string, routes: Route[]): Promise<
   };
 }
 
-/** Compares without telling, by the time it takes, how much was right. */
-export function isSameSecret(given: unknown, right: string): boolean {
+/** Compares in constant time. */
+export function isSameSecret(actual: unknown, expected: string): boolean {
   const digest = (value: string) => createHash("sha256").update(value).digest();
-  return typeof given === "string" && timingSafeEqual(digest(given), digest(right));
+  return typeof actual === "string" && timingSafeEqual(digest(actual), digest(expected));
 }
 
 async function handleRequest(routes: Route[], request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const url = new URL(request.url ?? "/", "http://host");
-    const found = routes.filter(({ path }) => path === url.pathname);
-    const route = found.find(({ method }) => method === request.method);
-    // A door that is closed to everybody without a key does not tell what is behind it.
-    const closed = (route ? [route] : routes).every(({ isAllowed }) => isAllowed && !isAllowed(request.headers));
-    if (closed) throw fail("forbidden", "This socket is for Thinkery's own processes.");
-    if (!route && found.length > 0) throw fail("method_not_allowed", "This service is not asked that way.");
-    if (!route) throw fail("not_found", "There is no such service.");
-    const answer = await route.handle({ query: url.searchParams, body: await readBody(request, route.maxBodyBytes) });
-    if ("lines" in answer) return await sendLines(response, answer);
-    if ("pieces" in answer) return await pipeline(Readable.from(answer.pieces), response);
-    const { status = 200, body, after } = answer;
+    const matches = routes.filter(({ path }) => path === url.pathname);
+    const route = matches.find(({ method }) => method === request.method);
+    // If every route needs a key, an unauthenticated caller must not learn which routes exist.
+    const isForbidden = (route ? [route] : routes).every(({ isAllowed }) => isAllowed && !isAllowed(request.headers));
+    if (isForbidden) throw fail("forbidden", "This socket is for Thinkery's own processes.");
+    if (!route && matches.length > 0) throw fail("method_not_allowed", `${url.pathname} does not allow this method.`);
+    if (!route) throw fail("not_found", `There is no route ${url.pathname}.`);
+    const result = await route.handle({ query: url.searchParams, body: await readBody(request, route.maxBodyBytes) });
+    if ("lines" in result) return await sendLines(response, result);
+    if ("pieces" in result) return await pipeline(Readable.from(result.pieces), response);
+    const { status = 200, body, after } = result;
     if (after) response.once("close", after);
     sendJson(response, status, body);
   } catch (error) {
-    const known = isThinkeryError(error) ? error : fail("internal", "The host could not answer; its log may say why.");
-    // What was not read must not be taken for the next request.
+    const known = isThinkeryError(error) ? error : fail("internal", "The host failed to handle the request.");
+    // The unread rest of the body must not be parsed as the next request.
     response.shouldKeepAlive = false;
     sendJson(response, toHttpStatus(known.code), toErrorBody(known));
   }
 }
 
-// The answer begins with its first line: what goes wrong before that is answered like everything else.
+// Headers are sent with the first line, so an earlier error still becomes a normal error response.
 async function sendLines(response: ServerResponse, { lines }: LineResponse): Promise<void> {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  const disconnected = new AbortController();
+  response.once("close", () => disconnected.abort());
   response.on("error", () => {});
   await lines({
     write(value) {
@@ -112,17 +112,17 @@ async function sendLines(response: ServerResponse, { lines }: LineResponse): Pro
       response.write(`${JSON.stringify(value)}\n`);
     },
     hasRoom: () => !response.writableNeedDrain,
-    signal: gone.signal,
+    signal: disconnected.signal,
   });
   response.end();
 }
 
-async function readBody(request: IncomingMessage, longest = defaultMaxBodyBytes): Promise<Buffer> {
+async function readBody(request: IncomingMessage, maxBytes = defaultMaxBodyBytes): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > longest) throw fail("too_large", "The request is too large.");
+    if (size > maxBytes) throw fail("too_large", `The request body is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -130,7 +130,7 @@ async function readBody(request: IncomingMessage, longest = defaultMaxBodyBytes)
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   if (response.headersSent) {
-    // Whoever reads half an answer must not take it for the whole.
+    // A truncated response must not look complete.
     response.destroy();
     return;
   }

@@ -9,12 +9,12 @@ interface HostControls {
   renewSlot(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
 }
 
-/** What main may ask of the daemon; its config holds the key, and nothing else does. */
+/** Routes that the daemon serves to main. Only main's configuration contains the key. */
 export function createHostRoutes(
   key: string,
   host: HostControls,
   scripts: ScriptFolders,
-  others: Route[] = [],
+  otherRoutes: Route[] = [],
 ): Route[] {
   const routes: Route[] = [
     { method: "GET", path: "/status", handle: () => ({ body: host.status() }) },
@@ -40,7 +40,7 @@ export function createHostRoutes(
         ),
       }),
     },
-    ...others,
+    ...otherRoutes,
   ];
   return routes.map((route) => ({
     ...route,
@@ -50,12 +50,12 @@ export function createHostRoutes(
 
 async function findScript(scripts: ScriptFolders, name: string): Promise<FoundScript> {
   const found = await scripts.find(name);
-  if (!found) throw fail("not_found", "There is no script of that name.");
+  if (!found) throw fail("not_found", `There is no script “${name}”.`);
   return found;
 }
 
 function parseInteger(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? "";
-  if (!/^(?:-1|\d{1,9})$/.test(text)) throw fail("bad_request", `“${name}” must be a whole number.`);
+  if (!/^(?:-1|\d{1,9})$/.test(text)) throw fail("bad_request", `“${name}” must be an integer.`);
   return Number(text);
 }

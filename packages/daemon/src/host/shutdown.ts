@@ -1,11 +1,11 @@
 export interface StopOutcome {
-  reason: "asked" | "failed";
+  reason: "requested" | "failed";
   message?: string;
 }
 
-/** How a host ends, in whatever order its end is asked for. */
+/** Runs the shutdown steps once, however often and whenever a stop is requested. */
 interface Shutdown {
-  /** Adds a step; the steps are taken in reverse, whether the start fails or the host stops. */
+  /** Adds a step. Steps run in reverse order, both if the start fails and when the host stops. */
   addStep(step: () => Promise<void> | void): void;
   run(outcome: StopOutcome): Promise<void>;
   hasBegun(): boolean;
@@ -23,7 +23,7 @@ export function createShutdown(): Shutdown {
 
   async function unwind(): Promise<void> {
     for (let step = steps.pop(); step; step = steps.pop()) {
-      // One thing that cannot be undone, such as a file on a full disk, must not keep the rest.
+      // A step that fails, such as a write on a full disk, must not prevent the others.
       try {
         await step();
       } catch {}

@@ -6,12 +6,12 @@ test.each([
   "2 external/tcmalloc+/tcmalloc/arena.cc:115] CHECK in AllocSlow: FATAL ERROR: Out of memory trying to allocate internal tcmalloc data (bytes=131072, object-size=41088)",
   "2 external/tcmalloc+/tcmalloc/tcmalloc.cc:1037] Unable to allocate 16777216 (new failed)",
   "<--- Last few GCs ---> FATAL ERROR: Reached heap limit",
-])("a process that has no memory left says so: %s", (line) => {
+])("recognizes out of memory: %s", (line) => {
   expect(isOutOfMemoryLine(line)).toBe(true);
 });
 
-// The allocator tries elsewhere then, and code that cannot have its buffer hears a RangeError and goes on.
-test("that a piece of memory could not be had is not the end", () => {
+// The allocator then tries elsewhere; code that cannot get its buffer receives a RangeError and continues.
+test("a single failed allocation does not count as out of memory", () => {
   expect(
     isOutOfMemoryLine(
       "2 external/tcmalloc+/tcmalloc/internal/system_allocator.h:390] mprotect(0x4cd13fc00000, 2097152) failed (Cannot allocate memory)",

@@ -3,17 +3,20 @@ import type { ChildEnd } from "./supervise.ts";
 
 export type SlotEndCause = NonNullable<SlotRenewal["ended"]>;
 
-// V8 and the allocator below it; they have no other way to say it.
+// Messages of V8 and its allocator; there is no other sign of it.
 const outOfMemoryPattern = /out of memory|reached heap limit|tcmalloc: allocation failed|unable to allocate|bad_alloc/i;
 
-/** Does a process say with this that it has no memory left? Much may be said after it: a table of what it had. */
+/**
+ * Tells whether a line reports that memory ran out. It may be followed by many more lines, such as a table of heap
+ * usage.
+ */
 export const isOutOfMemoryLine = (line: string): boolean => outOfMemoryPattern.test(line);
 
-/** Why the process of a slot is gone. One that was killed while it went down by itself went down by itself. */
-export function toEndCause({ exit, killedFor }: ChildEnd, hasToldOfMemory: boolean): SlotEndCause {
+/** Returns why a slot's process ended. A process that we killed while it was already crashing counts as crashed. */
+export function toEndCause({ exit, killedFor }: ChildEnd, wasOutOfMemory: boolean): SlotEndCause {
   const killed = exit.signal === "SIGKILL" ? killedFor : undefined;
   if (killed === "silence") return "silence";
   if (exit.signal === "SIGXCPU") return "cpu";
-  if (hasToldOfMemory) return "memory";
+  if (wasOutOfMemory) return "memory";
   return killed ? "asked" : "crash";
 }

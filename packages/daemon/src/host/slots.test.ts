@@ -18,16 +18,16 @@ import { findProgram } from "./program.ts";
 import { type Slots, createSlots } from "./slots.ts";
 
 const worker = `
-let kept = [];
+let retained = [];
 export default {
   async fetch(request) {
     const { pathname } = new URL(request.url);
     if (pathname === "/spin") for (;;);
-    if (pathname === "/heap") for (;;) kept.push(new Array(1000).fill(kept.length + 0.5));
+    if (pathname === "/heap") for (;;) retained.push(new Array(1000).fill(retained.length + 0.5));
     if (pathname === "/buffers") try {
-      for (;;) kept.push(new Uint8Array(16 << 20).fill(1));
+      for (;;) retained.push(new Uint8Array(16 << 20).fill(1));
     } catch (error) {
-      kept = [];
+      retained = [];
       return new Response(String(error));
     }
     if (pathname === "/talk") for (let line = 0; line < 1000; line++) console.log("line " + line + "!".repeat(2000));
@@ -49,8 +49,8 @@ async function openSlots({ count = 1, source = worker, sandbox = {}, limits = {}
   const log: string[] = [];
   const events: string[] = [];
   const modules = [{ name: "worker.js", path }];
-  const onLine = (from: string, line: string) => void log.push(`${from} ${line}`);
-  const all = createSlots({
+  const onLine = (source: string, line: string) => void log.push(`${source} ${line}`);
+  const slots = createSlots({
     home,
     count,
     modules,
@@ -60,37 +60,37 @@ async function openSlots({ count = 1, source = worker, sandbox = {}, limits = {}
     onLine,
     onEvent: (text) => void events.push(text),
   });
-  onTestFinished(() => all.stop());
-  return { home, path, slots: all, log, events };
+  onTestFinished(() => slots.stop());
+  return { home, path, slots, log, events };
 }
 
-/** Slots with one that is ready, and its generation. */
-async function openReadySlots(given?: SlotsTestOptions) {
-  const opened = await openSlots(given);
+/** Opens slots and waits until the first is ready. */
+async function openReadySlots(options?: SlotsTestOptions) {
+  const opened = await openSlots(options);
   opened.slots.start();
   return { ...opened, generation: (await opened.slots.renew(0, -1, false)).generation };
 }
 
-function ask(all: Slots, path: string): Promise<string> {
+function send(slots: Slots, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request(
-      { socketPath: all.sockets[0], path, headers: { host: "sandbox" }, agent: false },
-      (answer) => {
-        answer.setEncoding("utf8");
+    const clientRequest = request(
+      { socketPath: slots.sockets[0], path, headers: { host: "sandbox" }, agent: false },
+      (response) => {
+        response.setEncoding("utf8");
         let body = "";
-        answer.on("data", (text: string) => (body += text));
-        answer.on("end", () => resolve(body));
-        answer.on("error", reject);
+        response.on("data", (text: string) => (body += text));
+        response.on("end", () => resolve(body));
+        response.on("error", reject);
       },
     );
-    asked.on("error", reject);
-    asked.end();
+    clientRequest.on("error", reject);
+    clientRequest.end();
   });
 }
 
-const getPid = (all: Slots) => all.status()[0]?.pid as number;
+const getPid = (slots: Slots) => slots.status()[0]?.pid as number;
 
-test("a slot is ready again after every kill of its process, and nobody is notified", async () => {
+test("a slot is ready again after every kill of its process, without events", async () => {
   const kills = getRepeatCount("slot kills", { sample: 6, full: 20 });
   const { slots, events, log, generation } = await openReadySlots({ limits: { failures: 2, backoffMs: 60_000 } });
   expect(generation).toBe(1);
@@ -100,31 +100,31 @@ test("a slot is ready again after every kill of its process, and nobody is notif
     expect(await slots.renew(0, killed, true)).toEqual({ generation: killed + 1, ended: "crash" });
     expect(getPid(slots)).not.toBe(pid);
   }
-  expect(await ask(slots, "/")).toBe("alive");
+  expect(await send(slots, "/")).toBe("alive");
   expect(slots.status()).toMatchObject([{ name: "sandbox-0", state: "ready", restarts: kills, generation: kills + 1 }]);
   expect(events).toEqual([]);
   expect(log.filter((line) => line.endsWith("ended: crash"))).toHaveLength(kills);
 });
 
-test("code that spins is ended after its time, code that does not is left alone, and the one who ran it hears why", async () => {
+test("code that spins is killed after the stall timeout with the cause, and idle code is left alone", async () => {
   const { slots } = await openReadySlots({ sandbox: { stallTimeoutSeconds: 1 } });
-  // Nothing to wait for but the time in which a quiet one might be taken for a dead one.
+  // Waits longer than the timeout, to see that an idle process is not taken for a stalled one.
   await sleep(1_300);
   expect(slots.status()).toMatchObject([{ state: "ready", generation: 1 }]);
-  await expect(ask(slots, "/spin")).rejects.toThrow();
+  await expect(send(slots, "/spin")).rejects.toThrow();
   expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "silence" });
-  expect(await ask(slots, "/")).toBe("alive");
+  expect(await send(slots, "/")).toBe("alive");
 });
 
-test("code that takes too much memory takes nothing but its own process with it", async () => {
+test("code that uses too much memory ends only its own process", async () => {
   const { slots } = await openReadySlots({ count: 2, sandbox: { memoryMb: 64 } });
   const other = await slots.renew(1, -1, false);
-  await expect(ask(slots, "/heap")).rejects.toThrow();
+  await expect(send(slots, "/heap")).rejects.toThrow();
   expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "memory" });
   expect(await slots.renew(1, -1, false)).toEqual(other);
 });
 
-test("what is killed on demand was asked to go, however often that is asked", async () => {
+test("concurrent renewals of a generation end it once, with the cause “asked”", async () => {
   const { slots } = await openReadySlots();
   const pid = getPid(slots);
   const renewals = await Promise.all(Array.from({ length: 5 }, () => slots.renew(0, 1, false)));
@@ -133,7 +133,7 @@ test("what is killed on demand was asked to go, however often that is asked", as
   expect(slots.status()).toMatchObject([{ restarts: 0, generation: 2 }]);
 });
 
-test("a process is spared when another one than that is meant", async () => {
+test("renew leaves a process of another generation alone", async () => {
   const { slots } = await openReadySlots();
   await slots.renew(0, 1, false);
   const pid = getPid(slots);
@@ -144,14 +144,14 @@ test("a process is spared when another one than that is meant", async () => {
   expect(getPid(slots)).toBe(pid);
 });
 
-test("a process that is believed to be lost and is not goes all the same", async () => {
+test("a process that is reported lost but still runs is ended", async () => {
   const { slots } = await openReadySlots();
   const pid = getPid(slots);
   expect(await slots.renew(0, 1, true)).toEqual({ generation: 2, ended: "asked" });
   expect(isAlive(pid)).toBe(false);
 });
 
-test("who asks while nothing runs yet waits for the first process", async () => {
+test("a renewal before the start waits for the first process", async () => {
   const { slots } = await openSlots();
   const waiting = slots.renew(0, -1, false);
   expect(slots.status()).toMatchObject([{ state: "starting", generation: 0 }]);
@@ -159,7 +159,7 @@ test("who asks while nothing runs yet waits for the first process", async () => 
   expect(await waiting).toEqual({ generation: 1 });
 });
 
-test("a slot that is not there, and one that cannot start, are errors that say so", async () => {
+test("an unknown slot and one that cannot start are clear errors", async () => {
   const { slots, events } = await openSlots({
     source: "this is no Worker",
     limits: { failures: 2, backoffMs: 5, retryMs: 60_000 },
@@ -175,14 +175,14 @@ test("a slot that is not there, and one that cannot start, are errors that say s
   expect(events.at(-1)).toContain("2 failures");
 });
 
-test("to clear the slots ends all that may run in those that were asked for, and each is ready again soon", async () => {
+test("clear ends the processes of used slots, which become ready again", async () => {
   const { slots, events } = await openReadySlots({ count: 3 });
   for (const index of [0, 1]) await slots.renew(index, -1, false);
-  await waitUntil("the third", () => slots.status()[2]?.state === "ready");
+  await waitUntil("the third slot", () => slots.status()[2]?.state === "ready");
   const pids = slots.status().map(({ pid }) => pid as number);
   await slots.clear();
-  // It has let go of everything by now, but the kernel may still be taking it apart.
-  await waitUntil("those to be gone", () => !pids.slice(0, 2).some(isAlive));
+  // They have closed everything by now, but the kernel may not have removed them yet.
+  await waitUntil("the used processes to be gone", () => !pids.slice(0, 2).some(isAlive));
   expect(isAlive(pids[2] as number)).toBe(true);
   expect(await Promise.all([0, 1].map((index) => slots.renew(index, 1, false)))).toEqual(
     [0, 1].map(() => ({ generation: 2, ended: "asked" })),
@@ -190,18 +190,18 @@ test("to clear the slots ends all that may run in those that were asked for, and
   expect(events).toEqual([]);
 });
 
-test("what a sandbox says cannot fill the log", async () => {
+test("a sandbox's output cannot fill the log", async () => {
   const { slots, log } = await openReadySlots();
-  expect(await ask(slots, "/talk")).toBe("alive");
+  expect(await send(slots, "/talk")).toBe("alive");
   await slots.stop();
-  const said = log.filter((line) => line.startsWith("sandbox-0 line"));
-  expect(said.length).toBeGreaterThan(0);
-  expect(said.length).toBeLessThanOrEqual(100);
-  expect(said[0]?.length).toBeLessThan(1_100);
+  const lines = log.filter((line) => line.startsWith("sandbox-0 line"));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThanOrEqual(100);
+  expect(lines[0]?.length).toBeLessThan(1_100);
 });
 
 test.runIf(process.platform === "linux")(
-  "the status tells the process of the code itself and its memory, and that process comes after main",
+  "the status shows workerd's pid and memory, and the process has a lower priority than main",
   async () => {
     const { slots } = await openReadySlots();
     const [slot] = slots.status();
@@ -213,25 +213,25 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a sandbox behind walls sees nothing of this machine and has no power over it", async (context) => {
-  const found = await getBubblewrap();
-  if ("missing" in found) return context.skip(found.missing);
+test("an isolated sandbox sees nothing of this machine and has no privileges", async (context) => {
+  const bubblewrap = await getBubblewrap();
+  if ("missing" in bubblewrap) return context.skip(bubblewrap.missing);
   const { slots, home, path, log } = await openReadySlots();
-  expect(log[0]).toMatch(/^daemon Sandboxes run behind .*bubblewrap\./);
-  expect(slots.status()[0]?.walls).toContain("bubblewrap");
+  expect(log[0]).toMatch(/^daemon Sandboxes run under .*bubblewrap\./);
+  expect(slots.status()[0]?.isolation).toContain("bubblewrap");
   const pid = getPid(slots);
-  const inside = (place: string) => readdirSync(join(`/proc/${pid}/root`, place)).toSorted();
+  const listInside = (path: string) => readdirSync(join(`/proc/${pid}/root`, path)).toSorted();
 
-  // Its home: its own configuration, and its own folder with nothing in it, for the socket was taken out.
-  expect(inside(home.path)).toEqual(["run"]);
-  expect(inside(home.run)).toEqual(["sandbox-0", "sandbox-0.capnp"]);
-  expect(inside(join(home.run, "sandbox-0"))).toEqual([]);
+  // It sees only its own configuration and its own folder, which is empty because the socket was moved out.
+  expect(listInside(home.path)).toEqual(["run"]);
+  expect(listInside(home.run)).toEqual(["sandbox-0", "sandbox-0.capnp"]);
+  expect(listInside(join(home.run, "sandbox-0"))).toEqual([]);
   expect(statSync(slots.sockets[0] as string).isSocket()).toBe(true);
-  expect(inside(join(path, ".."))).toEqual(["it's a worker.js"]);
-  expect(inside("/")).not.toContain("etc");
-  expect(inside("/usr").filter((name) => !name.startsWith("lib"))).toEqual([]);
-  // Only what runs behind the same walls: the process itself, and its first one.
-  expect(inside("/proc").filter((name) => /^\d+$/.test(name))).toHaveLength(2);
+  expect(listInside(join(path, ".."))).toEqual(["it's a worker.js"]);
+  expect(listInside("/")).not.toContain("etc");
+  expect(listInside("/usr").filter((name) => !name.startsWith("lib"))).toEqual([]);
+  // Only the processes of its namespace: its init process and itself.
+  expect(listInside("/proc").filter((name) => /^\d+$/.test(name))).toHaveLength(2);
 
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   expect(status).toMatch(/^CapEff:\t0+$/m);
@@ -254,7 +254,7 @@ test("a sandbox behind walls sees nothing of this machine and has no power over 
   expect(mounts).toMatch(/^\S+ \/ \S+ ro,/m);
 });
 
-test("what runs in a slot does not outlive a host that is killed", async () => {
+test("the process of a slot does not outlive a killed host", async () => {
   const home = await createTempHome();
   const path = join(createTempFolder(), "worker.js");
   writeFileSync(path, worker);
@@ -275,15 +275,15 @@ test("what runs in a slot does not outlive a host that is killed", async () => {
   await vi.waitUntil(() => !isAlive(pid), { timeout: 20_000, interval: 10 });
 });
 
-test("a sandbox behind walls has little of everything", async (context) => {
-  if (!findProgram(process.env, "prlimit")) return context.skip("there is no prlimit here");
+test("an isolated sandbox has resource limits", async (context) => {
+  if (!findProgram(process.env, "prlimit")) return context.skip("prlimit is not installed");
   const { slots } = await openReadySlots({ sandbox: { memoryMb: 100 } });
   const limits = readFileSync(`/proc/${getPid(slots)}/limits`, "utf8");
   expect(limits).toMatch(new RegExp(`^Max data size +${996 * 1024 ** 2} +${996 * 1024 ** 2} `, "m"));
   expect(limits).toMatch(/^Max cpu time +3600 +3610 /m);
   expect(limits).toMatch(/^Max core file size +0 +0 /m);
   expect(limits).toMatch(/^Max file size +0 +0 /m);
-  // What is too much for it can be caught by the code, and its process lives on.
-  expect(await ask(slots, "/buffers")).toContain("RangeError");
+  // The code can catch a failed allocation, and its process survives.
+  expect(await send(slots, "/buffers")).toContain("RangeError");
   expect(await slots.renew(0, -1, false)).toEqual({ generation: 1 });
 });

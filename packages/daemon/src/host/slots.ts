@@ -18,38 +18,38 @@ interface SlotsOptions {
   sandbox: SandboxLimits;
   limits: Partial<Limits> | undefined;
   lockFd: number | undefined;
-  /** For the log alone. */
+  /** Receives lines for the log only. */
   onLine(source: string, line: string): void;
-  /** What a person should hear of too. */
+  /** Receives messages that are shown to the user too. */
   onEvent(text: string): void;
-  /** Those of this machine, unless somebody says otherwise. */
+  /** Overrides the detection of isolation programs. */
   findIsolation?(): Promise<SandboxIsolation>;
 }
 
 export interface Slots {
-  /** Where main reaches them. */
+  /** Socket paths, by slot index. */
   sockets: string[];
   start(): void;
   status(): HostStatus["slots"];
   /**
-   * Ends the process of a slot if it is still this generation, and comes back when there is one that is ready for code.
-   * One that is `lost` may end by itself first, and then tells why it did. Generation -1 ends nothing.
+   * Ends the process of a slot if it is still of this generation; resolves when a process is ready for code. A `lost`
+   * process is given time to exit by itself first, so that the cause of its end is known. Generation -1 ends nothing.
    */
   renew(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
-  /** Ends whatever may run in those that were asked for; comes back when it is gone, not when there is something new. */
+  /** Ends the processes that main has used; resolves when they are gone, before their replacements are ready. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Whoever noticed that a process is gone may have noticed before us, on a busy machine long before. */
+/** Main may notice that a process is gone before we do; on a busy machine, long before. */
 const noticeTimeoutMs = 2000;
 
-/** How many ends are remembered. Only who asks late asks for one that is not the last. */
+/** Number of past ends kept per slot. Usually only the last one is requested. */
 const maxRememberedEnds = 32;
 
-const logRateLimit = { lines: 100, perMs: 60_000, longest: 1_000 };
+const logRateLimit = { maxLines: 100, perMs: 60_000, maxChars: 1_000 };
 
-/** The processes for code that nobody vouches for. */
+/** Creates the sandbox processes for untrusted code. */
 export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...options }: SlotsOptions): Slots {
   const silenceMs = options.sandbox.stallTimeoutSeconds * 1000;
   const pingMs = Math.min(options.limits?.pingMs ?? defaultLimits.pingMs, silenceMs / 4);
@@ -92,7 +92,7 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
       },
       { ...options.limits, silenceMs, pingMs },
     );
-    return { socket: child.socket, process, ends, asked: false };
+    return { socket: child.socket, process, ends, isUsed: false };
   });
 
   return {
@@ -104,13 +104,13 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
       all.map(({ process }) => {
         const status = process.getStatus();
         const inner = status.pid === undefined ? undefined : findInnerProcess("workerd", status.pid);
-        return { ...status, ...inner, ...(isolation ? { walls: listPrograms(isolation) } : {}) };
+        return { ...status, ...inner, ...(isolation ? { isolation: listPrograms(isolation) } : {}) };
       }),
     async renew(index, generation, lost) {
       const slot = all[index];
-      if (!slot) throw fail("not_found", `There is no sandbox ${index}; there are ${count}.`);
+      if (!slot) throw fail("not_found", `There is no sandbox ${index}; this host has ${count}.`);
       const { process, ends } = slot;
-      slot.asked = true;
+      slot.isUsed = true;
       if (lost) await process.waitUntilGone(generation, noticeTimeoutMs);
       const isCurrent = process.getStatus().generation === generation;
       await process.renew(0, generation);
@@ -121,9 +121,10 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
       return { generation: next, ...(ended ? { ended } : {}) };
     },
     async clear() {
-      // One that is not ready yet cannot have run anything, nor one that nobody has asked for: main asks before it uses one.
-      const used = all.filter(({ process, asked }) => asked && process.getStatus().state === "ready");
-      for (const slot of used) slot.asked = false;
+      // A process that is not ready, or that main has not requested, cannot have run anything: main requests one before
+      // use.
+      const used = all.filter(({ process, isUsed }) => isUsed && process.getStatus().state === "ready");
+      for (const slot of used) slot.isUsed = false;
       await Promise.all(used.map(({ process }) => process.renew(0)));
     },
     async stop() {
@@ -132,7 +133,7 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
   };
 }
 
-function memoize<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
+function memoize<T>(compute: () => Promise<T>): () => Promise<T> {
+  let cached: Promise<T> | undefined;
+  return () => (cached ??= compute());
 }

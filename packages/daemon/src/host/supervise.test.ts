@@ -13,19 +13,16 @@ import { toServeCommand } from "./workerd.ts";
 
 const quick: Partial<Limits> = { pingMs: 20, silenceMs: 1000, backoffMs: 5, maxBackoffMs: 20, retryMs: 50 };
 
-function superviseForTest(
-  charge: Pick<ChildSpec, "start" | "ping"> & Partial<ChildSpec>,
-  limits: Partial<Limits> = {},
-) {
-  const said: string[] = [];
-  const given: string[] = [];
-  const onGiveUp = (reason: string) => void given.push(reason);
+function superviseForTest(spec: Pick<ChildSpec, "start" | "ping"> & Partial<ChildSpec>, limits: Partial<Limits> = {}) {
+  const events: string[] = [];
+  const giveUps: string[] = [];
+  const onGiveUp = (reason: string) => void giveUps.push(reason);
   const child = supervise(
-    { name: "it", onLine: () => {}, onEvent: (text) => said.push(text), onGiveUp, canRetry: false, ...charge },
+    { name: "it", onLine: () => {}, onEvent: (text) => events.push(text), onGiveUp, canRetry: false, ...spec },
     { ...quick, ...limits },
   );
   onTestFinished(() => child.stop(0));
-  return { child, said, given };
+  return { child, events, giveUps };
 }
 
 function superviseWorker(limits?: Partial<Limits>) {
@@ -51,8 +48,8 @@ const createShellSpec = (script: string): Pick<ChildSpec, "start" | "ping"> => (
   ping: async () => {},
 });
 
-test("a child that is killed comes back with another pid", async () => {
-  const { child, said } = superviseWorker();
+test("a killed child is restarted with a new pid", async () => {
+  const { child, events } = superviseWorker();
   expect(child.getStatus().state).toBe("starting");
   await child.start();
   const first = child.getStatus();
@@ -63,11 +60,11 @@ test("a child that is killed comes back with another pid", async () => {
     interval: 5,
   });
   expect(child.getStatus().pid).not.toBe(first.pid);
-  expect(said[0]).toContain("was ended by SIGKILL");
+  expect(events[0]).toContain("was killed by SIGKILL");
 });
 
-test("a child that stops answering is killed and comes back", async () => {
-  const { child, said } = superviseWorker();
+test("a child that stops responding is killed and restarted", async () => {
+  const { child, events } = superviseWorker();
   await child.start();
   const { pid } = child.getStatus();
   process.kill(pid as number, "SIGSTOP");
@@ -76,51 +73,51 @@ test("a child that stops answering is killed and comes back", async () => {
     interval: 5,
   });
   expect(child.getStatus().pid).not.toBe(pid);
-  expect(said).toEqual([expect.stringContaining("did not answer for 1 s")]);
+  expect(events).toEqual([expect.stringContaining("did not respond for 1 s")]);
 });
 
 test("a child that never becomes ready is killed", async () => {
-  const { child, given } = superviseForTest(createShellSpec("sleep 60"), { startMs: 60, failures: 2 });
-  await expect(child.start()).rejects.toThrow("did not answer");
-  expect(given).toHaveLength(1);
+  const { child, giveUps } = superviseForTest(createShellSpec("sleep 60"), { startMs: 60, failures: 2 });
+  await expect(child.start()).rejects.toThrow("did not respond");
+  expect(giveUps).toHaveLength(1);
 });
 
-test("after so many failures it gives up, with the reason and the last words", async () => {
-  const { child, said, given } = superviseForTest(createShellSpec("echo out of luck; exit 3"), { failures: 3 });
-  await expect(child.start()).rejects.toThrow("exited with code 3, 3 failures");
-  expect(given).toEqual([expect.stringContaining("out of luck")]);
-  expect(said).toHaveLength(2);
+test("supervision gives up after too many failures, with the reason and the last output", async () => {
+  const { child, events, giveUps } = superviseForTest(createShellSpec("echo out of luck; exit 3"), { failures: 3 });
+  await expect(child.start()).rejects.toThrow("exited with code 3; giving up after 3 failures");
+  expect(giveUps).toEqual([expect.stringContaining("out of luck")]);
+  expect(events).toHaveLength(2);
   expect(child.getStatus()).toEqual({ name: "it", state: "failed", restarts: 2, generation: 3 });
 });
 
-test("failures outside of the window do not add up", async () => {
-  const { child, given } = superviseForTest(createShellSpec("exit 3"), { failures: 2, windowMs: 0 });
+test("failures outside the window are not counted", async () => {
+  const { child, giveUps } = superviseForTest(createShellSpec("exit 3"), { failures: 2, windowMs: 0 });
   child.start().catch(() => {});
   await vi.waitUntil(() => child.getStatus().restarts > 4, { timeout: 20_000, interval: 5 });
-  expect(given).toEqual([]);
+  expect(giveUps).toEqual([]);
 });
 
-test("a child with another chance is tried again after a pause", async () => {
+test("a child with canRetry is started again after a pause", async () => {
   let broken = true;
   const fine = createShellSpec(`echo '"listen"' >&4; sleep 60`);
   const start: ChildSpec["start"] = (onLine) => (broken ? createShellSpec("exit 3") : fine).start(onLine);
-  const { child, given } = superviseForTest({ start, ping: fine.ping, canRetry: true }, { failures: 2 });
+  const { child, giveUps } = superviseForTest({ start, ping: fine.ping, canRetry: true }, { failures: 2 });
   await expect(child.start()).rejects.toThrow();
-  expect(given).toHaveLength(1);
+  expect(giveUps).toHaveLength(1);
   broken = false;
   await vi.waitUntil(() => child.getStatus().state === "ready", { timeout: 20_000, interval: 5 });
 });
 
-test("what no second try can mend ends at once", async () => {
+test("a ThinkeryError thrown by start ends all attempts", async () => {
   const start = () => {
     throw fail("unavailable", "The workerd binary is missing.");
   };
-  const { child, given } = superviseForTest({ start, ping: async () => {} });
+  const { child, giveUps } = superviseForTest({ start, ping: async () => {} });
   await expect(child.start()).rejects.toMatchObject({ code: "unavailable", message: "The workerd binary is missing." });
-  expect(given).toEqual(["The workerd binary is missing."]);
+  expect(giveUps).toEqual(["The workerd binary is missing."]);
 });
 
-test("a stop ends the child, even one that ignores SIGTERM, and nothing comes back", async () => {
+test("stop ends the child, even one that ignores SIGTERM, and does not restart it", async () => {
   const { child } = superviseForTest(createShellSpec(`trap '' TERM; echo '"listen"' >&4; while :; do sleep 1; done`));
   await child.start();
   const { pid } = child.getStatus();
@@ -129,13 +126,13 @@ test("a stop ends the child, even one that ignores SIGTERM, and nothing comes ba
   expect(child.getStatus()).toMatchObject({ restarts: 0 });
 });
 
-test("a child that is renewed is drained and starts again at once, and it is no failure", async () => {
+test("a renewed child is drained and restarted at once, without counting a failure", async () => {
   const drained: (number | undefined)[] = [];
-  const charge = {
+  const spec = {
     ...createShellSpec(`echo '{"event":"listen"}' >&4; exec sleep 600`),
     drain: async () => void drained.push(child.getStatus().pid),
   };
-  const { child, said, given } = superviseForTest(charge, { failures: 1 });
+  const { child, events, giveUps } = superviseForTest(spec, { failures: 1 });
   await child.start();
   const pids = [child.getStatus().pid];
   for (const times of [1, 2, 3]) {
@@ -146,23 +143,23 @@ test("a child that is renewed is drained and starts again at once, and it is no 
     });
     expect(drained).toEqual(pids);
     pids.push(child.getStatus().pid);
-    expect([times, child.getStatus().restarts, said, given]).toEqual([times, 0, [], []]);
+    expect([times, child.getStatus().restarts, events, giveUps]).toEqual([times, 0, [], []]);
   }
   expect(new Set(pids).size).toBe(4);
 });
 
-test("a child that ended without an answer is not tried again when another try is hopeless, and replaced when there is another", async () => {
+test("after a child ended without responding, the diagnosis decides between a replacement and giving up", async () => {
   const verdicts: (Error | "renewed")[] = ["renewed", "renewed", fail("unavailable", "It never will.")];
   const never = () => new Promise<void>(() => {});
-  const { child, said, given } = superviseForTest({
+  const { child, events, giveUps } = superviseForTest({
     ...createShellSpec("exit 1"),
     ping: never,
     diagnose: () => verdicts.shift(),
   });
   await expect(child.start()).rejects.toThrow("It never will.");
-  expect({ said, given, left: verdicts.length, restarts: child.getStatus().restarts }).toEqual({
-    said: [],
-    given: ["It never will."],
+  expect({ events, giveUps, left: verdicts.length, restarts: child.getStatus().restarts }).toEqual({
+    events: [],
+    giveUps: ["It never will."],
     left: 0,
     restarts: 0,
   });
@@ -170,27 +167,27 @@ test("a child that ended without an answer is not tried again when another try i
 
 const listening = `echo '{"event":"listen"}' >&4`;
 
-test("one that is disposable may end as often as it likes once it was ready, and nobody is told at length", async () => {
+test("a disposable child that was ready may end any number of times, silently", async () => {
   const ends: ChildEnd[] = [];
-  const charge = {
+  const spec = {
     ...createShellSpec(`${listening}; exec sleep 600`),
     isDisposable: true,
     onEnd: (end: ChildEnd) => void ends.push(end),
   };
-  const { child, said, given } = superviseForTest(charge, { failures: 2, backoffMs: 60_000 });
+  const { child, events, giveUps } = superviseForTest(spec, { failures: 2, backoffMs: 60_000 });
   await child.start();
   for (let times = 1; times <= 20; times++) {
     process.kill(child.getStatus().pid as number, "SIGKILL");
     expect(await child.waitUntilReady(times)).toBe(times + 1);
   }
-  expect({ said, given, restarts: child.getStatus().restarts }).toEqual({ said: [], given: [], restarts: 20 });
+  expect({ events, giveUps, restarts: child.getStatus().restarts }).toEqual({ events: [], giveUps: [], restarts: 20 });
   expect(ends.map(({ generation, exit, killedFor }) => [generation, exit.signal, killedFor])).toEqual(
     Array.from({ length: 20 }, (_, index) => [index + 1, "SIGKILL", undefined]),
   );
 });
 
-test("also one that is disposable is given up when it never becomes ready, and those who wait are told", async () => {
-  const { child, given } = superviseForTest(
+test("supervision gives up on a disposable child that never becomes ready, and rejects pending waits", async () => {
+  const { child, giveUps } = superviseForTest(
     { ...createShellSpec("echo out of luck; exit 3"), isDisposable: true, canRetry: true },
     { failures: 3, retryMs: 60_000 },
   );
@@ -198,10 +195,10 @@ test("also one that is disposable is given up when it never becomes ready, and t
   child.start().catch(() => {});
   await expect(waiting).rejects.toThrow(/3 failures.*out of luck/);
   await expect(child.waitUntilReady(0)).rejects.toThrow(/3 failures/);
-  expect(given).toHaveLength(1);
+  expect(giveUps).toHaveLength(1);
 });
 
-test("who waits for the next one is not put off with the one that is there, or that is on its way out", async () => {
+test("waiting for the next child does not resolve with the current one or one that is ending", async () => {
   const { child } = superviseForTest({ ...createShellSpec(`${listening}; exec sleep 600`), isDisposable: true });
   const early = child.waitUntilReady(1);
   await child.start();
@@ -213,7 +210,7 @@ test("who waits for the next one is not put off with the one that is there, or t
   expect(await Promise.all([early, waiting])).toEqual([2, 2]);
 });
 
-test("only the child that is meant is renewed", async () => {
+test("renew ends only the child of the given generation", async () => {
   const ends: ChildEnd[] = [];
   const { child } = superviseForTest({
     ...createShellSpec(`${listening}; exec sleep 600`),
@@ -228,7 +225,7 @@ test("only the child that is meant is renewed", async () => {
   expect(ends).toMatchObject([{ generation: 1, killedFor: "renewal" }]);
 });
 
-test("one may wait for a child to be gone, but not for ever", async () => {
+test("waitUntilGone resolves when the child is gone, or at its timeout", async () => {
   const { child } = superviseForTest({ ...createShellSpec(`${listening}; exec sleep 600`), isDisposable: true });
   await child.start();
   await child.waitUntilGone(1, 20);
@@ -240,7 +237,7 @@ test("one may wait for a child to be gone, but not for ever", async () => {
   await child.waitUntilGone(1, 60_000);
 });
 
-test("a stop tells those who wait that there will be none, also where nothing was ever started", async () => {
+test("stop rejects pending waits, even if nothing was ever started", async () => {
   const started = superviseForTest({ ...createShellSpec("exec sleep 600"), ping: () => new Promise(() => {}) });
   started.child.start().catch(() => {});
   for (const { child } of [started, superviseForTest(createShellSpec("exec sleep 600"))]) {

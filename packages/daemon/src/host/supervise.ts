@@ -10,48 +10,55 @@ type SlotStatus = HostStatus["slots"][number];
 
 export interface ChildSpec {
   name: string;
-  /** Before every start. A `fail()` thrown here or by `start` ends all attempts. */
+  /** Runs before every start. A `fail()` thrown here or by `start` ends all attempts. */
   prepare?(): Promise<void>;
   start(onLine: (line: string) => void): Child;
-  /** Resolves when the child answered. */
+  /** Resolves when the child responds. */
   ping(signal: AbortSignal): Promise<void>;
-  /** Resolves when the child has nothing under way and may be killed. */
+  /** Resolves when the child has no running work and may be killed. */
   drain?(signal: AbortSignal): Promise<void>;
-  /** Asked when a child ended that never answered: why the next would end the same, or that it will be another one. */
+  /**
+   * Called when a child ended before it ever responded. Returns an error if another attempt is pointless, or "renewed"
+   * if the next attempt runs something else.
+   */
   diagnose?(): Error | "renewed" | undefined;
-  /** What the child says, and what happens to it. */
+  /** A line of the child's output. */
   onLine(line: string): void;
+  /** A message about the child's lifecycle. */
   onEvent(text: string): void;
   onGiveUp(reason: string): void;
-  /** A child is gone. */
-  onEnd?(end: ChildEnd): void;
+  /** Called when a child has exited. */
+  onEnd?(ended: ChildEnd): void;
   canRetry: boolean;
-  /** A child that was ready may end as often as it likes, for the next one starts at once; code that nobody vouches for runs in it. */
+  /** The child runs untrusted code: if it was ready, its end is no failure and the next one starts at once. */
   isDisposable?: boolean;
 }
 
 export interface ChildEnd {
   generation: number;
   exit: Exit;
-  /** Why we killed it, where we did. */
+  /** Why we killed it, if we did. */
   killedFor?: "silence" | "renewal" | "stop";
   lastLines: readonly string[];
 }
 
 interface Supervisor {
-  /** Starts the child; resolves when it is ready for the first time, rejects when that will not happen. */
+  /** Starts the child. Resolves when it is first ready; rejects if supervision gives up before that. */
   start(): Promise<void>;
-  /** Resolves when a child that came after this generation is ready, with its own; rejects when none can be for now. */
+  /** Resolves with the generation of a ready child newer than `after`; rejects after giving up. */
   waitUntilReady(after: number): Promise<number>;
   getStatus(): SlotStatus;
-  /** Resolves when the child is another one than that of this generation, or none, but after `ms` at the latest. */
+  /** Resolves when the child of this generation is gone, or after `ms`. */
   waitUntilGone(generation: number, ms: number): Promise<void>;
   /**
-   * Ends the child as `stop` does, and starts the next one at once, which is no failure. Given a generation, no other child
-   * than that one is ended.
+   * Ends the child as `stop` does and starts the next one at once, without counting a failure. If `generation` is
+   * given, only the child of that generation is ended.
    */
   renew(graceMs: number, generation?: number): Promise<void>;
-  /** Drained for at most `graceMs`, then killed. What a child answered is on disk, so killing it loses nothing. */
+  /**
+   * Drains the child for at most `graceMs`, then kills it. Whatever a child acknowledged is on disk, so nothing is
+   * lost.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -64,13 +71,13 @@ interface LifeEnd {
   error?: Error;
 }
 
-/** Keeps one child alive until told to stop. */
-export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Supervisor {
-  const limits = { ...defaultLimits, ...given };
+/** Keeps one child process alive until it is stopped. */
+export function supervise(spec: ChildSpec, overrides: Partial<Limits> = {}): Supervisor {
+  const limits = { ...defaultLimits, ...overrides };
   const stopping = new AbortController();
   let state: SlotStatus["state"] = "starting";
   let restarts = 0;
-  /** How many children there were. */
+  /** Number of children started so far. */
   let generation = 0;
   let child: Child | undefined;
   let killedFor: ChildEnd["killedFor"];
@@ -79,38 +86,38 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
   let delay = limits.backoffMs;
   let running: Promise<void> | undefined;
   let isRenewing = false;
-  const childReadiness = createReadiness();
-  const firstReady = childReadiness.waitAfter(0).then(() => {});
+  const readiness = createReadiness();
+  const firstReady = readiness.waitAfter(0).then(() => {});
   firstReady.catch(() => {});
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const end = await runChild();
+      const ended = await runChild();
       if (stopping.signal.aborted) break;
       state = "restarting";
-      if (end.isRenewed) continue;
-      // Only what cannot even start is kept waiting; what lived for a moment is counted below.
-      if (end.livedMs > 0) delay = limits.backoffMs;
-      if (charge.isDisposable && end.livedMs > 0) {
+      if (ended.isRenewed) continue;
+      // Back off only while the child cannot start; short lives are counted as failures below.
+      if (ended.livedMs > 0) delay = limits.backoffMs;
+      if (spec.isDisposable && ended.livedMs > 0) {
         restarts++;
         continue;
       }
-      if (end.isFinal || hasFailedTooOften()) {
+      if (ended.isFinal || hasFailedTooOften()) {
         state = "failed";
-        charge.onGiveUp(formatGiveUpReason(end));
-        childReadiness.giveUp(end.error ?? new Error(formatGiveUpReason(end)));
-        if (!charge.canRetry) return;
+        spec.onGiveUp(formatGiveUpReason(ended));
+        readiness.giveUp(ended.error ?? new Error(formatGiveUpReason(ended)));
+        if (!spec.canRetry) return;
         await pause(limits.retryMs);
         failures = [];
-        childReadiness.reset();
+        readiness.reset();
       } else {
-        charge.onEvent(`${charge.name} ${end.reason}; starting it again`);
+        spec.onEvent(`${spec.name} ${ended.reason}; restarting`);
         await pause(delay);
         delay = Math.min(delay * 2, limits.maxBackoffMs);
       }
       restarts++;
     }
-    childReadiness.giveUp(new Error(`${charge.name} was stopped`));
+    readiness.giveUp(new Error(`${spec.name} was stopped`));
   }
 
   async function runChild(): Promise<LifeEnd> {
@@ -118,11 +125,11 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
     isRenewing = false;
     killedFor = undefined;
     try {
-      await charge.prepare?.();
+      await spec.prepare?.();
       if (stopping.signal.aborted) return { reason: "was stopped", livedMs: 0 };
-      // It was prepared for what is wanted no longer.
+      // A renewal during prepare() makes what was prepared obsolete.
       if (isRenewing) return { reason: "was renewed", livedMs: 0, isRenewed: true };
-      child = charge.start(handleLine);
+      child = spec.start(handleLine);
       generation++;
     } catch (error) {
       return { reason: (error as Error).message, livedMs: 0, isFinal: isThinkeryError(error), error: error as Error };
@@ -130,36 +137,36 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
     return watch(child);
   }
 
-  // Silence is counted in our own ticks, so that a daemon that was itself asleep does not blame its child.
+  // Silence is counted in our own ticks, so that a suspended daemon does not blame its child.
   async function watch(current: Child): Promise<LifeEnd> {
     const gone = new AbortController();
-    // Every unanswered ping listens to it.
+    // Every pending ping adds a listener.
     setMaxListeners(0, gone.signal);
     let readyAt: number | undefined;
-    let silent = 0;
-    let silentFor = 0;
+    let silentMs = 0;
+    let exceededMs = 0;
 
     async function pingChild(): Promise<void> {
       try {
-        await charge.ping(gone.signal);
+        await spec.ping(gone.signal);
       } catch {
         if (readyAt !== undefined || gone.signal.aborted) return;
         await sleep(20, undefined, { signal: gone.signal }).catch(() => {});
         return gone.signal.aborted || readyAt !== undefined ? undefined : pingChild();
       }
-      silent = 0;
+      silentMs = 0;
       if (readyAt !== undefined || gone.signal.aborted) return;
       readyAt = performance.now();
       state = "ready";
-      childReadiness.setReady(generation);
+      readiness.setReady(generation);
     }
 
     void current.listening.then(pingChild);
     const ticks = setInterval(() => {
-      silent += limits.pingMs;
+      silentMs += limits.pingMs;
       const limit = readyAt === undefined ? limits.startMs : limits.silenceMs;
-      if (silent >= limit && killedFor === undefined) {
-        silentFor = limit;
+      if (silentMs >= limit && killedFor === undefined) {
+        exceededMs = limit;
         kill(current, "silence");
       }
       if (readyAt !== undefined) void pingChild();
@@ -169,12 +176,12 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
     clearInterval(ticks);
     gone.abort();
     child = undefined;
-    childReadiness.clearReady();
-    charge.onEnd?.({ generation, exit, lastLines, ...(killedFor ? { killedFor } : {}) });
+    readiness.clearReady();
+    spec.onEnd?.({ generation, exit, lastLines, ...(killedFor ? { killedFor } : {}) });
     const reason =
-      killedFor === "silence" ? `did not answer for ${silentFor / 1000} s and was killed` : describeExit(exit);
+      killedFor === "silence" ? `did not respond for ${exceededMs / 1000} s and was killed` : describeExit(exit);
     if (readyAt !== undefined) return { reason, livedMs: performance.now() - readyAt, isRenewed: isRenewing };
-    const verdict = isRenewing ? "renewed" : charge.diagnose?.();
+    const verdict = isRenewing ? "renewed" : spec.diagnose?.();
     if (verdict instanceof Error) return { reason: verdict.message, livedMs: 0, isFinal: true, error: verdict };
     return { reason, livedMs: 0, isRenewed: verdict === "renewed" };
   }
@@ -182,7 +189,7 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
   function handleLine(line: string): void {
     lastLines.push(line);
     if (lastLines.length > 10) lastLines.shift();
-    charge.onLine(line);
+    spec.onLine(line);
   }
 
   function hasFailedTooOften(): boolean {
@@ -191,10 +198,10 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
     return failures.length >= limits.failures;
   }
 
-  function formatGiveUpReason(end: LifeEnd): string {
-    if (end.isFinal) return end.reason;
-    const said = lastLines.length > 0 ? ` Its last words: ${lastLines.join(" | ")}` : "";
-    return `${charge.name} ${end.reason}, ${failures.length} failures in a short time.${said}`;
+  function formatGiveUpReason(ended: LifeEnd): string {
+    if (ended.isFinal) return ended.reason;
+    const output = lastLines.length > 0 ? ` Last output: ${lastLines.join(" | ")}` : "";
+    return `${spec.name} ${ended.reason}; giving up after ${failures.length} failures.${output}`;
   }
 
   async function pause(ms: number): Promise<void> {
@@ -202,21 +209,21 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
   }
 
   async function endChild(graceMs: number, reason: "renewal" | "stop"): Promise<void> {
-    const last = child;
-    if (!last) return;
-    const retryTimeoutMs = AbortSignal.timeout(graceMs);
+    const current = child;
+    if (!current) return;
+    const timeout = AbortSignal.timeout(graceMs);
     if (graceMs > 0 && state === "ready") {
-      await Promise.race([charge.drain?.(retryTimeoutMs).catch(() => {}), last.exited]);
+      await Promise.race([spec.drain?.(timeout).catch(() => {}), current.exited]);
     }
-    kill(last, reason);
-    await last.exited;
+    kill(current, reason);
+    await current.exited;
   }
 
-  function kill(last: Child, reason: ChildEnd["killedFor"]): void {
-    if (child !== last) return;
-    childReadiness.clearReady();
-    // One that went down by itself meanwhile was not killed by us.
-    if (last.kill("SIGKILL")) killedFor ??= reason;
+  function kill(target: Child, reason: ChildEnd["killedFor"]): void {
+    if (child !== target) return;
+    readiness.clearReady();
+    // If it exited by itself in the meantime, we did not kill it.
+    if (target.kill("SIGKILL")) killedFor ??= reason;
   }
 
   return {
@@ -224,26 +231,26 @@ export function supervise(charge: ChildSpec, given: Partial<Limits> = {}): Super
       running ??= run();
       return firstReady;
     },
-    waitUntilReady: childReadiness.waitAfter,
-    getStatus: () => ({ name: charge.name, state, restarts, generation, ...(child?.pid ? { pid: child.pid } : {}) }),
-    async waitUntilGone(one, ms) {
-      if (child && generation === one) await Promise.race([child.exited, sleep(ms, undefined, { ref: false })]);
+    waitUntilReady: readiness.waitAfter,
+    getStatus: () => ({ name: spec.name, state, restarts, generation, ...(child?.pid ? { pid: child.pid } : {}) }),
+    async waitUntilGone(target, ms) {
+      if (child && generation === target) await Promise.race([child.exited, sleep(ms, undefined, { ref: false })]);
     },
-    async renew(graceMs, one) {
-      if (one !== undefined && !(child && generation === one)) return;
+    async renew(graceMs, target) {
+      if (target !== undefined && !(child && generation === target)) return;
       isRenewing = true;
       await endChild(graceMs, "renewal");
     },
     async stop(graceMs) {
       stopping.abort();
       await endChild(graceMs, "stop");
-      // One that was never started has nobody else to tell those who wait.
+      // If it was never started, run() is what rejects the pending waits.
       await (running ??= run());
     },
   };
 }
 
 function describeExit(exit: Exit): string {
-  if (exit.error) return `could not be started (${exit.error.message})`;
-  return exit.signal ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
+  if (exit.error) return `failed to start (${exit.error.message})`;
+  return exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
 }

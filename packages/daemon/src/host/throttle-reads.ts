@@ -1,40 +1,39 @@
 import type { Readable } from "node:stream";
 
-/** So much is read at a time; then the writer waits. */
-const maxChunkBytes = 2 * 1024 * 1024;
-const pauseMs = 100;
+/** Maximum bytes read per interval; beyond that, the writer is blocked. */
+const maxBytesPerInterval = 2 * 1024 * 1024;
+const intervalMs = 100;
 
-/** Reads a stream no faster than it can be dealt with beside everything else that a daemon does. */
-export function throttleReads(stream: Readable, onChunk: (chunk: Buffer) => void): { rush(): void } {
-  let read = 0;
-  let began = performance.now();
-  let waiting: ReturnType<typeof setTimeout> | undefined;
-  let isRushed = false;
+/** Reads a stream at a limited rate, so that a fast writer does not starve the daemon's other work. */
+export function throttleReads(stream: Readable, onChunk: (chunk: Buffer) => void): { disable(): void } {
+  let bytesRead = 0;
+  let startedAt = performance.now();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isDisabled = false;
 
   const resume = () => {
-    clearTimeout(waiting);
-    waiting = undefined;
-    read = 0;
-    began = performance.now();
+    clearTimeout(timer);
+    timer = undefined;
+    bytesRead = 0;
+    startedAt = performance.now();
     stream.resume();
   };
 
   stream.on("error", () => {});
   stream.on("data", (chunk: Buffer) => {
     onChunk(chunk);
-    read += chunk.length;
-    if (isRushed || waiting || read < maxChunkBytes) return;
-    const rest = pauseMs - (performance.now() - began);
-    // It took its time by itself.
-    if (rest <= 0) return resume();
+    bytesRead += chunk.length;
+    if (isDisabled || timer || bytesRead < maxBytesPerInterval) return;
+    const remainingMs = intervalMs - (performance.now() - startedAt);
+    if (remainingMs <= 0) return resume();
     stream.pause();
-    waiting = setTimeout(resume, rest);
+    timer = setTimeout(resume, remainingMs);
   });
 
   return {
-    /** From now on there is no hurry to be feared: whoever wrote is gone. */
-    rush() {
-      isRushed = true;
+    /** Reads the rest at full speed, once the writer is gone. */
+    disable() {
+      isDisabled = true;
       resume();
     },
   };

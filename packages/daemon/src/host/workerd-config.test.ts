@@ -48,46 +48,46 @@ test("no character can end a string early", () => {
 });
 
 test("main gets a service and a binding for each slot", () => {
-  const made = formatMainConfig(config);
+  const text = formatMainConfig(config);
   for (const n of [0, 1]) {
-    expect(made).toContain(`(name = "sandbox-${n}", external = (address = "unix:/run/sandbox-${n}.sock"`);
-    expect(made).toContain(`(name = "SANDBOX_${n}", service = "sandbox-${n}")`);
+    expect(text).toContain(`(name = "sandbox-${n}", external = (address = "unix:/run/sandbox-${n}.sock"`);
+    expect(text).toContain(`(name = "SANDBOX_${n}", service = "sandbox-${n}")`);
   }
-  expect(made).not.toContain("SANDBOX_2");
+  expect(text).not.toContain("SANDBOX_2");
 });
 
-test("slots are lent by one object that is never evicted, and where there are none, there is no pool", () => {
-  const made = formatMainConfig(config);
-  expect(made).toContain(
+test("one object that is never evicted leases the slots; without slots there is no pool", () => {
+  const text = formatMainConfig(config);
+  expect(text).toContain(
     `(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`,
   );
-  expect(made).toContain(`(className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true)`);
-  expect(made).toContain(`(name = "SLOT_COUNT", json = "2")`);
+  expect(text).toContain(`(className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true)`);
+  expect(text).toContain(`(name = "SLOT_COUNT", json = "2")`);
   expect(formatMainConfig({ ...config, sandboxSockets: [] })).not.toMatch(/slot-?pool/i);
 });
 
-test("main is told what code and commands may use", () => {
-  const made = formatMainConfig({
+test("main gets the limits of code and commands", () => {
+  const text = formatMainConfig({
     ...config,
     sandbox: { ...config.sandbox, maxRunsPerSlot: 77 },
     linux: { ...config.linux, maxProcesses: 3 },
   });
-  expect(made).toMatch(/\(name = "SANDBOX_LIMITS", json = "\{.*\\"maxRunsPerSlot\\":77.*\}"\)/);
-  expect(made).toMatch(/\(name = "LINUX_LIMITS", json = "\{.*\\"maxProcesses\\":3.*\}"\)/);
+  expect(text).toMatch(/\(name = "SANDBOX_LIMITS", json = "\{.*\\"maxRunsPerSlot\\":77.*\}"\)/);
+  expect(text).toMatch(/\(name = "LINUX_LIMITS", json = "\{.*\\"maxProcesses\\":3.*\}"\)/);
 });
 
-test("the entry is the first module and the page cannot be written", () => {
-  const made = formatMainConfig(config);
-  expect(made.indexOf("/dist/main.js")).toBeLessThan(made.indexOf("/dist/chunk.js"));
-  expect(made).toContain(`(name = "page", disk = (path = "/dist/page"))`);
+test("the entry is the first module and the page is read-only", () => {
+  const text = formatMainConfig(config);
+  expect(text.indexOf("/dist/main.js")).toBeLessThan(text.indexOf("/dist/chunk.js"));
+  expect(text).toContain(`(name = "page", disk = (path = "/dist/page"))`);
 });
 
-test("keys come from the environment, and only the door to models reaches this machine", () => {
-  const made = formatMainConfig(config);
-  expect(made).toContain(`(name = "OPENAI_API_KEY", fromEnvironment = "OPENAI_API_KEY")`);
-  expect(made).toContain(`(name = "internet", network = (allow = ["public"],`);
-  expect(made).toContain(`globalOutbound = "internet"`);
-  expect(made.match(/"local"/g)).toHaveLength(1);
+test("API keys come from the environment, and only the models service reaches this machine", () => {
+  const text = formatMainConfig(config);
+  expect(text).toContain(`(name = "OPENAI_API_KEY", fromEnvironment = "OPENAI_API_KEY")`);
+  expect(text).toContain(`(name = "internet", network = (allow = ["public"],`);
+  expect(text).toContain(`globalOutbound = "internet"`);
+  expect(text.match(/"local"/g)).toHaveLength(1);
 });
 
 test("an IPv6 address is written with brackets", () => {
@@ -95,7 +95,7 @@ test("an IPv6 address is written with brackets", () => {
 });
 
 test("a sandbox has no network and little memory", () => {
-  const made = formatSandboxConfig({ socket: "/run/s.sock", modules: [{ name: "s.js", path: "/s.js" }], memoryMb: 77 });
-  expect(made).toContain("network = (allow = [])");
-  expect(made).toContain(`v8Flags = ["--max-old-space-size=77"]`);
+  const text = formatSandboxConfig({ socket: "/run/s.sock", modules: [{ name: "s.js", path: "/s.js" }], memoryMb: 77 });
+  expect(text).toContain("network = (allow = [])");
+  expect(text).toContain(`v8Flags = ["--max-old-space-size=77"]`);
 });

@@ -7,11 +7,10 @@ import type {
   WorkspaceLimits,
 } from "@thinkery/sdk/internal";
 
-/** The text of workerd's configuration. Nothing here touches the disk. */
-
+/** A module of a Worker, as listed in workerd's configuration. */
 export interface Module {
   name: string;
-  /** Absolute; workerd reads it by itself. */
+  /** Absolute; workerd reads the file itself. */
   path: string;
 }
 
@@ -20,12 +19,12 @@ export interface MainConfig {
   port: number;
   /** The entry comes first. */
   modules: Module[];
-  /** Of the Worker that lends the slots. */
+  /** Modules of the Worker that leases the slots. */
   slotPool: Module[];
   objects: string;
   blobs: string;
   page: string;
-  /** Where the daemon talks to main. */
+  /** Socket on which the daemon reaches main. */
   mainSocket: string;
   hostSocket: string;
   hostKey: string;
@@ -35,10 +34,10 @@ export interface MainConfig {
   startedAt: string;
   allowedHosts: string[];
   allowedOrigins: string[];
-  /** Origins of this machine or its network that tools may call. */
+  /** Origins on this machine or its network that tools may call. */
   toolOrigins: string[];
   providers: string[];
-  /** Environment variables of this process that main finds under their own names: keys and addresses of models. */
+  /** Environment variables passed to main under the same name: API keys and base URLs of models. */
   variables: string[];
   models: ModelConfig;
   turn: TurnLimits;
@@ -51,15 +50,16 @@ export interface MainConfig {
 interface SandboxConfig {
   socket: string;
   modules: Module[];
-  /** Of the JavaScript heap. */
+  /** Maximum size of the JavaScript heap. */
   memoryMb: number;
 }
 
-/** The environment variable in which main finds the key; a config file would keep it on the disk. */
+/** Environment variable that holds the signing key for main. A config file would leave it on disk. */
 export const signingKeyVariable = "THINKERY_SIGNING_KEY";
 
 const compatibilityDate = "2026-10-01";
 
+/** Formats workerd's configuration for main. */
 export function formatMainConfig(config: MainConfig): string {
   const classes = ["Think", "Agency", "User"];
   const slots = config.sandboxSockets.map((socket, index) => ({
@@ -71,7 +71,7 @@ export function formatMainConfig(config: MainConfig): string {
   const services = [
     `(name = "main", worker = .main)`,
     `(name = "internet", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true)))`,
-    // For the door to models only: local servers of models live on loopback, which nothing else in main may reach.
+    // Only for calls to models: local model servers listen on loopback, which nothing else in main may reach.
     `(name = "models", network = (allow = ["public", "private", "local"], tlsOptions = (trustBrowserCas = true)))`,
     `(name = "objects", disk = (path = ${formatText(config.objects)}, writable = true))`,
     `(name = "blobs", disk = (path = ${formatText(config.blobs)}, writable = true))`,
@@ -107,7 +107,7 @@ export function formatMainConfig(config: MainConfig): string {
     `(name = "LINUX_LIMITS", json = ${formatJson(config.linux)})`,
     `(name = "WORKSPACE_LIMITS", json = ${formatJson(config.workspace)})`,
     `(name = "BOOT", json = ${formatJson(config.boot)})`,
-    // From the environment, like the signing key: the configuration stays on the disk.
+    // From the environment, like the signing key, because the configuration stays on disk.
     ...config.variables.map((name) => `(name = ${formatText(name)}, fromEnvironment = ${formatText(name)})`),
     `(name = "SIGNING_KEY", fromEnvironment = "${signingKeyVariable}")`,
   ];
@@ -137,8 +137,8 @@ ${slots.length > 0 ? formatSlotPool(config) : ""}`;
 }
 
 /**
- * The Worker that lends the slots. It is apart from main's: that one may be the user's own, and its objects may live in
- * different isolates. It remembers whose code is in which process, so it must never be evicted.
+ * The Worker that leases the slots. It is separate from main's Worker, which may be a custom one whose objects may live
+ * in different isolates. It remembers whose code runs in which process, so it must never be evicted.
  */
 function formatSlotPool({ slotPool, sandboxSockets, sandbox }: MainConfig): string {
   return `
@@ -156,7 +156,7 @@ const slotPool :Workerd.Worker = (
 `;
 }
 
-/** A slot for untrusted code: no network, little memory, reachable only through its socket. */
+/** Formats workerd's configuration for untrusted code: no network, little memory, reachable only through its socket. */
 export function formatSandboxConfig(config: SandboxConfig): string {
   return `using Workerd = import "/workerd/workerd.capnp";
 
@@ -190,12 +190,12 @@ function formatList(items: string[]): string {
   return items.length === 0 ? "[]" : `[\n    ${items.join(",\n    ")},\n  ]`;
 }
 
-/** A Cap'n Proto string: quotes, backslashes and control characters are written so that none can end it. */
+/** Formats a Cap'n Proto string; escapes quotes, backslashes and control characters so that none can end it. */
 export function formatText(value: string): string {
   const escaped = Array.from(value, (char) => {
     if (char === '"' || char === "\\") return `\\${char}`;
-    const control = char < " " || char === "\x7f";
-    return control ? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}` : char;
+    const isControl = char < " " || char === "\x7f";
+    return isControl ? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}` : char;
   });
   return `"${escaped.join("")}"`;
 }

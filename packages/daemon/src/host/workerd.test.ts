@@ -6,7 +6,7 @@ test("the binary for this machine is found", () => {
   expect(existsSync(findWorkerdBinary())).toBe(true);
 });
 
-test("a machine workerd is not made for, or a binary that is not installed, is one clear sentence", () => {
+test("an unsupported platform and a missing binary are clear errors", () => {
   expect(() => findWorkerdBinary("sunos", "sparc")).toThrow("does not run on sunos sparc");
   expect(() =>
     findWorkerdBinary("darwin", process.arch === "arm64" && process.platform === "darwin" ? "x64" : "arm64"),

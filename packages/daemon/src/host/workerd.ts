@@ -11,12 +11,13 @@ const packages: Record<string, string> = {
   "linux x64": "@cloudflare/workerd-linux-64",
 };
 
-/** The path of the workerd binary for this machine. */
+/** Returns the path of the workerd binary for this machine. */
 export function findWorkerdBinary(platform = process.platform as string, arch = process.arch as string): string {
   const name = packages[`${platform} ${arch}`];
-  if (!name) throw fail("unavailable", `Thinkery does not run on ${platform} ${arch}: workerd is not made for it.`);
+  if (!name)
+    throw fail("unavailable", `Thinkery does not run on ${platform} ${arch}: there is no workerd binary for it.`);
   try {
-    // From the workerd package, beside or below which every package manager puts the binary's own package.
+    // Resolved from the workerd package, because package managers put the binary's package beside or below it.
     const require = createRequire(createRequire(import.meta.url).resolve("workerd/package.json"));
     const path = require.resolve(`${name}/bin/workerd`);
     accessSync(path, constants.X_OK);
@@ -24,14 +25,14 @@ export function findWorkerdBinary(platform = process.platform as string, arch = 
   } catch {
     throw fail(
       "unavailable",
-      `The workerd binary (${name}) is missing or cannot be run; run npm install and try again.`,
+      `The workerd binary (${name}) is missing or not executable. Run npm install and try again.`,
     );
   }
 }
 
-/** Lays out what a workerd starts from: its configuration, and a place for its socket. */
+/** Writes the configuration and removes a leftover socket file. */
 export async function prepareWorkerd(configFile: string, config: string, socket: string): Promise<void> {
-  // It does not bind over a socket file that its predecessor left.
+  // workerd does not bind over a socket file that its predecessor left.
   await rm(socket, { force: true });
   await writeFile(configFile, config, { mode: 0o600 });
 }
@@ -48,9 +49,9 @@ export function startWorkerd({ configFile, env = {}, lockFd, onLine }: WorkerdOp
   return startChild({ command, args, env, lockFd, onLine });
 }
 
-/** The command of a workerd that serves what a configuration says, and reports on its descriptor that it does. */
+/** Returns the command that serves a configuration and reports on `controlFd` when it listens. */
 export function toServeCommand(configFile: string, { experimental = false } = {}): [string, ...string[]] {
-  // Without the import path, an absolute path in the config is not looked up on the disk.
+  // Without the import path, absolute paths in the config are not looked up on disk.
   const args = ["serve", configFile, "--import-path=/", `--control-fd=${controlFd}`];
   return [findWorkerdBinary(), ...args, ...(experimental ? ["--experimental"] : [])];
 }

@@ -4,29 +4,29 @@ import { fail, findNameIssue, nameRules, type Script } from "@thinkery/sdk";
 
 export interface FoundScript {
   name: string;
-  /** As messages call it, without the place on this machine. */
+  /** Its name in messages, without the path on this machine. */
   file: string;
   script: Script;
 }
 
 export interface ScriptFolders {
   listNames(): Promise<string[]>;
-  /** Read from the disk on every ask, and parsed when it changed. */
+  /** Reads the file state on every call; parses again only if the file changed. */
   find(name: string): Promise<FoundScript | undefined>;
 }
 
 const extensions = [".yaml", ".yml"];
 const maxScriptBytes = 1024 * 1024;
 
-/** The folders in which scripts lie; earlier ones win. */
+/** Finds scripts in several folders; earlier folders take precedence. */
 export function openScriptFolders(folders: readonly string[]): ScriptFolders {
   const parsed = new Map<string, { stamp: string; script: Script }>();
 
   async function listNames(): Promise<string[]> {
     const lists = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
     const found = lists.flat().flatMap((file) => {
-      const ending = extensions.find((candidate) => file.endsWith(candidate));
-      const name = ending && file.slice(0, -ending.length);
+      const extension = extensions.find((candidate) => file.endsWith(candidate));
+      const name = extension && file.slice(0, -extension.length);
       return name && isName(name) ? [name] : [];
     });
     return [...new Set(found)].toSorted();
@@ -34,16 +34,16 @@ export function openScriptFolders(folders: readonly string[]): ScriptFolders {
 
   async function find(name: string): Promise<FoundScript | undefined> {
     if (!isName(name))
-      throw fail("bad_request", "This cannot be the name of a script; use letters, digits, and . _ - after the first.");
+      throw fail("bad_request", "Invalid script name. Use letters, digits, and . _ - after the first character.");
     const path = await locate(name);
     if (!path) return undefined;
     const file = `scripts/${basename(path)}`;
     const { size, mtimeMs, ino } = await stat(path);
     if (size > maxScriptBytes) throw fail("too_large", `${file} is larger than 1 MiB.`);
     const stamp = `${size} ${mtimeMs} ${ino}`;
-    const before = parsed.get(path);
-    if (before?.stamp === stamp) return { name, file, script: before.script };
-    // Only here: a host that plays no script need not load the parser.
+    const cached = parsed.get(path);
+    if (cached?.stamp === stamp) return { name, file, script: cached.script };
+    // Imported lazily: a host that runs no script does not need the parser.
     const { parseScript } = await import("./parse.ts");
     const script = parseScript(file, await readFile(path, "utf8"));
     parsed.set(path, { stamp, script });
@@ -52,8 +52,8 @@ export function openScriptFolders(folders: readonly string[]): ScriptFolders {
 
   async function locate(name: string): Promise<string | undefined> {
     for (const folder of folders) {
-      for (const ending of extensions) {
-        const path = join(folder, name + ending);
+      for (const extension of extensions) {
+        const path = join(folder, name + extension);
         if (await isInside(folder, path)) return path;
       }
     }
@@ -63,11 +63,11 @@ export function openScriptFolders(folders: readonly string[]): ScriptFolders {
   return { listNames, find };
 }
 
-// A link must not lead out of the folder: a repository could bring one that points at anything.
+// A symbolic link must not lead out of the folder: a cloned repository could link to any file.
 async function isInside(folder: string, path: string): Promise<boolean> {
   try {
-    const [real, home] = await Promise.all([realpath(path), realpath(folder)]);
-    return dirname(real) === home && (await stat(real)).isFile();
+    const [realFile, realFolder] = await Promise.all([realpath(path), realpath(folder)]);
+    return dirname(realFile) === realFolder && (await stat(realFile)).isFile();
   } catch {
     return false;
   }

@@ -1,7 +1,7 @@
-import { fail, type Problem, validateScript, type Script } from "@thinkery/sdk";
+import { fail, type ValidationIssue, validateScript, type Script } from "@thinkery/sdk";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 
-/** Reads the text of a script. `file` is how messages call it. */
+/** Parses and validates a script. `file` is its name in error messages. */
 export function parseScript(file: string, text: string): Script {
   const lines = new LineCounter();
   const formatPosition = (offset: number) => {
@@ -13,23 +13,23 @@ export function parseScript(file: string, text: string): Script {
   if (error)
     throw fail(
       "bad_request",
-      `${file}, ${formatPosition(error.pos[0])}: this is not valid YAML (${lowercaseFirst(error.message)}).`,
+      `${file}, ${formatPosition(error.pos[0])}: invalid YAML (${lowercaseFirst(error.message)}).`,
     );
 
-  const { script, problems } = validateScript(toPlainValue(file, document));
+  const { script, issues } = validateScript(toPlainValue(file, document));
   if (script) return script;
-  const told = problems.map(({ path, message }) => ({
+  const located = issues.map(({ path, message }) => ({
     path,
     message: `${message} (${formatPosition(findOffset(document, path))})`,
   }));
-  const { path = [], message = "not valid" } = problems[0] ?? {};
+  const { path = [], message = "invalid script" } = issues[0] ?? {};
   const subject = path.length > 0 ? `${path.join(".")}: ` : "";
   throw fail("bad_request", `${file}, ${formatPosition(findOffset(document, path))}: ${subject}${message}.`, {
-    problems: told,
+    issues: located,
   });
 }
 
-// Without the parser's excerpts: a message must not show what else is in a file.
+// prettyErrors off: a message must not quote the file, which may contain secrets.
 function readDocument(file: string, text: string, lineCounter: LineCounter): Document {
   try {
     return parseDocument(text.replace(/^\uFEFF/, ""), { lineCounter, prettyErrors: false });
@@ -42,12 +42,12 @@ function toPlainValue(file: string, document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {
-    throw fail("bad_request", `${file} refers to its own parts too often, or to some that are not there.`);
+    throw fail("bad_request", `${file} has too many aliases, or an alias without an anchor.`);
   }
 }
 
-// What is missing is looked for where it should have been.
-function findOffset(document: Document, path: Problem["path"]): number {
+// For a missing value, returns the offset of its closest existing parent.
+function findOffset(document: Document, path: ValidationIssue["path"]): number {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
     if (isNode(node) && node.range) return node.range[0];

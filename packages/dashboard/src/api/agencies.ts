@@ -14,7 +14,6 @@ const agencyLists = new Map<string, Source<Pages<Agency>>>();
 const contents = new Map<string, Source<AgencyContents>>();
 const agents = new Map<string, Source<Agent>>();
 
-/** The agencies of a user. */
 export function getAgenciesSource(user: string): Source<Pages<Agency>> {
   return getOrCreate(agencyLists, user, () =>
     createSource(
@@ -28,7 +27,7 @@ export function getAgenciesSource(user: string): Source<Pages<Agency>> {
   );
 }
 
-/** What is in an agency. */
+/** The agents and blueprints of an agency. */
 export function getContentsSource(agency: string): Source<AgencyContents> {
   const params = { agency };
   return getOrCreate(contents, agency, () =>
@@ -36,8 +35,8 @@ export function getContentsSource(agency: string): Source<AgencyContents> {
       async () => {
         const [agentPages, { blueprints }] = await Promise.all([
           readPages(async (query) => {
-            const answer = await call("listAgents", { params, query });
-            return { items: answer.agents, next: answer.next };
+            const { agents, next } = await call("listAgents", { params, query });
+            return { items: agents, next };
           }),
           call("listBlueprints", { params }),
         ]);
@@ -48,19 +47,19 @@ export function getContentsSource(agency: string): Source<AgencyContents> {
   );
 }
 
-/** One agent, asked for again whenever its agency changes. */
+/** One agent, reloaded whenever its agency changes. */
 export function useAgent(agency: string, agent: string): Snapshot<Agent> {
-  const around = useSource(getContentsSource(agency));
+  const agencyContents = useSource(getContentsSource(agency));
   const source = getAgentSource(agency, agent);
   const own = useSource(source);
   useEffect(() => {
-    if (around.at) void source.reload();
-  }, [source, around.at]);
-  const listed = around.value?.agents.items.find((item) => item.name === agent);
+    if (agencyContents.at) void source.reload();
+  }, [source, agencyContents.at]);
+  const listed = agencyContents.value?.agents.items.find((item) => item.name === agent);
   return own.value || !listed ? own : { ...own, value: listed };
 }
 
-/** Nothing of one person is shown to the next. */
+/** Drops all cached data so that it is not shown to the next user who logs in. */
 export function forgetAgencies(): void {
   agencyLists.clear();
   contents.clear();
@@ -73,10 +72,10 @@ function getAgentSource(agency: string, agent: string): Source<Agent> {
   );
 }
 
-function getOrCreate<T>(sources: Map<string, Source<T>>, key: string, make: () => Source<T>): Source<T> {
-  const known = sources.get(key);
-  if (known) return known;
-  const made = make();
-  sources.set(key, made);
-  return made;
+function getOrCreate<T>(sources: Map<string, Source<T>>, key: string, create: () => Source<T>): Source<T> {
+  const existing = sources.get(key);
+  if (existing) return existing;
+  const source = create();
+  sources.set(key, source);
+  return source;
 }

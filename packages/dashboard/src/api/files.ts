@@ -2,7 +2,7 @@ import { type Branch, errorFromBody, fail, type FileInfo, parseFilePath, type Ve
 import { call } from "./host.ts";
 import { createSource, type Source } from "./source.ts";
 
-/** Whose files are meant, and on which branch if not on main. */
+/** Identifies an agent's files, on main unless a branch is given. */
 export interface Workspace {
   agency: string;
   agent: string;
@@ -12,7 +12,7 @@ export interface Workspace {
 export interface Listing {
   files: FileInfo[];
   version: number;
-  /** There are more than we asked for. */
+  /** Whether there are files beyond those listed. */
   more: boolean;
 }
 
@@ -20,23 +20,26 @@ const pageSize = 500;
 const maxPages = 20;
 
 export function createListingSource({ branch, ...params }: Workspace): Source<Listing> {
-  const here = branch === undefined ? {} : { branch };
-  let known: Listing | undefined;
+  const branchQuery = branch === undefined ? {} : { branch };
+  let cached: Listing | undefined;
   return createSource(async () => {
-    // A list of many pages is not read again where nothing is other than it was.
+    // A list of several pages is only read again if the version has changed.
     if (
-      known &&
-      known.files.length > pageSize &&
-      known.version === (await call("listFiles", { params, query: { ...here, limit: 1 } })).version
+      cached &&
+      cached.files.length > pageSize &&
+      cached.version === (await call("listFiles", { params, query: { ...branchQuery, limit: 1 } })).version
     )
-      return known;
+      return cached;
     const files: FileInfo[] = [];
-    let query: { limit: number; branch?: string; after?: string; version?: number } = { ...here, limit: pageSize };
+    let query: { limit: number; branch?: string; after?: string; version?: number } = {
+      ...branchQuery,
+      limit: pageSize,
+    };
     for (let page = 0; ; page++) {
-      const { files: some, version, next } = await call("listFiles", { params, query });
-      files.push(...some);
-      if (next === undefined || page === maxPages) return (known = { files, version, more: next !== undefined });
-      // However many pages it has, it is a list of one moment.
+      const { files: pageFiles, version, next } = await call("listFiles", { params, query });
+      files.push(...pageFiles);
+      if (next === undefined || page === maxPages) return (cached = { files, version, more: next !== undefined });
+      // Later pages ask for the same version so that the list is consistent.
       query = { ...query, after: next, ...(version > 0 && { version }) };
     }
   });
@@ -59,7 +62,7 @@ export async function listVersions({ branch, ...params }: Workspace, { path, tur
   return call("listVersions", { params, query });
 }
 
-/** The latest versions, whatever they changed. */
+/** The latest versions of the whole workspace. */
 export function createLatestSource(workspace: Workspace): Source<Version[]> {
   return createSource(async () => (await listVersions(workspace)).versions);
 }
@@ -68,48 +71,47 @@ export function createBranchesSource({ agency, agent }: Workspace): Source<Branc
   return createSource(async () => (await call("listBranches", { params: { agency, agent } })).branches);
 }
 
-/** Where a file is on the host. */
 export function buildFileUrl(
   workspace: Workspace,
   path: string,
-  at: { version?: number | undefined; download?: boolean } = {},
+  options: { version?: number | undefined; download?: boolean } = {},
 ): string {
   const names = parseFilePath(path).split("/").map(encodeURIComponent).join("/");
-  return `${buildAgentPath(workspace)}/files/${names}${buildQuery({ branch: workspace.branch, version: at.version, download: at.download ? 1 : undefined })}`;
+  return `${buildAgentPath(workspace)}/files/${names}${buildQuery({ branch: workspace.branch, version: options.version, download: options.download ? 1 : undefined })}`;
 }
 
-/** All files as a zip, or those of a folder. */
+/** URL of a zip with all files, or with those of a folder. */
 export function buildArchiveUrl(workspace: Workspace, under?: string): string {
   return `${buildAgentPath(workspace)}/archive${buildQuery({ branch: workspace.branch, under })}`;
 }
 
-export async function readText(address: string, signal: AbortSignal): Promise<string> {
-  const answer = await fetch(address, { signal }).catch(() => {
+export async function readText(url: string, signal: AbortSignal): Promise<string> {
+  const response = await fetch(url, { signal }).catch(() => {
     signal.throwIfAborted();
-    throw fail("unavailable", "The host does not answer.");
+    throw fail("unavailable", "The host is not responding.");
   });
-  if (!answer.ok)
+  if (!response.ok)
     throw (
-      errorFromBody(await answer.json().catch(() => undefined)) ??
-      fail("internal", `The host answered ${answer.status} without saying why.`)
+      errorFromBody(await response.json().catch(() => undefined)) ??
+      fail("internal", `The host responded with status ${response.status}.`)
     );
   const isText =
-    answer.headers.get("x-thinkery-kind") === "text" || isReadable(answer.headers.get("content-type") ?? "");
-  if (!isText) throw fail("unsupported_media", "It is not text. Download it to see what it is.");
-  return answer.text();
+    response.headers.get("x-thinkery-kind") === "text" || isReadable(response.headers.get("content-type") ?? "");
+  if (!isText) throw fail("unsupported_media", "Not a text file. Download it to view it.");
+  return response.text();
 }
 
-/** May a person read what is of this type? */
+/** Returns whether files of this type can be shown as text. */
 export function isReadable(mediaType: string): boolean {
   return /^text\/|^application\/(?:json|javascript|xml|yaml|x-ndjson|sql)\b|\+(?:json|xml)\b/.test(mediaType);
 }
 
-/** Makes an empty file; one that is there already is left alone, and that is an error. */
+/** Creates an empty file. Throws if the file already exists. */
 export async function createFile(workspace: Workspace, path: string): Promise<void> {
   await sendFile(buildFileUrl(workspace, path), new Blob([]), { headers: { "if-none-match": "*" } });
 }
 
-/** Moves a file, or a folder with all that is in it, as one version. */
+/** Moves a file, or a folder with its contents, as one version. */
 export async function moveFile({ branch, ...params }: Workspace, path: string, to: string): Promise<void> {
   await call("editFiles", { params, query: branch ? { branch } : {}, body: { edits: [{ move: path, to }] } });
 }
@@ -127,23 +129,23 @@ interface SendOptions {
   onProgress?(share: number): void;
 }
 
-/** Writes a file. `fetch` does not tell how far it is, so this is the older way to ask. */
+/** Writes a file. Uses XMLHttpRequest because `fetch` does not report upload progress. */
 export function sendFile(
-  address: string,
+  url: string,
   body: Blob,
   { headers = {}, signal, onProgress }: SendOptions = {},
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("PUT", address);
+    request.open("PUT", url);
     request.setRequestHeader("content-type", "application/octet-stream");
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0));
     request.addEventListener("load", () => (request.status < 300 ? resolve() : reject(parseError(request))));
     request.addEventListener("error", () =>
-      reject(fail("unavailable", "The host does not answer, or ended the upload.")),
+      reject(fail("unavailable", "The host is not responding or closed the connection.")),
     );
-    request.addEventListener("abort", () => reject(fail("unavailable", "Canceled.")));
+    request.addEventListener("abort", () => reject(fail("unavailable", "Canceled")));
     const abort = () => request.abort();
     signal?.addEventListener("abort", abort);
     request.addEventListener("loadend", () => signal?.removeEventListener("abort", abort));
@@ -154,9 +156,12 @@ export function sendFile(
 
 function parseError(request: XMLHttpRequest): Error {
   try {
-    return errorFromBody(JSON.parse(request.responseText)) ?? fail("internal", `The host answered ${request.status}.`);
+    return (
+      errorFromBody(JSON.parse(request.responseText)) ??
+      fail("internal", `The host responded with status ${request.status}.`)
+    );
   } catch {
-    return fail("internal", `The host answered ${request.status} without saying why.`);
+    return fail("internal", `The host responded with status ${request.status}.`);
   }
 }
 
@@ -165,7 +170,7 @@ function buildAgentPath({ agency, agent }: Workspace): string {
 }
 
 function buildQuery(query: Record<string, string | number | undefined>): string {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
-  return given.size > 0 ? `?${given}` : "";
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
+  return params.size > 0 ? `?${params}` : "";
 }

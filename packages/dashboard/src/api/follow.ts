@@ -4,7 +4,7 @@ import type { Follow } from "./source.ts";
 
 const reconnectListeners = new Set<() => void>();
 
-/** Follows an object of the host by its revision. */
+/** Follows an object on the host by its revision number. */
 export function followObject(path: string): Follow {
   return (changed, connection) => {
     let revision: number | undefined;
@@ -17,7 +17,7 @@ export function followObject(path: string): Follow {
           changed();
         },
         onConnection(connected) {
-          // What happened while the line was down is unknown, so the first word after it counts as news.
+          // Changes may have been missed while disconnected, so the first state after reconnecting counts as a change.
           if (!connected) revision = undefined;
           connection(connected);
         },
@@ -35,13 +35,13 @@ export function followObject(path: string): Follow {
   };
 }
 
-/** For what the host tells nobody of: looks again now and then, for as long as the page is being looked at. */
-export function pollWhileVisible(interval: number): Follow {
+/** Polls for data that the host sends no change events for, while the page is visible. */
+export function pollWhileVisible(intervalMs: number): Follow {
   return (changed) => {
     const poll = () => {
       if (document.visibilityState === "visible") changed();
     };
-    const timer = setInterval(poll, interval);
+    const timer = setInterval(poll, intervalMs);
     document.addEventListener("visibilitychange", poll);
     return () => {
       clearInterval(timer);
@@ -50,13 +50,13 @@ export function pollWhileVisible(interval: number): Follow {
   };
 }
 
-/** Called when a person does not want to wait. Returns how to leave. */
-export function onReconnect(redial: () => void): () => void {
-  reconnectListeners.add(redial);
-  return () => void reconnectListeners.delete(redial);
+/** Subscribes to `reconnectAll`; returns an unsubscribe function. */
+export function onReconnect(listener: () => void): () => void {
+  reconnectListeners.add(listener);
+  return () => void reconnectListeners.delete(listener);
 }
 
-/** Tries every line again now instead of waiting for its next turn. */
+/** Reconnects everything now instead of waiting for the next attempt. */
 export function reconnectAll(): void {
   for (const reconnect of reconnectListeners) reconnect();
 }

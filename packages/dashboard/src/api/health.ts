@@ -6,10 +6,10 @@ import { createSource, type Source } from "./source.ts";
 
 const pollIntervalMs = 15_000;
 
-/** How the host is, asked now and then while the page is being looked at. */
+/** Health of the host, polled while the page is visible. */
 export const health: Source<Health> = createSource(async () => {
-  const answer = await call("health");
-  // To strangers the host says only that it is well: then we have become one.
-  if (answer.version === undefined) void checkLogin();
-  return answer;
+  const result = await call("health");
+  // Without a login the response has no version, so a missing one means that the session has ended.
+  if (result.version === undefined) void checkLogin();
+  return result;
 }, pollWhileVisible(pollIntervalMs));

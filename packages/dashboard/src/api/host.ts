@@ -1,14 +1,14 @@
 import { isThinkeryError } from "@thinkery/sdk";
 import { type Caller, createCaller } from "@thinkery/sdk/client";
 
-// The page only ever talks to where it came from; no address of a host is read from anywhere else.
+// The page only talks to the origin it was loaded from.
 const client = createCaller({ url: "" });
 
 let unauthorizedHandler = () => {};
 
-/** Tells when an answer shows that nobody is logged in any more. */
-export function setUnauthorizedHandler(listener: () => void): void {
-  unauthorizedHandler = listener;
+/** Sets the function called when a response shows that the session has ended. */
+export function setUnauthorizedHandler(handler: () => void): void {
+  unauthorizedHandler = handler;
 }
 
 export const call: Caller["call"] = async (name, ...input) => {
@@ -21,7 +21,7 @@ export const call: Caller["call"] = async (name, ...input) => {
 };
 
 export function buildSocketUrl(path: string): string {
-  const address = new URL(path, window.location.origin);
-  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
-  return address.href;
+  const url = new URL(path, window.location.origin);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  return url.href;
 }

@@ -1,4 +1,4 @@
-/** The code in a login link or in its fragment, or the text itself when it is a bare code. */
+/** Returns the code in a login link or in its fragment, or the text itself if it is a bare code. */
 export function parseLoginCode(text: string): string | undefined {
   const trimmed = text.trim();
   const hash = trimmed.indexOf("#");
@@ -6,7 +6,7 @@ export function parseLoginCode(text: string): string | undefined {
   return /^[\w.~-]+$/.test(trimmed) ? trimmed : undefined;
 }
 
-/** Takes the code out of the address bar before anything else can read it or a person can share it. */
+/** Returns the code and removes it from the address bar, so that it is neither read by others nor shared by accident. */
 export function takeCode(): string | undefined {
   const { hash, pathname, search } = window.location;
   if (!hash.startsWith("#code=")) return undefined;

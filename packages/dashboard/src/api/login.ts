@@ -15,22 +15,22 @@ const login = createStore<Login>({ state: "checking" });
 
 export const useLogin = () => useStore(login);
 
-/** What the person may do here; the host decides, this only spares them buttons that would be refused. */
+/** Whether the user has a scope. The host enforces it; this only hides buttons that would be rejected. */
 export function useHasScope(scope: Scope): boolean {
-  const now = useLogin();
-  return now.state === "in" && (now.who.scopes.includes(scope) || now.who.scopes.includes("admin"));
+  const login = useLogin();
+  return login.state === "in" && (login.who.scopes.includes(scope) || login.who.scopes.includes("admin"));
 }
 
-/** Finds out who is at the page: by the code in the address if there is one, else by the cookie. */
+/** Logs in with the code in the address if there is one, otherwise with the cookie. */
 export function startLogin(): void {
   setUnauthorizedHandler(endSession);
-  // A login link pasted into a tab that has the page already changes only the fragment.
+  // A login link pasted into a tab that already shows the page only changes the fragment.
   window.addEventListener("hashchange", () => {
     const code = takeCode();
-    if (code) void enterWithLink(code);
+    if (code) void logInWithLink(code);
   });
   const code = takeCode();
-  void (code ? enterWithLink(code) : checkLogin());
+  void (code ? logInWithLink(code) : checkLogin());
 }
 
 export async function logIn(code: string): Promise<void> {
@@ -42,43 +42,43 @@ export async function logIn(code: string): Promise<void> {
 export async function logOut(): Promise<void> {
   await call("logout");
   forgetAgencies();
-  login.set({ state: "out", notice: { title: "You are logged out.", text: "Come back with a new link." } });
+  login.set({ state: "out", notice: { title: "You are logged out", text: "Open a new login link to log back in." } });
 }
 
-/** Asks the host who we are. A page that is already in stays in while the host cannot be reached. */
+/** Checks who is logged in. A page that is logged in stays so while the host is unreachable. */
 export async function checkLogin(): Promise<void> {
   try {
     const who = await call("who");
-    const now = login.get();
-    if (now.state !== "in" || now.who.user !== who.user) login.set({ state: "in", who });
+    const current = login.get();
+    if (current.state !== "in" || current.who.user !== who.user) login.set({ state: "in", who });
   } catch (error) {
     if (isThinkeryError(error) && error.code === "unauthorized") return endSession();
     if (login.get().state !== "in") login.set({ state: "unreachable", message: getErrorMessage(error) });
   }
 }
 
-async function enterWithLink(code: string): Promise<void> {
+async function logInWithLink(code: string): Promise<void> {
   try {
     await logIn(code);
   } catch (error) {
-    // A link that was followed twice is no reason to throw out somebody who is in.
+    // Opening a used link does not log out a user who is logged in.
     await checkLogin();
     if (login.get().state !== "out") return;
-    login.set({ state: "out", notice: { title: "This login link did not work.", text: getErrorMessage(error) } });
+    login.set({ state: "out", notice: { title: "Login failed", text: getErrorMessage(error) } });
   }
 }
 
 function endSession(): void {
-  const before = login.get();
-  if (before.state === "out") return;
+  const previous = login.get();
+  if (previous.state === "out") return;
   forgetAgencies();
   login.set(
-    before.state === "in"
-      ? { state: "out", notice: { title: "Your login has ended.", text: "Come back with a new link." } }
+    previous.state === "in"
+      ? { state: "out", notice: { title: "Your session has ended", text: "Open a new login link to log back in." } }
       : { state: "out" },
   );
 }
 
 export function getErrorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : "Something went wrong in the page.";
+  return error instanceof Error ? error.message : "Something went wrong.";
 }

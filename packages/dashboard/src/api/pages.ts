@@ -1,6 +1,6 @@
 export interface Pages<T> {
   items: T[];
-  /** There are more than we asked for. */
+  /** Whether there are items beyond those read. */
   more: boolean;
 }
 
@@ -9,14 +9,14 @@ const maxPages = 4;
 
 type PageLoader<T> = (query: { limit: number; after?: string }) => Promise<{ items: T[]; next?: string | undefined }>;
 
-/** Reads a list page by page, up to as many rows as a person could look through. */
-export async function readPages<T>(ask: PageLoader<T>): Promise<Pages<T>> {
+/** Reads a list page by page, up to `maxPages` pages. */
+export async function readPages<T>(loadPage: PageLoader<T>): Promise<Pages<T>> {
   const items: T[] = [];
   let after: string | undefined;
   for (let page = 0; page < maxPages; page++) {
-    const answer = await ask({ limit: pageSize, ...(after ? { after } : {}) });
-    items.push(...answer.items);
-    after = answer.next;
+    const { items: pageItems, next } = await loadPage({ limit: pageSize, ...(after ? { after } : {}) });
+    items.push(...pageItems);
+    after = next;
     if (!after) return { items, more: false };
   }
   return { items, more: true };

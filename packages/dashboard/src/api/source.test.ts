@@ -1,67 +1,67 @@
 import { expect, test } from "vitest";
 import { createSource } from "./source.ts";
 
-function createHeldLoads() {
+function createControlledLoader() {
   const waiting: ((value: string) => void)[] = [];
-  let asked = 0;
+  let requestCount = 0;
   const load = () => {
-    asked += 1;
+    requestCount += 1;
     return new Promise<string>((resolve) => waiting.push(resolve));
   };
-  const answer = async (value: string) => {
+  const respond = async (value: string) => {
     waiting.shift()?.(value);
     await new Promise((resolve) => setTimeout(resolve));
   };
-  return { load, answer, asked: () => asked };
+  return { load, respond, countRequests: () => requestCount };
 }
 
-test("news that arrives during a request makes exactly one more request", async () => {
-  const { load, answer, asked } = createHeldLoads();
+test("changes that arrive during a request trigger exactly one more request", async () => {
+  const { load, respond, countRequests } = createControlledLoader();
   const source = createSource(load);
   source.subscribe(() => {});
   void source.reload();
   const last = source.reload();
-  expect(asked()).toBe(1);
-  await answer("old");
-  expect(asked()).toBe(2);
-  await answer("new");
+  expect(countRequests()).toBe(1);
+  await respond("old");
+  expect(countRequests()).toBe(2);
+  await respond("new");
   await last;
   expect(source.get()).toMatchObject({ value: "new", loading: false });
-  expect(asked()).toBe(2);
+  expect(countRequests()).toBe(2);
 });
 
-test("a failed reload keeps what was known and says what went wrong", async () => {
-  const answers = [async () => "known", async () => Promise.reject(new Error("The host does not answer."))];
-  const source = createSource(() => answers.shift()!());
+test("a failed reload keeps the value and sets the error", async () => {
+  const responses = [async () => "known", async () => Promise.reject(new Error("The host is not responding."))];
+  const source = createSource(() => responses.shift()!());
   await source.reload();
   await source.reload();
   expect(source.get().value).toBe("known");
-  expect(source.get().error?.message).toBe("The host does not answer.");
+  expect(source.get().error?.message).toBe("The host is not responding.");
 });
 
-test("the host is followed from the first looker to the last", async () => {
+test("the host is followed from the first subscriber until the last one leaves", async () => {
   let open = 0;
-  let tell: () => void = () => {};
+  let notify: () => void = () => {};
   let loads = 0;
   const source = createSource(
     async () => ++loads,
     (changed, connection) => {
       open += 1;
-      tell = changed;
+      notify = changed;
       connection(true);
       return () => void (open -= 1);
     },
   );
-  const first = source.subscribe(() => {});
-  const second = source.subscribe(() => {});
+  const unsubscribeFirst = source.subscribe(() => {});
+  const unsubscribeSecond = source.subscribe(() => {});
   expect(open).toBe(1);
   expect(source.get().connected).toBe(true);
   await source.reload();
   const before = loads;
-  tell();
+  notify();
   expect(loads).toBe(before + 1);
-  first();
+  unsubscribeFirst();
   expect(open).toBe(1);
-  second();
+  unsubscribeSecond();
   expect(open).toBe(0);
 });

@@ -2,22 +2,25 @@ import { createStore, useStore } from "./store.ts";
 
 export interface Snapshot<T> {
   value?: T;
-  /** When `value` was true. */
+  /** When `value` was loaded. */
   at?: number;
   error?: Error;
   loading: boolean;
-  /** Whether changes on the host reach us at once; undefined until it is known. */
+  /** Whether live updates are connected; undefined until known. */
   connected?: boolean;
 }
 
-/** Follows changes on the host: calls `changed` when there is news, `connection` when the line opens or breaks. */
+/**
+ * Calls `changed` on every change on the host, and `connection` when the connection opens or closes.
+ * Returns an unsubscribe function.
+ */
 export type Follow = (changed: () => void, connection: (open: boolean) => void) => () => void;
 
-/** Something of the host, loaded when looked at and kept fresh for as long as anybody looks. */
+/** Data of the host: loaded on the first subscription and kept up to date while there are subscribers. */
 export interface Source<T> {
   get(): Snapshot<T>;
   subscribe(listener: () => void): () => void;
-  /** Settles once an answer is in that was asked for after this call. Never rejects: see `error`. */
+  /** Resolves after a request that started after this call has finished. Never rejects: see `error`. */
   reload(): Promise<void>;
 }
 
@@ -38,7 +41,7 @@ export function createSource<T>(load: () => Promise<T>, follow?: Follow): Source
     }
   }
 
-  // At most one request at a time, and one more after it however often news came in between.
+  // At most one request at a time; any number of calls during it lead to one more.
   function reload(): Promise<void> {
     if (!running) {
       running = run().finally(() => (running = undefined));

@@ -5,7 +5,7 @@ import { createSource, type Source } from "./source.ts";
 
 const pollIntervalMs = 10_000;
 
-/** A part of what was used, and whose it is. Whoever is gone is told apart by when they were made. */
+/** Usage of one agent or agency. `createdAt` tells deleted ones of the same name apart. */
 export interface Share extends Figures {
   name: string;
   createdAt: string;
@@ -13,14 +13,14 @@ export interface Share extends Figures {
 
 export type Figures = UsageBreakdown["total"];
 
-/** What an agency has used, or all agencies of a user. */
+/** Usage of an agency, or of all agencies of a user. */
 export interface Usage extends UsageBreakdown {
   shares: Share[];
-  /** Every limit that holds, the widest last. */
+  /** Every limit that applies, the widest last. */
   budget: BudgetStatus[];
 }
 
-/** For so many days, today the last of them. */
+/** Usage of the last `days` days, including today. */
 export function createUsageSource(agency: string | undefined, days: number): Source<Usage> {
   const query = { days };
   const load = async (): Promise<Usage> =>
@@ -30,11 +30,11 @@ export function createUsageSource(agency: string | undefined, days: number): Sou
   return createSource(load, pollWhileVisible(pollIntervalMs));
 }
 
-/** A number where one was written; anything else goes to the host as it is, which says what is wrong with it. */
+/** Numbers where the input is numeric; other text is sent as it is, for the host to reject with a message. */
 export type BudgetInput = Partial<Record<Exclude<keyof Budget, "per">, number | string>> & { per: string };
 
-export async function setBudget(agency: string | undefined, written: BudgetInput): Promise<void> {
-  const body = written as Budget;
+export async function setBudget(agency: string | undefined, input: BudgetInput): Promise<void> {
+  const body = input as Budget;
   await (agency === undefined
     ? call("putUserBudget", { body })
     : call("putAgencyBudget", { params: { agency }, body }));

@@ -1,4 +1,4 @@
-import type { Agent, ListedBlueprint } from "@thinkery/sdk";
+import type { Agent, AgentStatus, ListedBlueprint } from "@thinkery/sdk";
 import { useState } from "react";
 import { Link } from "../frame/link.tsx";
 import { buildUsagePath } from "../frame/navigation.ts";
@@ -10,17 +10,19 @@ import { DescriptionList } from "../parts/description-list.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { DeleteAgent } from "../views/delete-agent.tsx";
 import { AppLink } from "./app-link.tsx";
+import { LifecycleButton } from "./lifecycle-button.tsx";
 import { type ConversationUsage, formatUsageDetails } from "./usage.ts";
 
 interface AboutProps {
   agent: Agent;
   blueprint: ListedBlueprint | undefined;
-  mayDelete: boolean;
+  status: AgentStatus["status"];
+  canManage: boolean;
   usage: ConversationUsage | undefined;
 }
 
-/** What the agent is, folded away: a conversation needs the room. */
-export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
+/** Details of the agent, collapsed to leave room for the conversation. */
+export function About({ agent, blueprint, status, canManage, usage }: AboutProps) {
   const [deleting, setDeleting] = useState(false);
   const [open, setOpen] = useState(false);
   return (
@@ -33,7 +35,7 @@ export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
             ["Blueprint", agent.blueprint],
             ["Driver", agent.driver],
             ["Model", <Model own={agent.model} inherited={blueprint?.model} />],
-            ["Used so far", <UsageSummary usage={usage} agency={agent.agency} />],
+            ["Usage", <UsageSummary usage={usage} agency={agent.agency} />],
             ["App", open && <AppLink agent={agent} />],
             ["Owner", agent.owner],
             ["Created", <DateTime at={agent.createdAt} />],
@@ -52,11 +54,12 @@ export function About({ agent, blueprint, mayDelete, usage }: AboutProps) {
               {agent.system}
             </pre>
           ) : (
-            <p className="faint">None of its own: the agent follows its blueprint’s instructions.</p>
+            <p className="faint">None. The agent uses the instructions of its blueprint.</p>
           )}
         </div>
-        {mayDelete && (
-          <div>
+        {canManage && (
+          <div className="about-actions">
+            <LifecycleButton agency={agent.agency} agent={agent.name} status={status} />
             <Button onClick={() => setDeleting(true)}>
               <Icon name="trash" /> Delete
             </Button>
@@ -86,17 +89,17 @@ function UsageSummary({ usage, agency }: { usage: ConversationUsage | undefined;
           ))}
         </ul>
       )}{" "}
-      · <Link href={buildUsagePath(agency)}>All of {agency}</Link>
+      · <Link href={buildUsagePath(agency)}>All usage in {agency}</Link>
     </>
   );
 }
 
 function Model({ own, inherited }: { own: string | undefined; inherited: string | undefined }) {
   if (own) return <span className="mono">{own}</span>;
-  if (!inherited) return <span className="faint">the host’s default</span>;
+  if (!inherited) return <span className="faint">host default</span>;
   return (
     <>
-      <span className="mono">{inherited}</span> <span className="faint">from the blueprint</span>
+      <span className="mono">{inherited}</span> <span className="faint">from blueprint</span>
     </>
   );
 }

@@ -3,11 +3,11 @@ import { useMemo } from "react";
 import { call } from "../api/host.ts";
 import { createSource, useSource } from "../api/source.ts";
 
-/** The app that the agent keeps, asked for when somebody looks. It opens in a window of its own: it is no part of this page. */
+/** Link to the agent's app, loaded when shown. It opens in a new tab because it is not part of this page. */
 export function AppLink({ agent: { agency, name } }: { agent: Agent }) {
   const source = useMemo(() => createSource(() => fetchApp(agency, name)), [agency, name]);
   const { value, error } = useSource(source);
-  if (error) return <span className="faint">not known: {error.message}</span>;
+  if (error) return <span className="faint">unavailable: {error.message}</span>;
   if (!value) return "…";
   const { app } = value;
   if (!app) return <span className="faint">none</span>;

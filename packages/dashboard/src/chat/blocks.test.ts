@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { parseBlocks, parseInlineCode, showControlChars } from "./blocks.ts";
 
-test("blank lines part paragraphs, and single line ends stay in them", () => {
+test("blank lines separate paragraphs, and single newlines stay in them", () => {
   expect(parseBlocks("one\ntwo\n\n\n  \nthree\n")).toEqual([
     { kind: "text", text: "one\ntwo" },
     { kind: "text", text: "three" },
   ]);
 });
 
-test("fenced code keeps every character, blank lines and other fences included", () => {
+test("fenced code keeps every character, including blank lines and other fences", () => {
   expect(parseBlocks("see:\n````ts title=x\nconst a = `b`;\n\n```\n  end\n````\nafter")).toEqual([
     { kind: "text", text: "see:" },
     { kind: "code", text: "const a = `b`;\n\n```\n  end", language: "ts" },
@@ -16,7 +16,7 @@ test("fenced code keeps every character, blank lines and other fences included",
   ]);
 });
 
-test("a fence that is not closed yet is code already, and no prefix of a text loses a word", () => {
+test("an unclosed fence is code, and no prefix of a text loses a word", () => {
   expect(parseBlocks("a\n```\nb")).toEqual([
     { kind: "text", text: "a" },
     { kind: "code", text: "b" },
@@ -24,19 +24,19 @@ test("a fence that is not closed yet is code already, and no prefix of a text lo
   const whole = "one `two`\n\n```js\nthree();\n```\n\nfour";
   for (let end = 0; end <= whole.length; end++) {
     const words = (text: string) => text.match(/[a-z]{3,}/g) ?? [];
-    const said = whole.slice(0, end);
+    const prefix = whole.slice(0, end);
     expect(
       words(
-        parseBlocks(said)
+        parseBlocks(prefix)
           .map(({ text }) => text)
           .join(" "),
       ),
-      said,
-    ).toEqual(words(said));
+      prefix,
+    ).toEqual(words(prefix));
   }
 });
 
-test("code inside a line is told from its surroundings; a single backtick is just one", () => {
+test("inline code is separated from the text; a single backtick is kept as text", () => {
   expect(parseInlineCode("run `npm start` now")).toEqual([
     { kind: "plain", text: "run " },
     { kind: "code", text: "npm start" },
@@ -45,7 +45,7 @@ test("code inside a line is told from its surroundings; a single backtick is jus
   expect(parseInlineCode("a ` b")).toEqual([{ kind: "plain", text: "a ` b" }]);
 });
 
-test("control characters can be seen, and text runs in its own direction", () => {
+test("control characters are made visible and direction overrides are replaced", () => {
   expect(showControlChars("\u001b[31mred\u001b[0m\u0007 \u202egnp.exe\u0000")).toBe(
     "\u241b[31mred\u241b[0m\u2407 \ufffdgnp.exe\u2400",
   );

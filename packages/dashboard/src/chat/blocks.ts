@@ -6,7 +6,7 @@ export interface Block {
 
 const fencePattern = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$/;
 
-/** Cuts a text into paragraphs and fenced code. A fence that is still open, as in a text being said, is code to the end. */
+/** Splits a text into paragraphs and fenced code. An unclosed fence, as in a streaming text, is code to the end. */
 export function parseBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
@@ -45,7 +45,7 @@ export interface Piece {
   text: string;
 }
 
-/** Cuts a paragraph at its `code`. */
+/** Splits a paragraph into plain text and inline `code`. */
 export function parseInlineCode(text: string): Piece[] {
   return text
     .split(/`([^`\n]+)`/)
@@ -55,7 +55,7 @@ export function parseInlineCode(text: string): Piece[] {
 
 const controlChars = /[\p{Cc}\u202d\u202e]/gu;
 
-/** Text in which nothing acts on what is around it: control characters (a terminal's colours) can be seen instead. */
+/** Makes control characters, such as terminal colors, visible so that they do not affect the text around them. */
 export function showControlChars(text: string): string {
   return text.replace(controlChars, (character) => {
     if (character === "\n" || character === "\t") return character;

@@ -14,19 +14,19 @@ type State = "running" | "waiting" | "done" | "failed" | "abandoned";
 
 const stateLabels: Record<State, string> = {
   running: "running…",
-  waiting: "waits for its answer",
+  waiting: "waiting for result",
   done: "done",
   failed: "failed",
   abandoned: "not finished",
 };
 
 const emptyLabels: Partial<Record<State, string>> = {
-  running: "No answer yet.",
-  waiting: "It has begun something whose answer is reported later.",
-  abandoned: "The turn ended before the tool answered.",
+  running: "No output yet.",
+  waiting: "The result will be reported later.",
+  abandoned: "The turn ended before the tool returned a result.",
 };
 
-/** So many of the calls that code makes are shown: of a card that is open, and of one that is not while it runs. */
+/** Maximum calls made by code that are shown: in an open card, and in a closed one while it runs. */
 const maxShownRows = 20;
 const maxPreviewRows = 3;
 
@@ -34,20 +34,20 @@ interface CallCardProps {
   call: Call;
   agency: string;
   agent: string;
-  /** Its turn waits for reports. */
+  /** Whether its turn waits for results reported later. */
   paused: boolean;
   blobs: string;
 }
 
-/** A tool call in one line; opened, with what went in and what came out. What it does right now is shown either way. */
+/** A tool call in one line, or with its input and output when open. Progress is shown either way. */
 export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) {
   const [open, setOpen] = useState(false);
   const state = getCallState(call, paused);
   const { result, capabilities = [] } = call;
-  const { waits, written } = parseProgress(call.progress ?? "");
+  const { waiting, output } = parseProgress(call.progress ?? "");
   const card = useMemo(() => findCard(call), [call]);
   const site = { agency, agent, blobs };
-  const glimpse = !open && (capabilities.length > 0 || waits !== undefined);
+  const hasPreview = !open && (capabilities.length > 0 || waiting !== undefined);
   return (
     <div className="call" data-state={state} data-kind={card.name}>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -59,35 +59,35 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
             <span className="call-count">{capabilities.length === 1 ? "1 call" : `${capabilities.length} calls`}</span>
           )}
           {result?.ms !== undefined && card.showDuration && (
-            <span className="call-took">{formatElapsed(result.ms)}</span>
+            <span className="call-duration">{formatElapsed(result.ms)}</span>
           )}
           <span className="call-state" data-tone={card.state?.tone}>
             {card.state?.text ??
-              (result?.failed ? describeError(result) : waits ? "waits for a sandbox" : stateLabels[state])}
+              (result?.failed ? describeError(result) : waiting ? "waiting for a sandbox" : stateLabels[state])}
           </span>
         </summary>
-        {/* What nobody looks at need not be drawn: a result may be long. */}
+        {/* Only rendered when open, because a result may be long. */}
         {open && (
           <div className="call-body">
-            <Fallback to={() => matchPlain(call).render(site)}>{card.render(site)}</Fallback>
+            <Fallback render={() => matchPlain(call).render(site)}>{card.render(site)}</Fallback>
             {capabilities.length > 0 && (
               <div>
-                <p className="call-part">What it called</p>
-                <CapabilityList of={capabilities} most={maxShownRows} />
+                <p className="call-part">Calls</p>
+                <CapabilityList of={capabilities} max={maxShownRows} />
               </div>
             )}
-            {!result && !written && <p className="faint">{waits ?? emptyLabels[state]}</p>}
+            {!result && !output && <p className="faint">{waiting ?? emptyLabels[state]}</p>}
           </div>
         )}
       </details>
       {call.changed && <ChangedFiles agency={agency} agent={agent} changed={call.changed} open={open} />}
-      {state === "running" && (glimpse || written) && (
-        <div className="call-now">
-          {glimpse && capabilities.length > 0 && (
-            <CapabilityList of={capabilities.slice(-maxPreviewRows)} most={maxPreviewRows} />
+      {state === "running" && (hasPreview || output) && (
+        <div className="call-progress">
+          {hasPreview && capabilities.length > 0 && (
+            <CapabilityList of={capabilities.slice(-maxPreviewRows)} max={maxPreviewRows} />
           )}
-          {glimpse && waits && <p className="faint">{waits}</p>}
-          {written && <LiveOutput name={call.name} text={written} />}
+          {hasPreview && waiting && <p className="faint">{waiting}</p>}
+          {output && <LiveOutput name={call.name} text={output} />}
         </div>
       )}
     </div>

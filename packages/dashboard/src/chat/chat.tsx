@@ -14,7 +14,7 @@ import type { ViewMatch } from "../views/define-view.tsx";
 import { useViews } from "../views/view-registry.ts";
 import { About } from "./about.tsx";
 import { ContextMeter } from "./context-meter.tsx";
-import { SpokenNote } from "./note-view.tsx";
+import { NoteAnnouncer } from "./note-view.tsx";
 import { createOutbox } from "./outbox.ts";
 import { formatUsageDetails, formatUsage, useUsage } from "./usage.ts";
 
@@ -26,15 +26,15 @@ interface ChatProps {
   match: ViewMatch<"agent">;
 }
 
-/** An agent with one of its views. The connection to it stays open from view to view. */
+/** An agent with one of its views. The connection stays open when the view changes. */
 export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
   const { views } = useViews();
-  const pair = { user, agency: agency.id, agent: agent.name };
-  const think = useThink({ agency: agency.id, agent: agent.name, client: { call }, outbox: createOutbox(pair) });
-  const { reconnect, title, lastSaid } = think;
-  const usage = useUsage(agency.id, agent.name, think.turnsSeen);
-  const mayTalk = useHasScope("chat");
-  const running = think.run !== undefined || think.status !== "idle";
+  const key = { user, agency: agency.id, agent: agent.name };
+  const think = useThink({ agency: agency.id, agent: agent.name, client: { call }, outbox: createOutbox(key) });
+  const { reconnect, title, lastMessage } = think;
+  const usage = useUsage(agency.id, agent.name, think.turnCount);
+  const canChat = useHasScope("chat");
+  const running = think.run !== undefined || (think.status !== "idle" && think.status !== "stopped");
   const { value: host } = useSource(health);
   const model = think.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
   const base = buildPath(agency.id, agent.name);
@@ -42,8 +42,8 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
 
   useEffect(() => onReconnect(reconnect), [reconnect]);
   useEffect(() => {
-    if (lastSaid) announce(`${agent.name}: ${lastSaid.text}`);
-  }, [lastSaid, agent.name]);
+    if (lastMessage) announce(`${agent.name}: ${lastMessage.text}`);
+  }, [lastMessage, agent.name]);
 
   return (
     <article className="chat" data-view={match.view.name}>
@@ -59,11 +59,11 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
           {model && <span className="mono">{model}</span>}
           {usage && usage.total.calls > 0 && <span title={formatUsageDetails(usage)}>{formatUsage(usage)}</span>}
         </p>
-        <About agent={agent} blueprint={blueprint} mayDelete={mayTalk} usage={usage} />
+        <About agent={agent} blueprint={blueprint} status={think.status} canManage={canChat} usage={usage} />
         <ViewTabs of={agent.name} views={views.agent} current={match.view} base={base} props={props} />
       </header>
       {match.render(props)}
-      <SpokenNote note={think.lastNote} />
+      <NoteAnnouncer note={think.lastNote} />
     </article>
   );
 }

@@ -7,36 +7,38 @@ interface ComposerProps {
   agent: string;
   text: string;
   onText(text: string): void;
-  /** A turn runs, so there is a choice of when. */
+  /** Whether a turn is running; the user can then choose when to send. */
   running: boolean;
-  /** Answers whether it was sent; else it stays where it was written. */
+  /** Whether the agent is stopped and accepts no messages. */
+  stopped: boolean;
+  /** Returns whether the message was accepted; if not, the text stays in the field. */
   onSend(content: string, mode: Mode): boolean;
   onCancel: (() => void) | undefined;
   status: ReactNode;
   field: RefObject<HTMLTextAreaElement | null>;
 }
 
-const choices: Record<Mode, string> = {
+const modeLabels: Record<Mode, string> = {
   queue: "Send after this turn",
-  steer: "Send into this turn",
-  interrupt: "Stop this turn, then send",
+  steer: "Add to this turn",
+  interrupt: "Stop this turn and send",
 };
 
 const maxHeightPx = 240;
 
-export function Composer({ agent, text, onText, running, onSend, onCancel, status, field }: ComposerProps) {
+export function Composer({ agent, text, onText, running, stopped, onSend, onCancel, status, field }: ComposerProps) {
   const [mode, setMode] = useState<Mode>("queue");
 
   useLayoutEffect(() => {
-    const at = field.current;
-    if (!at) return;
-    at.style.height = "auto";
-    at.style.height = `${Math.min(at.scrollHeight + 2, maxHeightPx)}px`;
+    const element = field.current;
+    if (!element) return;
+    element.style.height = "auto";
+    element.style.height = `${Math.min(element.scrollHeight + 2, maxHeightPx)}px`;
   }, [field, text]);
 
   const send = (event?: FormEvent) => {
     event?.preventDefault();
-    if (text.trim() === "") return;
+    if (stopped || text.trim() === "") return;
     if (!onSend(text, running ? mode : "queue")) return;
     onText("");
     setMode("queue");
@@ -44,7 +46,7 @@ export function Composer({ agent, text, onText, running, onSend, onCancel, statu
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
-    // While a character is being composed, Enter chooses it.
+    // During IME composition, Enter confirms the character.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
@@ -57,9 +59,9 @@ export function Composer({ agent, text, onText, running, onSend, onCancel, statu
         {running && (
           <div className="composer-choices">
             <select aria-label="When to send" value={mode} onChange={(event) => setMode(event.target.value as Mode)}>
-              {Object.entries(choices).map(([choice, words]) => (
-                <option key={choice} value={choice}>
-                  {words}
+              {Object.entries(modeLabels).map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
                 </option>
               ))}
             </select>
@@ -70,7 +72,7 @@ export function Composer({ agent, text, onText, running, onSend, onCancel, statu
         )}
       </div>
       <div className="composer-field">
-        <label className="unseen" htmlFor="composer">
+        <label className="visually-hidden" htmlFor="composer">
           Message to {agent}
         </label>
         <textarea
@@ -83,7 +85,7 @@ export function Composer({ agent, text, onText, running, onSend, onCancel, statu
           onChange={(event) => onText(event.target.value)}
           onKeyDown={onKeyDown}
         />
-        <Button type="submit" kind="main" disabled={text.trim() === ""}>
+        <Button type="submit" kind="main" disabled={stopped || text.trim() === ""}>
           <Icon name="send" /> Send
         </Button>
       </div>

@@ -2,28 +2,21 @@ import type { Context } from "@thinkery/sdk";
 import { formatNumber, formatPercent } from "../parts/amount.ts";
 import { Meter, getTone } from "../parts/meter.tsx";
 
-/** How full the model's context is: how much of what it reads at once the conversation takes. */
+/** How much of the model's context window the conversation uses. */
 export function ContextMeter({ context }: { context: Context | undefined }) {
   if (!context || context.limit <= 0) return null;
   const { used, limit } = context;
   const model = context.model.replace(/^[^:]+:/, "");
   const share = used / limit;
-  const words = `${formatPercent(used, limit)} of what ${model} reads at once`;
-  const soon = getTone(share) === "calm" ? "" : " Soon older messages are summed up for it.";
+  const percent = formatPercent(used, limit);
+  const warning = getTone(share) === "calm" ? "" : " Older messages will be summarized soon.";
+  const details = `${formatNumber(used)} of ${formatNumber(limit)} tokens (${model}).${warning}`;
   return (
-    <span
-      className="context-meter"
-      title={`${formatNumber(used)} of ${formatNumber(limit)} tokens.${soon}`}
-      data-tone={getTone(share)}
-    >
-      <Meter
-        label="Context"
-        words={`${words}: ${formatNumber(used)} of ${formatNumber(limit)} tokens.${soon}`}
-        share={share}
-      />
+    <span className="context-meter" title={details} data-tone={getTone(share)}>
+      <Meter label="Context" valueText={`${percent}: ${details}`} share={share} />
       <span aria-hidden="true">
-        {formatPercent(used, limit)}
-        <span className="context-words"> of what {model} reads at once</span>
+        <span className="context-label">Context </span>
+        {percent}
       </span>
     </span>
   );

@@ -2,10 +2,12 @@ import type { Mode } from "@thinkery/sdk";
 import type { Think } from "@thinkery/sdk/react";
 import { useCallback, useEffect, useRef } from "react";
 import { useHasScope } from "../api/login.ts";
+import { Link } from "../frame/link.tsx";
+import { homePath } from "../frame/navigation.ts";
 import { Notice } from "../parts/notice.tsx";
 import { Composer } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
-import { ScriptedNotice } from "./scripted-notice.tsx";
+import { LifecycleButton } from "./lifecycle-button.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Todos } from "./todos.tsx";
 import { Transcript } from "./transcript.tsx";
@@ -19,18 +21,18 @@ interface ConversationProps {
   running: boolean;
 }
 
-/** What was said, and a place to say something. */
+/** The transcript and the composer. */
 export function Conversation({ user, agency, agent, model, think, running }: ConversationProps) {
   const { connection, error } = think;
   const [text, setText] = useDraft({ user, agency, agent });
-  const mayTalk = useHasScope("chat");
+  const canChat = useHasScope("chat");
   const field = useRef<HTMLTextAreaElement>(null);
   const cancel = connection.state === "open" && running ? () => think.cancel() : undefined;
-  useEscape(mayTalk ? cancel : undefined);
+  useEscape(canChat ? cancel : undefined);
 
   const edit = useCallback(
-    (given: string) => {
-      setText(given);
+    (message: string) => {
+      setText(message);
       field.current?.focus();
     },
     [setText],
@@ -55,7 +57,7 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
             </Notice>
           </div>
         )}
-        {mayTalk && connection.state !== "refused" ? (
+        {canChat && connection.state !== "refused" ? (
           <Composer
             agent={agent}
             text={text}
@@ -63,13 +65,19 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
             running={running}
             onSend={(content: string, mode: Mode) => think.send(content, { mode }) !== undefined}
             onCancel={cancel}
-            status={<StatusLine think={think} />}
+            stopped={think.status === "stopped"}
+            status={
+              <>
+                <StatusLine think={think} />
+                {think.status === "stopped" && <LifecycleButton agency={agency} agent={agent} status={think.status} />}
+              </>
+            }
             field={field}
           />
         ) : (
           <>
             <StatusLine think={think} />
-            {!mayTalk && <p className="faint">You may read here, not talk.</p>}
+            {!canChat && <p className="faint">You have read-only access.</p>}
           </>
         )}
       </footer>
@@ -77,7 +85,18 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
   );
 }
 
-/** Escape cancels, unless something that lies over the page takes it. */
+/** Makes clear that the replies come from a script, not from a model. */
+function ScriptedNotice({ model }: { model: string }) {
+  return (
+    <p className="scripted">
+      <strong>{model === "scripted:tour" ? "This is a scripted tour." : "Replies are scripted."}</strong> The agent, its
+      tools and its memory are real; the replies are prewritten. Add an API key to use a real model.{" "}
+      <Link href={homePath}>Learn how</Link>
+    </p>
+  );
+}
+
+/** Escape cancels the turn, unless a dialog or the drawer is open. */
 function useEscape(cancel: (() => void) | undefined): void {
   const latest = useRef(cancel);
   useEffect(() => {

@@ -1,5 +1,6 @@
 import type { Entry } from "@thinkery/sdk/react";
 import { memo } from "react";
+import { formatCount } from "../parts/amount.ts";
 import { CallCard } from "./call-card.tsx";
 import { FormattedText } from "./formatted-text.tsx";
 import { TurnErrorView } from "./turn-error-view.tsx";
@@ -8,22 +9,22 @@ interface EntryProps {
   entry: Entry;
   agent: string;
   agency: string;
-  /** Its turn waits for reports. */
+  /** Whether its turn waits for results reported later. */
   paused: boolean;
-  /** How many messages go before this one while it waits. */
+  /** Number of queued messages before this one. */
   ahead: number;
-  /** The line is down, so what is unsent cannot be sent now. */
+  /** Whether the connection is down, so that messages cannot be sent now. */
   offline: boolean;
-  /** Where big results lie. */
+  /** URL of the folder with the full text of long results. */
   blobs: string;
   onCancel(runId: string | undefined): void;
-  onTakeBack(id: string): void;
+  onUnsend(id: string): void;
   onEdit(text: string): void;
 }
 
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
-/** One message. Drawn again only when it has changed itself. */
+/** One message. Memoized: only rerendered if the message itself changes. */
 export const EntryView = memo(function EntryView({
   entry,
   agent,
@@ -33,11 +34,11 @@ export const EntryView = memo(function EntryView({
   offline,
   blobs,
   onCancel,
-  onTakeBack,
+  onUnsend,
   onEdit,
 }: EntryProps) {
   const { role, stage, text, reasoning, calls, error } = entry;
-  const bare = stage === "streaming" && text === "" && reasoning === "" && calls.length === 0;
+  const isEmpty = stage === "streaming" && text === "" && reasoning === "" && calls.length === 0;
   return (
     <article
       className="entry"
@@ -52,7 +53,7 @@ export const EntryView = memo(function EntryView({
       </h3>
       {reasoning && <Thoughts entry={entry} />}
       {text && <FormattedText text={text} />}
-      {bare && (
+      {isEmpty && (
         <p className="typing" aria-hidden="true">
           <span className="dot" data-busy />
         </p>
@@ -61,19 +62,17 @@ export const EntryView = memo(function EntryView({
         <CallCard key={call.id} call={call} agency={agency} agent={agent} paused={paused} blobs={blobs} />
       ))}
       {error && <TurnErrorView error={error} refused={stage === "refused"} agency={agency} />}
-      {role === "assistant" && stage === "canceled" && <p className="entry-note">Canceled here.</p>}
-      {role === "user" && stage === "canceled" && <p className="entry-note">Canceled before its turn came.</p>}
+      {role === "assistant" && stage === "canceled" && <p className="entry-note">Canceled</p>}
+      {role === "user" && stage === "canceled" && <p className="entry-note">Canceled before it started</p>}
       {stage === "unsent" && (
-        <p className="entry-note">{offline ? "Not sent yet: it goes out when the host is back." : "Sending…"}</p>
+        <p className="entry-note">{offline ? "Not sent. Will be sent when the host is back." : "Sending…"}</p>
       )}
       {stage === "waiting" && (
         <p className="entry-note">
-          {ahead === 0
-            ? "Next in line."
-            : `Waits behind ${ahead === 1 ? "one other message" : `${ahead} other messages`}.`}{" "}
+          {ahead === 0 ? "Next in queue" : `Queued behind ${formatCount(ahead, "message")}`}{" "}
           {entry.runId && !offline && (
             <button type="button" className="text-button" onClick={() => onCancel(entry.runId)}>
-              Take back
+              Remove
             </button>
           )}
         </p>
@@ -85,10 +84,10 @@ export const EntryView = memo(function EntryView({
             className="text-button"
             onClick={() => {
               onEdit(text);
-              onTakeBack(entry.id);
+              onUnsend(entry.id);
             }}
           >
-            Edit it
+            Edit
           </button>
         </p>
       )}
@@ -102,7 +101,7 @@ function Thoughts({ entry: { reasoning, reasoningSize, stage, text } }: { entry:
     <details className="thoughts">
       <summary>{stage === "streaming" && text === "" ? "Thinking…" : "Thoughts"}</summary>
       <FormattedText text={reasoning} />
-      {more > 0 && <p className="faint">{more.toLocaleString("en")} more characters were not kept.</p>}
+      {more > 0 && <p className="faint">{more.toLocaleString("en")} more characters were not stored</p>}
     </details>
   );
 }

@@ -1,10 +1,10 @@
 import { memo } from "react";
 import { type Block, parseBlocks, parseInlineCode, showControlChars } from "./blocks.ts";
 
-/** What a model or a person said, as text only: nothing in it becomes a link, an image or markup. */
+/** Text of a model or a user with paragraphs and code. Nothing in it becomes a link, an image or markup. */
 export function FormattedText({ text }: { text: string }) {
   return (
-    <div className="words" dir="auto">
+    <div className="formatted-text" dir="auto">
       {parseBlocks(showControlChars(text)).map((block, index) => (
         <BlockView key={index} kind={block.kind} text={block.text} />
       ))}
@@ -12,7 +12,7 @@ export function FormattedText({ text }: { text: string }) {
   );
 }
 
-// While a text grows only its last block changes; the others are not drawn again.
+// Memoized: while a text grows, only its last block changes.
 const BlockView = memo(function BlockView({ kind, text }: Pick<Block, "kind" | "text">) {
   if (kind === "code") {
     return (

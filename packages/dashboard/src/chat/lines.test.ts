@@ -37,13 +37,13 @@ const failure = (seq: number, runId = "r", error = "no"): Note => ({
 const summarizeLines = (lines: Line[]) =>
   lines.map((line) => (line.kind === "note" && line.times > 1 ? `${line.id} ×${line.times}` : line.id));
 
-test("notes stand between the messages they happened between", () => {
+test("notes are placed between the messages they occurred between", () => {
   expect(
     summarizeLines(buildLines([entry("a", 1000), entry("b", 5000)], [compaction(3000), compaction(7000)], undefined)),
   ).toEqual(["a", "n3000", "b", "n7000"]);
 });
 
-test("what is being said, waits or is unsent stands behind every note", () => {
+test("streaming, queued and unsent messages come after all notes", () => {
   const entries = [
     entry("a", 1000),
     entry("b", undefined, { stage: "streaming" }),
@@ -52,7 +52,7 @@ test("what is being said, waits or is unsent stands behind every note", () => {
   expect(summarizeLines(buildLines(entries, [compaction(3000)], undefined))).toEqual(["a", "n3000", "b", "c"]);
 });
 
-test("a middleware that fails at every step of a turn is told of once a turn, and each error of its own", () => {
+test("repeated middleware failures are shown once per turn and error", () => {
   const notes = [failure(2000), failure(3000), failure(4000, "r", "other"), failure(6000), failure(8000, "s")];
   expect(summarizeLines(buildLines([entry("a", 1000), entry("b", 5000), entry("c", 7000)], notes, undefined))).toEqual([
     "a",
@@ -64,7 +64,7 @@ test("a middleware that fails at every step of a turn is told of once a turn, an
   ]);
 });
 
-test("a paused turn says at its end what it waits for, and what comes after it waits below", () => {
+test("a paused turn ends with what it waits for, followed by queued messages", () => {
   const calls = [
     { id: "1", name: "later", input: {} },
     { id: "2", name: "later", input: {} },

@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon.tsx";
 import { showControlChars } from "./blocks.ts";
 import { FormattedText } from "./formatted-text.tsx";
 
-/** What happened between two messages. */
+/** An event between two messages. */
 export const NoteView = memo(function NoteView({ note, times }: { note: Note; times: number }) {
   return note.kind === "compaction" ? <Compaction note={note} /> : <Failure note={note} times={times} />;
 });
@@ -18,9 +18,9 @@ function Compaction({ note }: { note: Extract<Note, { kind: "compaction" }> }) {
         <p>{describeCompaction(note)}</p>
         {note.summary !== undefined && (
           <details>
-            <summary>What it reads instead</summary>
+            <summary>Summary</summary>
             <FormattedText text={note.summary} />
-            <p className="faint">Every message is still here to be read; only the model is told less.</p>
+            <p className="faint">All messages are still here; only the model sees the summary instead.</p>
           </details>
         )}
       </div>
@@ -34,23 +34,23 @@ function Failure({ note, times }: { note: Extract<Note, { kind: "middleware" }>;
       <Icon name="warning" />
       <div>
         <p>
-          The middleware <code>{note.middleware}</code> failed in <code>{note.hook}</code>
-          {times > 1 && `, ${times} times in this turn`}: {showControlChars(note.error)}
+          Middleware <code>{note.middleware}</code> failed in <code>{note.hook}</code>
+          {times > 1 && ` (${times} times in this turn)`}: {showControlChars(note.error)}
         </p>
-        <p className="faint">What it had changed was undone, and the turn went on without it.</p>
+        <p className="faint">Its changes were undone and the turn continued without it.</p>
       </div>
     </aside>
   );
 }
 
-/** A turn that has stopped until somebody reports. */
+/** A turn that is paused until results are reported. */
 export function PauseView({ waitsFor }: { waitsFor: string[] }) {
   return (
     <aside className="note" data-note="pause" data-tone="warn">
       <Icon name="hourglass" />
       <div>
         <p>
-          The turn waits for the answer of{" "}
+          Turn paused, waiting for the result of{" "}
           {waitsFor.map((name, index) => (
             <span key={name}>
               {index > 0 && (index === waitsFor.length - 1 ? " and " : ", ")}
@@ -59,28 +59,26 @@ export function PauseView({ waitsFor }: { waitsFor: string[] }) {
           ))}
           .
         </p>
-        <p className="faint">It goes on by itself when that is reported. Nothing is lost meanwhile.</p>
+        <p className="faint">It continues automatically once all results are reported.</p>
       </div>
     </aside>
   );
 }
 
-/** Says what happens to people who hear the page, with a voice of its own: the answer that follows does not cut it off. */
-export function SpokenNote({ note }: { note: Note | undefined }) {
+/** Announces notes to screen readers. A separate live region, so that the next reply does not interrupt them. */
+export function NoteAnnouncer({ note }: { note: Note | undefined }) {
   return (
-    <p className="unseen" role="status">
+    <p className="visually-hidden" role="status">
       {note &&
         (note.kind === "compaction"
           ? describeCompaction(note)
-          : `The middleware ${note.middleware} failed in ${note.hook}: ${note.error}`)}
+          : `Middleware ${note.middleware} failed in ${note.hook}: ${note.error}`)}
     </p>
   );
 }
 
 function describeCompaction({ before, after, summary }: Extract<Note, { kind: "compaction" }>): string {
-  const what =
-    summary === undefined
-      ? "Long results of tools were shortened for the model"
-      : "Old messages were summed up for the model";
-  return `${what}: ${formatNumber(before)} → ${formatNumber(after)} tokens.`;
+  const text =
+    summary === undefined ? "Long tool results shortened for the model" : "Older messages summarized for the model";
+  return `${text}: ${formatNumber(before)} → ${formatNumber(after)} tokens`;
 }

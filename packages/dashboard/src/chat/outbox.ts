@@ -1,25 +1,26 @@
 import type { Outbox, Unsent } from "@thinkery/sdk/react";
 import { recall, remember } from "../frame/storage.ts";
 
-/** Between whom something is said. The user is in it, because a browser may be used by several. */
+/** Identifies a conversation. Includes the user because several may share a browser. */
 export interface ConversationKey {
   user: string;
   agency: string;
   agent: string;
 }
 
-export function buildStorageKey(what: string, { user, agency, agent }: ConversationKey): string {
-  return `${what}.${user}.${agency}~${agent}`;
+export function buildStorageKey(kind: string, { user, agency, agent }: ConversationKey): string {
+  return `${kind}.${user}.${agency}~${agent}`;
 }
 
-/** Kept in the browser, so that neither a reload nor another view loses it. */
-export function createOutbox(pair: ConversationKey): Outbox {
-  const key = buildStorageKey("unsent", pair);
-  const write = (kept: readonly Unsent[]) => remember(key, kept.length > 0 ? JSON.stringify(kept) : undefined);
+/** Unsent messages, persisted in the browser across reloads and views. */
+export function createOutbox(conversation: ConversationKey): Outbox {
+  const key = buildStorageKey("unsent", conversation);
+  const write = (messages: readonly Unsent[]) =>
+    remember(key, messages.length > 0 ? JSON.stringify(messages) : undefined);
   const read = (): Unsent[] => {
     try {
-      const kept: unknown = JSON.parse(recall(key) ?? "[]");
-      return Array.isArray(kept) ? kept.filter(isUnsent) : [];
+      const stored: unknown = JSON.parse(recall(key) ?? "[]");
+      return Array.isArray(stored) ? stored.filter(isUnsent) : [];
     } catch {
       return [];
     }
@@ -28,8 +29,8 @@ export function createOutbox(pair: ConversationKey): Outbox {
     read,
     add: (unsent) => write([...read().filter(({ id }) => id !== unsent.id), unsent]),
     remove(id) {
-      const kept = read();
-      if (kept.some((unsent) => unsent.id === id)) write(kept.filter((unsent) => unsent.id !== id));
+      const messages = read();
+      if (messages.some((unsent) => unsent.id === id)) write(messages.filter((unsent) => unsent.id !== id));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Think } from "@thinkery/sdk/react";
+import { formatCount } from "../parts/amount.ts";
 import { formatDuration } from "../parts/duration.ts";
 import { MessageText } from "../parts/message-text.tsx";
 import { parseProgress } from "./call/outcome.ts";
@@ -18,9 +19,7 @@ export function StatusLine({ think }: { think: Think }) {
       <span className="dot" data-tone={tone} data-busy={busy || undefined} />
       <span>
         <MessageText text={text} />
-        {waiting > 0 && (
-          <span className="faint"> {waiting === 1 ? "One message waits." : `${waiting} messages wait.`}</span>
-        )}
+        {waiting > 0 && <span className="faint"> · {formatCount(waiting, "message")} queued</span>}
       </span>
     </p>
   );
@@ -30,34 +29,35 @@ function describeStatus({ connection, status, retry, run, messages }: Think): St
   if (connection.state === "refused") return { tone: "bad", text: connection.reason };
   if (connection.state === "connecting") return { tone: "quiet", busy: true, text: "Connecting…" };
   if (connection.state === "lost") {
-    return { tone: "warn", busy: true, text: "The connection is lost; trying again. The agent goes on without us." };
+    return { tone: "warn", busy: true, text: "Connection lost. Reconnecting…" };
   }
   if (retry) {
-    const soon = retry.inMs < 1000 ? "now" : `in ${formatDuration(retry.inMs / 1000)}`;
+    const when = retry.inMs < 1000 ? "now" : `in ${formatDuration(retry.inMs / 1000)}`;
     return {
       tone: "warn",
       busy: true,
-      text: `${toSentence(retry.error)} Trying again ${soon} (attempt ${retry.attempt + 1}).`,
+      text: `${toSentence(retry.error)} Retrying ${when} (attempt ${retry.attempt + 1})`,
     };
   }
   if (status === "executing") {
-    const waits = messages
+    const queuedCall = messages
       .flatMap((entry) => (entry.runId === run ? entry.calls : []))
-      .findLast(({ progress }) => progress !== undefined && parseProgress(progress).waits);
-    if (waits?.progress !== undefined)
-      return { tone: "ok", busy: true, text: parseProgress(waits.progress).waits ?? "" };
+      .findLast(({ progress }) => progress !== undefined && parseProgress(progress).waiting);
+    if (queuedCall?.progress !== undefined)
+      return { tone: "ok", busy: true, text: parseProgress(queuedCall.progress).waiting ?? "" };
     const names = listPendingTools(messages, run);
-    return { tone: "ok", busy: true, text: names.length > 0 ? `Using ${names.join(", ")}…` : "Using a tool…" };
+    return { tone: "ok", busy: true, text: names.length > 0 ? `Running ${names.join(", ")}…` : "Running a tool…" };
   }
   if (status === "thinking") return { tone: "ok", busy: true, text: "Thinking…" };
+  if (status === "stopped") return { tone: "warn", text: "Stopped" };
   if (status === "waiting") {
     const names = listPendingTools(messages, run);
     return {
       tone: "warn",
-      text: names.length > 0 ? `Waiting for the answer of ${names.join(", ")}.` : "Waiting for an answer.",
+      text: names.length > 0 ? `Waiting for ${names.join(", ")}` : "Waiting for a tool result",
     };
   }
-  return { tone: "quiet", text: "Idle." };
+  return { tone: "quiet", text: "Idle" };
 }
 
 function toSentence(text: string): string {

@@ -1,9 +1,13 @@
 import type { Todo } from "@thinkery/sdk";
 import { useState } from "react";
 
-const statusLabels: Record<Todo["status"], string> = { pending: "to do", in_progress: "being done", completed: "done" };
+const statusLabels: Record<Todo["status"], string> = {
+  pending: "to do",
+  in_progress: "in progress",
+  completed: "done",
+};
 
-/** What the agent means to do. Open where there is room beside the conversation. */
+/** The agent's to-do list. Initially open if there is room next to the conversation. */
 export function Todos({ todos }: { todos: readonly Todo[] }) {
   const [open, setOpen] = useState(() => window.matchMedia("(min-width: 75rem)").matches);
   if (todos.length === 0) return null;
@@ -22,7 +26,7 @@ export function Todos({ todos }: { todos: readonly Todo[] }) {
             <span className="todo-mark" aria-hidden="true" />
             <span>
               {content}
-              <span className="unseen">: {statusLabels[status]}</span>
+              <span className="visually-hidden">: {statusLabels[status]}</span>
             </span>
           </li>
         ))}

@@ -21,13 +21,13 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
   const { messages, notes, older, ready, connection, cancel, unsend } = think;
   const paused = think.state.run.status === "paused" ? think.state.run.runId : undefined;
   const lines = useMemo(() => buildLines(messages, notes, paused), [messages, notes, paused]);
-  const { scroller, inSight, onScroll, toEnd } = useStickToEnd(messages);
+  const { scroller, isAtEnd, onScroll, scrollToEnd } = useStickToEnd(messages);
   const loadOlder = () => void think.loadOlder();
   let waiting = 0;
 
   return (
     <div className="transcript-frame">
-      {/* The words as they come are not read out; finished messages are, by the announcer. */}
+      {/* Streaming text is not announced; complete messages are, by the announcer. */}
       <div
         ref={scroller}
         className="transcript"
@@ -40,7 +40,7 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
           if (older && event.currentTarget.scrollTop < loadOlderThresholdPx) loadOlder();
         }}
       >
-        <div className="transcript-inside">
+        <div className="transcript-content">
           {older && (
             <Button kind="quiet" onClick={loadOlder}>
               Show older messages
@@ -48,7 +48,7 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
           )}
           {!ready && connection.state !== "refused" && <p className="faint">Loading…</p>}
           {ready && messages.length === 0 && (
-            <p className="transcript-empty">Nothing has been said yet. Say something to {agent} below.</p>
+            <p className="transcript-empty">No messages yet. Send {agent} a message to start.</p>
           )}
           {lines.map((line) => {
             if (line.kind === "note") return <NoteView key={line.id} note={line.note} times={line.times} />;
@@ -65,15 +65,15 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
                 offline={connection.state !== "open"}
                 blobs={blobs}
                 onCancel={cancel}
-                onTakeBack={unsend}
+                onUnsend={unsend}
                 onEdit={onEdit}
               />
             );
           })}
         </div>
       </div>
-      {!inSight && (
-        <button type="button" className="to-end" onClick={toEnd}>
+      {!isAtEnd && (
+        <button type="button" className="to-end" onClick={scrollToEnd}>
           <Icon name="down" /> Latest
         </button>
       )}

@@ -5,16 +5,16 @@ import { buildUsagePath } from "../frame/navigation.ts";
 import { BudgetStatusBar } from "../parts/budget-status.tsx";
 import { MessageText } from "../parts/message-text.tsx";
 
-/** Why a turn failed or a message was refused, and what to do about it. */
+/** Why a turn failed or a message was rejected, and what to do about it. */
 export function TurnErrorView({ error, refused, agency }: { error: EntryError; refused: boolean; agency: string }) {
   const { message, advice, budget } = error;
-  const mayRaise = useHasScope("admin");
-  // A limit that could not be kept ends a turn as well, however little was spent.
-  const usedUp = budget && budget.spent + budget.reserved >= budget.limit;
+  const canRaise = useHasScope("admin");
+  // A limit that cannot be enforced, e.g. without a price, also ends a turn, however little was spent.
+  const isExceeded = budget && budget.spent + budget.reserved >= budget.limit;
   return (
-    <div className="entry-trouble">
+    <div className="entry-error">
       <p>
-        <strong>{refused ? "This was not taken." : usedUp ? "The budget is used up." : "This turn failed."}</strong>{" "}
+        <strong>{refused ? "Message rejected." : isExceeded ? "Budget exceeded." : "Turn failed."}</strong>{" "}
         <MessageText text={message} />
       </p>
       {budget && <BudgetStatusBar budgetStatus={budget} />}
@@ -26,7 +26,7 @@ export function TurnErrorView({ error, refused, agency }: { error: EntryError; r
       {(budget?.level === "agency" || budget?.level === "user") && (
         <p>
           <Link href={buildUsagePath(budget.level === "agency" ? agency : undefined)}>
-            {mayRaise ? "See or raise the budget" : "See the budget"}
+            {canRaise ? "View or raise budget" : "View budget"}
           </Link>
         </p>
       )}

@@ -5,16 +5,16 @@ import { createSource, useSource } from "../api/source.ts";
 import { formatCost, formatCount, formatTokens } from "../parts/amount.ts";
 
 export interface ConversationUsage extends AgentUsage {
-  /** Every limit that holds for the agent. */
+  /** Every limit that applies to the agent. */
   budget: BudgetStatus[];
 }
 
-/** What the conversation has cost, asked for again after every turn. */
-export function useUsage(agency: string, agent: string, turnsSeen: number): ConversationUsage | undefined {
+/** Usage of the conversation, reloaded after every turn. */
+export function useUsage(agency: string, agent: string, turnCount: number): ConversationUsage | undefined {
   const source = useMemo(() => createSource(() => call("getUsage", { params: { agency, agent } })), [agency, agent]);
   useEffect(() => {
-    if (turnsSeen > 0) void source.reload();
-  }, [source, turnsSeen]);
+    if (turnCount > 0) void source.reload();
+  }, [source, turnCount]);
   return useSource(source).value;
 }
 
@@ -24,6 +24,6 @@ export function formatUsage({ total }: AgentUsage): string {
 
 export function formatUsageDetails({ total, turns }: AgentUsage): string {
   const count = turns.completed + turns.error + turns.canceled;
-  const cached = total.cachedInputTokens ? ` (${formatTokens(total.cachedInputTokens)} from the cache)` : "";
-  return `${formatTokens(total.inputTokens)} tokens in${cached}, ${formatTokens(total.outputTokens)} out, ${formatCost(total.costUsd)}, in ${count === 1 ? "one turn" : formatCount(count, "turn")}`;
+  const cached = total.cachedInputTokens ? ` (${formatTokens(total.cachedInputTokens)} cached)` : "";
+  return `${formatTokens(total.inputTokens)} tokens in${cached}, ${formatTokens(total.outputTokens)} out, ${formatCost(total.costUsd)}, ${formatCount(count, "turn")}`;
 }

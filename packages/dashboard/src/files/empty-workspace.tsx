@@ -7,9 +7,9 @@ import { NewFile } from "./file-dialogs.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
 import { type UploadSelection, gatherPicked } from "./upload/gather.ts";
 
-/** Before the first file: what would be here, and how to put something there. */
-export function EmptyWorkspace({ onUpload }: { onUpload(gathered: UploadSelection): void }) {
-  const { agency, agent, mayWrite } = useWorkspace();
+/** Shown before the first file: what a workspace is and how to add files. */
+export function EmptyWorkspace({ onUpload }: { onUpload(selection: UploadSelection): void }) {
+  const { agency, agent, canWrite } = useWorkspace();
   const [creating, setCreating] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   const target = agency === globalAgency ? agent : `${agent}@${agency}`;
@@ -18,7 +18,7 @@ export function EmptyWorkspace({ onUpload }: { onUpload(gathered: UploadSelectio
       <Empty
         title="No files yet"
         action={
-          mayWrite && (
+          canWrite && (
             <div className="actions">
               <Button kind="main" onClick={() => setCreating(true)}>
                 <Icon name="plus" /> New file
@@ -31,13 +31,12 @@ export function EmptyWorkspace({ onUpload }: { onUpload(gathered: UploadSelectio
         }
       >
         <p>
-          This is the workspace of {agent}: files that it reads, writes and runs, and that you can edit together with
-          it. Every change is kept with who made it, and can be taken back.
+          This is {agent}’s workspace: files that it reads, writes and runs, and that you can edit together. Every
+          change is recorded with its author and can be reverted.
         </p>
-        {mayWrite && (
+        {canWrite && (
           <p>
-            Ask {agent} to write something, drop files here, or from a terminal:{" "}
-            <code>thinkery files put {target} notes.md</code>
+            Ask {agent} to write a file, drop files here, or run <code>thinkery files put {target} notes.md</code>
           </p>
         )}
       </Empty>

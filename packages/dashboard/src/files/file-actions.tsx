@@ -7,19 +7,19 @@ import { useWorkspace } from "./open-workspace.tsx";
 
 interface FileActionsProps {
   path: string;
-  /** The files in it, where it is a folder. */
-  inside?: readonly string[];
+  /** The files in the folder; undefined for a file. */
+  contents?: readonly string[];
 }
 
-/** What can be done with the file or folder that is open. */
-export function FileActions({ path, inside }: FileActionsProps) {
+/** Actions for the open file or folder. */
+export function FileActions({ path, contents }: FileActionsProps) {
   const workspace = useWorkspace();
   const [dialog, setDialog] = useState<"new" | "move" | "delete">();
   const close = () => setDialog(undefined);
-  const dialogProps = { path, ...(inside ? { inside } : {}), onClose: close };
+  const dialogProps = { path, ...(contents ? { contents } : {}), onClose: close };
   return (
     <>
-      {inside && workspace.mayWrite && (
+      {contents && workspace.canWrite && (
         <button
           type="button"
           className="icon-button"
@@ -40,14 +40,14 @@ export function FileActions({ path, inside }: FileActionsProps) {
       </Link>
       <a
         className="icon-button"
-        href={inside ? buildArchiveUrl(workspace, path) : buildFileUrl(workspace, path, { download: true })}
+        href={contents ? buildArchiveUrl(workspace, path) : buildFileUrl(workspace, path, { download: true })}
         download
-        aria-label={inside ? `Download ${path} as a zip` : `Download ${path}`}
-        title={inside ? "Download as a zip" : "Download"}
+        aria-label={contents ? `Download ${path} as zip` : `Download ${path}`}
+        title={contents ? "Download as zip" : "Download"}
       >
         <Icon name="download" />
       </a>
-      {workspace.mayWrite && (
+      {workspace.canWrite && (
         <>
           <button
             type="button"

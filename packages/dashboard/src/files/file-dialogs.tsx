@@ -10,9 +10,7 @@ import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
 
-// What can be done with a file or a folder, each in a dialog of its own.
-
-/** A folder is there as soon as a file is in it, so there is no need to make one. */
+/** Folders exist only while they contain files, so there is no dialog to create one. */
 export function NewFile({ folder, onClose }: { folder: string | undefined; onClose(): void }) {
   const workspace = useWorkspace();
   const create = async (path: string) => {
@@ -20,7 +18,7 @@ export function NewFile({ folder, onClose }: { folder: string | undefined; onClo
     await workspace.listing.reload();
     onClose();
     navigate(workspace.to({ show: "files", path }));
-    announce(`${path} was created.`);
+    announce(`${path} created.`);
     workspace.refresh();
   };
   return (
@@ -28,7 +26,7 @@ export function NewFile({ folder, onClose }: { folder: string | undefined; onClo
       <PathForm
         start={folder === undefined ? "" : `${folder}/`}
         action="Create file"
-        hint="Folders in it are made with it: notes/2026/plan.md"
+        hint="Folders are created as needed, e.g. notes/2026/plan.md"
         onPath={create}
         onClose={onClose}
       />
@@ -38,30 +36,28 @@ export function NewFile({ folder, onClose }: { folder: string | undefined; onClo
 
 interface MoveProps {
   path: string;
-  /** The files in it, where it is a folder. */
-  inside?: readonly string[];
+  /** The files in the folder; undefined for a file. */
+  contents?: readonly string[];
   onClose(): void;
 }
 
-export function Move({ path, inside, onClose }: MoveProps) {
+export function Move({ path, contents, onClose }: MoveProps) {
   const workspace = useWorkspace();
   const rename = async (to: string) => {
     if (to !== path) await moveFile(workspace, path, to);
     await workspace.listing.reload();
     onClose();
     navigate(workspace.to({ show: "files", path: to }), "replace");
-    announce(`${path} is now ${to}.`);
+    announce(`${path} moved to ${to}.`);
     workspace.refresh();
   };
   return (
-    <Dialog title={`Rename or move ${inside ? "this folder" : "this file"}`} onClose={onClose}>
+    <Dialog title={`Rename or move ${contents ? "this folder" : "this file"}`} onClose={onClose}>
       <PathForm
         start={path}
         action="Move"
         hint={
-          inside
-            ? `${formatCount(inside.length, "file")} move with it, as one version.`
-            : "Folders in it are made with it."
+          contents ? `Moves ${formatCount(contents.length, "file")} as one version.` : "Folders are created as needed."
         }
         onPath={rename}
         onClose={onClose}
@@ -70,24 +66,26 @@ export function Move({ path, inside, onClose }: MoveProps) {
   );
 }
 
-export function Delete({ path, inside, onClose }: MoveProps) {
+export function Delete({ path, contents, onClose }: MoveProps) {
   const workspace = useWorkspace();
   const remove = async () => {
-    await removeFile(workspace, path, inside !== undefined);
+    await removeFile(workspace, path, contents !== undefined);
     await workspace.listing.reload();
-    // The nearest folder that is still there: one goes with the last file in it.
-    const left = workspace.listing.get().value?.files ?? [];
-    const folder = listParentFolders(path).findLast((above) => left.some((file) => file.path.startsWith(`${above}/`)));
+    // Go to the nearest folder that still exists; a folder disappears with its last file.
+    const remaining = workspace.listing.get().value?.files ?? [];
+    const folder = listParentFolders(path).findLast((parent) =>
+      remaining.some((file) => file.path.startsWith(`${parent}/`)),
+    );
     onClose();
     navigate(workspace.to({ show: "files", ...(folder === undefined ? {} : { path: folder }) }), "replace");
-    announce(`${path} was deleted.`);
+    announce(`${path} deleted.`);
     workspace.refresh();
   };
   return (
     <Confirm title={`Delete ${path}?`} action="Delete" onConfirm={remove} onClose={onClose}>
       <p>
-        {inside ? `${formatCount(inside.length, "file")} in it go with it. ` : ""}The history keeps what was here: it
-        can be brought back by reverting that version.
+        {contents ? `This deletes ${formatCount(contents.length, "file")}. ` : ""}To restore {contents ? "them" : "it"}{" "}
+        later, revert this version in the history.
       </p>
     </Confirm>
   );
@@ -103,17 +101,17 @@ interface PathFormProps {
 
 function PathForm({ start, action, hint, onPath, onClose }: PathFormProps) {
   const [path, setPath] = useState(start);
-  const problem = path.trim() === "" || path.endsWith("/") ? undefined : findPathIssue(path.trim());
+  const issue = path.trim() === "" || path.endsWith("/") ? undefined : findPathIssue(path.trim());
   return (
     <Form
       fields={["path"]}
       action={action}
-      ready={path.trim() !== "" && !path.endsWith("/") && problem === undefined}
+      ready={path.trim() !== "" && !path.endsWith("/") && issue === undefined}
       onSubmit={() => onPath(parseFilePath(path.trim()))}
       onCancel={onClose}
     >
-      {(problems) => (
-        <Field label="Path" hint={hint} problem={problems.path ?? (problem && `This cannot be a path: ${problem}.`)}>
+      {(errors) => (
+        <Field label="Path" hint={hint} error={errors.path ?? (issue && `Invalid path: ${issue}.`)}>
           {(props) => (
             <input
               {...props}
@@ -136,7 +134,7 @@ function PathForm({ start, action, hint, onPath, onClose }: PathFormProps) {
   );
 }
 
-/** Whoever renames keeps the ending, mostly. */
+/** End of the name without its extension, which is usually kept when renaming. */
 function findNameEnd(path: string): number {
   const dot = path.lastIndexOf(".");
   return dot > path.lastIndexOf("/") + 1 ? dot : path.length;

@@ -3,25 +3,24 @@ import { Link } from "../frame/link.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
 
-/** Says that a file which is open is no more, or is elsewhere. */
+/** Tells the user that the open file was deleted or moved. */
 export function FileGoneNotice({ path }: { path: string }) {
   const { lastChanged, to } = useWorkspace();
-  const [moved, setMoved] = useState<string>();
+  const [newPath, setNewPath] = useState<string>();
   useEffect(() => {
-    const found = lastChanged?.changes.find(({ kind, from }) => kind === "move" && from === path);
-    if (found) setMoved(found.path);
+    const move = lastChanged?.changes.find(({ kind, from }) => kind === "move" && from === path);
+    if (move) setNewPath(move.path);
   }, [lastChanged, path]);
   return (
     <div role="alert">
-      <Notice tone="warn" title={moved === undefined ? "This file was deleted." : "This file was moved."}>
-        {moved === undefined ? (
+      <Notice tone="warn" title={newPath === undefined ? "This file was deleted." : "This file was moved."}>
+        {newPath === undefined ? (
           <p>
-            What you see is what it was. <Link href={to({ show: "history", path })}>Its history</Link> has every version
-            of it.
+            Showing its last content. <Link href={to({ show: "history", path })}>View history</Link>
           </p>
         ) : (
           <p>
-            It is now <Link href={to({ show: "files", path: moved })}>{moved}</Link>.
+            New path: <Link href={to({ show: "files", path: newPath })}>{newPath}</Link>
           </p>
         )}
       </Notice>

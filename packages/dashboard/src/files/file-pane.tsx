@@ -17,31 +17,31 @@ const LiveEditor = createLazyComponent(() => import("./editor/editor.ts").then((
 const TextView = createLazyComponent(() => import("./editor/editor.ts").then(({ TextView }) => TextView));
 
 const imageType = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
-/** More text than this is not drawn; it can be downloaded. */
+/** Larger texts are not shown; they can be downloaded. */
 const maxTextBytes = 8 * 1024 * 1024;
 
-/** A file as it is now, or as it was last while somebody looked at it. */
-export function FilePane({ file, line, gone }: { file: FileInfo; line: number | undefined; gone: boolean }) {
+/** The current version of a file, or the last one if it was deleted while open. */
+export function FilePane({ file, line, isGone }: { file: FileInfo; line: number | undefined; isGone: boolean }) {
   const { path, kind, size } = file;
   return (
     <>
       <PaneHead path={path} note={kind === "binary" ? formatBytes(size) : undefined}>
-        {!gone && <FileActions path={path} />}
+        {!isGone && <FileActions path={path} />}
       </PaneHead>
-      {gone && kind === "binary" && <FileGoneNotice path={path} />}
+      {isGone && kind === "binary" && <FileGoneNotice path={path} />}
       {kind === "text" ? <LiveEditor key={path} path={path} line={line} /> : <StaticFile file={file} line={line} />}
     </>
   );
 }
 
-/** A file as it was. */
+/** A file as of an older version. */
 export function OldFilePane({ place, path }: { place: FilesPlace; path: string }) {
   const workspace = useWorkspace();
   const { version, line } = place;
-  const address = buildFileUrl(workspace, path, { version });
-  // What it was then is not known before it is read.
-  const isPicture = imageExtension.test(path);
-  const asText = <TextView key={address} path={path} address={address} line={line} />;
+  const url = buildFileUrl(workspace, path, { version });
+  // The type it had then is not known before it is loaded, so the name decides.
+  const isImage = imageExtension.test(path);
+  const asText = <TextView key={url} path={path} url={url} line={line} />;
   return (
     <>
       <PaneHead path={path} note={`as of version ${version}`}>
@@ -55,17 +55,17 @@ export function OldFilePane({ place, path }: { place: FilesPlace; path: string }
           <Icon name="download" />
         </a>
         <Link className="button" href={workspace.to({ show: "files", path })}>
-          As it is now
+          Current version
         </Link>
       </PaneHead>
-      {isPicture ? <Picture key={address} address={address} path={path} otherwise={asText} /> : asText}
+      {isImage ? <Picture key={url} url={url} path={path} fallback={asText} /> : asText}
     </>
   );
 }
 
 const imageExtension = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
-/** What is not edited together: a picture, a text that is too large for it, or anything else. */
+/** A file that cannot be edited here: an image, a text that is too large, or anything else. */
 function StaticFile({
   file: { path, mediaType, size, hash, modifiedAt },
   line,
@@ -74,24 +74,22 @@ function StaticFile({
   line: number | undefined;
 }) {
   const workspace = useWorkspace();
-  const address = buildFileUrl(workspace, path);
-  // Another content is another picture, so that what was shown before is not shown in its place.
+  const url = buildFileUrl(workspace, path);
+  // Keyed by content, so that a changed image is not shown with its old content.
   if (imageType.test(mediaType))
     return (
       <Picture
         key={hash}
-        address={address}
+        url={url}
         path={path}
-        otherwise={<p className="pane-note">This picture cannot be shown: it may be damaged.</p>}
+        fallback={<p className="pane-note">Cannot display this image. It may be damaged.</p>}
       />
     );
   if (isReadable(mediaType) && size <= maxTextBytes) {
     return (
       <>
-        <p className="pane-note">
-          This text is too large to be edited together. It is shown as it is; download it to change it.
-        </p>
-        <TextView key={hash} path={path} address={address} line={line} />
+        <p className="pane-note">This file is too large to edit here. Download it to change it.</p>
+        <TextView key={hash} path={path} url={url} line={line} />
       </>
     );
   }
@@ -99,15 +97,15 @@ function StaticFile({
     <div className="pane-facts">
       <DescriptionList
         of={[
-          ["Kind", mediaType],
+          ["Type", mediaType],
           ["Size", formatBytes(size)],
-          ["Changed", <DateTime at={modifiedAt} />],
+          ["Modified", <DateTime at={modifiedAt} />],
         ]}
       />
       <p className="faint">
         {isReadable(mediaType)
-          ? "It is too large to be shown here."
-          : "It is neither a picture nor text in UTF-8, so it cannot be shown here."}
+          ? "This file is too large to display."
+          : "Cannot display this file: it is neither an image nor UTF-8 text."}
       </p>
       <a className="button" href={buildFileUrl(workspace, path, { download: true })} download>
         Download
@@ -116,12 +114,12 @@ function StaticFile({
   );
 }
 
-function Picture({ address, path, otherwise }: { address: string; path: string; otherwise: ReactNode }) {
+function Picture({ url, path, fallback }: { url: string; path: string; fallback: ReactNode }) {
   const [failed, setFailed] = useState(false);
-  if (failed) return otherwise;
+  if (failed) return fallback;
   return (
     <div className="picture">
-      <img src={address} alt={path} onError={() => setFailed(true)} />
+      <img src={url} alt={path} onError={() => setFailed(true)} />
     </div>
   );
 }

@@ -17,28 +17,28 @@ import { type UploadSelection, gatherPicked } from "./upload/gather.ts";
 interface FilesSidebarProps {
   listing: Listing;
   place: FilesPlace;
-  /** The folder that new files go to. */
+  /** The folder for new files. */
   folder: string | undefined;
-  onUpload(gathered: UploadSelection): void;
-  /** What is in a zip goes to where the zip says. */
-  onUnpack(zip: File): void;
+  onUpload(selection: UploadSelection): void;
+  /** Extracts a zip at the root of the workspace. */
+  onExtract(zip: File): void;
 }
 
-/** All files, by their folders, and what can be done with the whole. */
-export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: FilesSidebarProps) {
+/** The file tree, with actions for the whole workspace. */
+export function FilesSidebar({ listing, place, folder, onUpload, onExtract }: FilesSidebarProps) {
   const workspace = useWorkspace();
-  const { user, agent, latest, mayWrite, to } = workspace;
+  const { user, agent, latest, canWrite, to } = workspace;
   const { value: versions = [], at } = useSource(latest);
   const { error } = useSource(workspace.listing);
   const [filter, setFilter] = useState("");
-  // Whoever types does not wait for thousands of lines.
-  const wanted = useDeferredValue(filter);
+  // Deferred, so that typing stays responsive with thousands of rows.
+  const query = useDeferredValue(filter);
   const [dialog, setDialog] = useState<"file" | "branch">();
   const picker = useRef<HTMLInputElement>(null);
   const folderPicker = useRef<HTMLInputElement>(null);
   const zipPicker = useRef<HTMLInputElement>(null);
   const { files } = listing;
-  const shown = useMemo(() => filterFiles(files, wanted), [files, wanted]);
+  const shown = useMemo(() => filterFiles(files, query), [files, query]);
   const marks = useMemo(
     () => findRecentMarks(files, versions, user, agent, at ?? 0),
     [files, versions, user, agent, at],
@@ -60,13 +60,13 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
             type="search"
             value={filter}
             onChange={(event) => setFilter(event.target.value)}
-            placeholder="Find a file"
-            aria-label="Find a file by its name"
+            placeholder="Find file"
+            aria-label="Find files by name"
             autoComplete="off"
             spellCheck={false}
           />
         </div>
-        {mayWrite && (
+        {canWrite && (
           <>
             <button
               type="button"
@@ -91,15 +91,15 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
         <Menu label="More">
           <Link href={to({ show: "history" })}>History of all files</Link>
           <a href={buildArchiveUrl(workspace)} download>
-            Download all as a zip
+            Download all as zip
           </a>
-          {mayWrite && (
+          {canWrite && (
             <>
               <button type="button" onClick={() => folderPicker.current?.click()}>
-                Upload a folder
+                Upload folder
               </button>
               <button type="button" onClick={() => zipPicker.current?.click()}>
-                Upload a zip and unpack it
+                Upload and extract zip
               </button>
               <button type="button" onClick={() => setDialog("branch")}>
                 New branch
@@ -121,7 +121,7 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
           type="file"
           hidden
           tabIndex={-1}
-          aria-label="A folder to upload"
+          aria-label="Folder to upload"
           {...{ webkitdirectory: "" }}
           onChange={({ currentTarget }) => pick(currentTarget)}
         />
@@ -131,9 +131,9 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
           accept=".zip"
           hidden
           tabIndex={-1}
-          aria-label="A zip to unpack"
+          aria-label="Zip to extract"
           onChange={({ currentTarget: input }) => {
-            if (input.files?.[0]) onUnpack(input.files[0]);
+            if (input.files?.[0]) onExtract(input.files[0]);
             input.value = "";
           }}
         />
@@ -141,14 +141,14 @@ export function FilesSidebar({ listing, place, folder, onUpload, onUnpack }: Fil
       <BranchBar place={place} />
       <div className="side-tree">
         {shown.length > 0 ? (
-          <FileTree files={shown} filtered={wanted.trim() !== ""} here={place.path} marks={marks} />
+          <FileTree files={shown} filtered={query.trim() !== ""} current={place.path} marks={marks} />
         ) : (
           <p className="tree-note">
-            {files.length > 0 ? "No file is called so." : "No files are left. The history has what was here."}
+            {files.length > 0 ? "No matching files" : "No files. Deleted files are in the history."}
           </p>
         )}
-        {error && <p className="tree-note">This list may be old: {error.message}</p>}
-        {listing.more && <p className="tree-note">There are more files than this list has.</p>}
+        {error && <p className="tree-note">List may be out of date: {error.message}</p>}
+        {listing.more && <p className="tree-note">Showing the first {files.length} files</p>}
       </div>
       <p className="side-foot">
         <Link href={to({ show: "history" })}>

@@ -6,7 +6,7 @@ import { Notice } from "../parts/notice.tsx";
 import "../styles/file-tree.css";
 import "../styles/pane.css";
 import "../styles/history.css";
-// The last word: on a narrow screen only one of the others is shown.
+// Imported last: its rules for narrow screens override those above.
 import "../styles/files.css";
 import { EmptyWorkspace } from "./empty-workspace.tsx";
 import { FilesSidebar } from "./files-sidebar.tsx";
@@ -22,11 +22,11 @@ interface FilesViewProps {
   agent: string;
   user: string;
   place: FilesPlace;
-  /** What was changed last while we looked on. */
+  /** The last change received while the view was open. */
   lastChanged: Changed | undefined;
 }
 
-/** The workspace of an agent: its files, what is in them, and how they became so. */
+/** The workspace of an agent: its files, their contents and their history. */
 export function FilesView(props: FilesViewProps) {
   return (
     <WorkspaceProvider {...props}>
@@ -37,12 +37,12 @@ export function FilesView(props: FilesViewProps) {
 
 function Files({ place }: { place: FilesPlace }) {
   const workspace = useWorkspace();
-  const { listing, mayWrite, refresh } = workspace;
+  const { listing, canWrite, refresh } = workspace;
   const { value, error } = useSource(listing);
   const uploader = getUploader(workspace);
   const folder = getTargetFolder(place.path, value?.files.some(({ path }) => path === place.path) ?? true);
-  const upload = (gathered: UploadSelection) => uploader.add(workspace, folder, gathered);
-  const drop = useDrop(mayWrite ? upload : undefined);
+  const upload = (selection: UploadSelection) => uploader.add(workspace, folder, selection);
+  const drop = useDrop(canWrite ? upload : undefined);
   const pane = useRef<HTMLElement>(null);
   useKeepFocus(pane, [place.show, place.path, place.version, place.branch].join("\0"));
   useEffect(() => {
@@ -52,8 +52,8 @@ function Files({ place }: { place: FilesPlace }) {
   if (!value) {
     if (!error) return <p className="pane-note">Loading…</p>;
     return (
-      <div className="files-trouble">
-        <Notice tone="bad" title="The files could not be loaded." onRetry={refresh}>
+      <div className="files-error">
+        <Notice tone="bad" title="Failed to load files" onRetry={refresh}>
           {error.message}
         </Notice>
       </div>
@@ -72,7 +72,7 @@ function Files({ place }: { place: FilesPlace }) {
             place={place}
             folder={folder}
             onUpload={upload}
-            onUnpack={(zip) => uploader.unpack(workspace, zip)}
+            onExtract={(zip) => uploader.extract(workspace, zip)}
           />
           <section ref={pane} className="pane" tabIndex={-1} aria-label={place.path ?? "Latest changes"}>
             <Pane listing={value} place={place} />
@@ -81,7 +81,7 @@ function Files({ place }: { place: FilesPlace }) {
       )}
       <UploadPanel uploader={uploader} />
       {drop.over && (
-        <div className="drop-here" aria-hidden="true">
+        <div className="drop-overlay" aria-hidden="true">
           <p>Drop to upload{folder === undefined ? "" : ` to ${folder}`}</p>
         </div>
       )}
@@ -89,7 +89,7 @@ function Files({ place }: { place: FilesPlace }) {
   );
 }
 
-/** What was chosen may be gone with what it was chosen from. Then the next place to go on from is what came in its place. */
+/** Moves the focus to the new content if navigation removed the focused element. */
 function useKeepFocus(pane: RefObject<HTMLElement | null>, place: string): void {
   const last = useRef(place);
   useEffect(() => {
@@ -97,35 +97,35 @@ function useKeepFocus(pane: RefObject<HTMLElement | null>, place: string): void 
     last.current = place;
     const focused = document.activeElement;
     if (focused && focused !== document.body && focused.checkVisibility()) return;
-    const isSeen = pane.current?.checkVisibility();
-    // On a narrow screen it may be the tree.
-    const next = isSeen
+    const isPaneVisible = pane.current?.checkVisibility();
+    // On a narrow screen the tree may be shown instead.
+    const next = isPaneVisible
       ? pane.current
       : pane.current?.parentElement?.querySelector<HTMLElement>(".file-tree [tabindex='0']");
     next?.focus({ preventScroll: true });
   });
 }
 
-/** Where what is new goes: the folder that is open, or the one that the open file is in. */
+/** The folder for new files: the open folder, or that of the open file. */
 function getTargetFolder(path: string | undefined, isFile: boolean): string | undefined {
   return path !== undefined && isFile ? getParentFolder(path) : path;
 }
 
-function useDrop(onDrop: ((gathered: UploadSelection) => void) | undefined) {
+function useDrop(onDrop: ((selection: UploadSelection) => void) | undefined) {
   const [over, setOver] = useState(false);
   const hasFiles = (event: DragEvent) => onDrop !== undefined && event.dataTransfer.types.includes("Files");
-  // Beside the place for it, or where nothing may be written, a browser would open what is dropped in place of the page.
+  // Outside of the drop area, or without write access, the browser would replace the page with the dropped file.
   useEffect(() => {
-    const onStray = (event: globalThis.DragEvent) => {
+    const onStrayDrop = (event: globalThis.DragEvent) => {
       if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
       event.dataTransfer.dropEffect = "none";
     };
-    window.addEventListener("dragover", onStray);
-    window.addEventListener("drop", onStray);
+    window.addEventListener("dragover", onStrayDrop);
+    window.addEventListener("drop", onStrayDrop);
     return () => {
-      window.removeEventListener("dragover", onStray);
-      window.removeEventListener("drop", onStray);
+      window.removeEventListener("dragover", onStrayDrop);
+      window.removeEventListener("drop", onStrayDrop);
     };
   }, []);
   return {

@@ -8,17 +8,17 @@ import { useWorkspace } from "./open-workspace.tsx";
 import { PaneHead } from "./pane-head.tsx";
 import { listRows, buildTree } from "./tree/rows.ts";
 
-/** What is in a folder, and what can be done with all of it. */
+/** The contents of a folder, with actions for it. */
 export function FolderPane({ path, files }: { path: string; files: readonly FileInfo[] }) {
   const { to } = useWorkspace();
-  // Seen from the folder itself, as if it were all there is.
-  const inside = files.map((file) => ({ ...file, path: file.path.slice(path.length + 1) }));
-  const rows = listRows(buildTree(inside), () => false);
+  // Paths relative to the folder.
+  const relativeFiles = files.map((file) => ({ ...file, path: file.path.slice(path.length + 1) }));
+  const rows = listRows(buildTree(relativeFiles), () => false);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return (
     <>
       <PaneHead path={path} note={`${formatCount(files.length, "file")}, ${formatBytes(size)}`}>
-        <FileActions path={path} inside={files.map((file) => file.path)} />
+        <FileActions path={path} contents={files.map((file) => file.path)} />
       </PaneHead>
       <ul className="folder-list">
         {rows.map((row) => (
@@ -27,7 +27,7 @@ export function FolderPane({ path, files }: { path: string; files: readonly File
               <Icon name={row.file ? "file" : "folder"} />
               <span className="file-name">{row.name}</span>
               <span className="faint">{row.file ? formatBytes(row.size) : formatCount(row.count, "file")}</span>
-              <span className="faint folder-when">{row.file && <DateTime at={row.file.modifiedAt} short />}</span>
+              <span className="faint folder-date">{row.file && <DateTime at={row.file.modifiedAt} short />}</span>
             </Link>
           </li>
         ))}

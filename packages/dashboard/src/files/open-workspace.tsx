@@ -14,17 +14,17 @@ import { type FilesPlace, buildFilesAddress } from "../frame/files-place.ts";
 import { buildPath } from "../frame/navigation.ts";
 import { Refresher } from "./refresher.ts";
 
-/** What all parts of the files view share. */
+/** State shared by all parts of the files view. */
 export interface OpenWorkspace extends Workspace {
   user: string;
-  mayWrite: boolean;
+  canWrite: boolean;
   listing: Source<Listing>;
   latest: Source<Version[]>;
   branches: Source<Branch[]>;
   lastChanged: Changed | undefined;
-  /** The address of a place in these files, on this branch if none is named. */
+  /** URL of a place in these files, on the current branch unless another is given. */
   to(place: FilesPlace): string;
-  /** Something was changed here: looks again at once. */
+  /** Reloads the files, versions and branches. */
   refresh(): void;
 }
 
@@ -32,7 +32,7 @@ const context = createContext<OpenWorkspace | undefined>(undefined);
 
 export function useWorkspace(): OpenWorkspace {
   const open = useContext(context);
-  if (!open) throw new Error("no workspace is open here");
+  if (!open) throw new Error("useWorkspace must be used within a WorkspaceProvider.");
   return open;
 }
 
@@ -47,7 +47,7 @@ interface WorkspaceProps {
 
 export function WorkspaceProvider({ agency, agent, user, place, lastChanged, children }: WorkspaceProps) {
   const { branch } = place;
-  const mayWrite = useHasScope("chat");
+  const canWrite = useHasScope("chat");
   const open = useMemo(() => {
     const workspace = { agency, agent, branch };
     const listing = createListingSource(workspace);
@@ -66,18 +66,18 @@ export function WorkspaceProvider({ agency, agent, user, place, lastChanged, chi
   const refresher = useMemo(() => new Refresher(open.refresh), [open]);
   useEffect(() => () => refresher.stop(), [refresher]);
   useOnChange(lastChanged, () => lastChanged && refresher.handleChange(lastChanged, open.listing.get().value));
-  // What a person types is told once, when it begins, so going from place to place is a reason to look too.
+  // Typing is only reported once, when it begins, so navigation also refreshes.
   useOnChange(`${place.show} ${place.path}`, () => refresher.schedule());
-  const value = useMemo(() => ({ ...open, user, mayWrite, lastChanged }), [open, user, mayWrite, lastChanged]);
+  const value = useMemo(() => ({ ...open, user, canWrite, lastChanged }), [open, user, canWrite, lastChanged]);
   return <context.Provider value={value}>{children}</context.Provider>;
 }
 
-/** Does something whenever this is another one; whoever is first to look loads everything anyway. */
-function useOnChange(reason: unknown, work: () => void): void {
-  const last = useRef(reason);
+/** Calls `callback` when the value changes, but not on mount, because everything is loaded then anyway. */
+function useOnChange(value: unknown, callback: () => void): void {
+  const last = useRef(value);
   useEffect(() => {
-    if (last.current === reason) return;
-    last.current = reason;
-    work();
+    if (last.current === value) return;
+    last.current = value;
+    callback();
   });
 }

@@ -6,18 +6,18 @@ import { useWorkspace } from "./open-workspace.tsx";
 import { getFileName } from "./tree/rows.ts";
 
 interface PaneHeadProps {
-  /** Nothing for the whole workspace. */
+  /** Undefined for the whole workspace. */
   path: string | undefined;
-  /** What is said behind the name. */
+  /** Shown after the name. */
   note?: ReactNode;
   show?: "files" | "history";
   children?: ReactNode;
 }
 
-/** Where we are, with a way to the folders above it, and what can be done here. */
+/** Breadcrumbs of the current file or folder, with its actions. */
 export function PaneHead({ path, note, show = "files", children }: PaneHeadProps) {
   const { to, branch } = useWorkspace();
-  // The history of a file was come to from the file.
+  // From the history of a file, go back to the file.
   const back = path !== undefined && show === "history" ? path : undefined;
   return (
     <header className="pane-head">
@@ -46,14 +46,14 @@ export function PaneHead({ path, note, show = "files", children }: PaneHeadProps
           </>
         )}
         {note && <span className="crumb-note">{note}</span>}
-        {branch !== undefined && <span className="crumb-note crumb-branch">on the branch {branch}</span>}
+        {branch !== undefined && <span className="crumb-note crumb-branch">on branch {branch}</span>}
       </h2>
-      <div className="pane-deeds">{children}</div>
+      <div className="pane-actions">{children}</div>
     </header>
   );
 }
 
-/** The outermost folder and the two nearest have their names; one link stands for those between them. */
+/** Keeps the outermost and the two nearest folders; one link stands for those in between. */
 function shortenFolders(folders: readonly string[]): { folder: string; name: string }[] {
   const toCrumb = (folder: string) => ({ folder, name: getFileName(folder) });
   if (folders.length <= 4) return folders.map(toCrumb);

@@ -10,7 +10,7 @@ import { VersionList } from "./history/version-list.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
 import { PaneHead } from "./pane-head.tsx";
 
-/** What is looked at: a file, a folder, the history, or what happened lately. */
+/** Shows a file, a folder, the history or the recent changes. */
 export function Pane({ listing: { files, more }, place }: { listing: Listing; place: FilesPlace }) {
   const { path, version, line, show } = place;
   const last = useRef<FileInfo>(undefined);
@@ -18,20 +18,20 @@ export function Pane({ listing: { files, more }, place }: { listing: Listing; pl
   if (path === undefined) return <RecentChanges />;
   if (findPathIssue(path)) return <MissingFile path={path} more={false} />;
   if (version !== undefined) return <OldFilePane place={place} path={path} />;
-  const present = files.find((one) => one.path === path);
+  const present = files.find((candidate) => candidate.path === path);
   if (present) last.current = present;
-  // Who has a file open is told that it is gone, and may look at it for as long as they like.
+  // A file that is deleted while open stays visible, with a notice.
   const file = last.current?.path === path ? last.current : undefined;
-  if (file) return <FilePane file={file} line={line} gone={!present} />;
-  const inside = files.filter((one) => one.path.startsWith(`${path}/`));
-  if (inside.length > 0) return <FolderPane path={path} files={inside} />;
+  if (file) return <FilePane file={file} line={line} isGone={!present} />;
+  const contents = files.filter((candidate) => candidate.path.startsWith(`${path}/`));
+  if (contents.length > 0) return <FolderPane path={path} files={contents} />;
   return <MissingFile path={path} more={more} />;
 }
 
 function RecentChanges() {
   return (
     <>
-      <PaneHead path={undefined} note="what changed lately" />
+      <PaneHead path={undefined} note="recent changes" />
       <div className="pane-scroll">
         <VersionList path={undefined} />
       </div>
@@ -46,8 +46,8 @@ function MissingFile({ path, more }: { path: string; more: boolean }) {
       <PaneHead path={path} />
       <div className="pane-scroll">
         <p>
-          {more ? "This file is not in the list." : "There is no such file now."}{" "}
-          <Link href={to({ show: "history", path })}>Its history</Link> says what became of it, if it ever was.
+          {more ? "This file is not in the list." : "File not found."} Its{" "}
+          <Link href={to({ show: "history", path })}>history</Link> shows whether it was deleted or moved.
         </p>
       </div>
     </>

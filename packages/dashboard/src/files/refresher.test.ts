@@ -23,38 +23,38 @@ const change = (path: string, kind: "edit" | "add" = "edit", by: "user" | "agent
   more: 0,
 });
 
-/** How often it has looked after so many milliseconds. */
+/** Returns a function that advances the time and returns the number of refreshes so far. */
 function countRefreshes(...changes: Changed[]) {
-  const look = vi.fn();
-  const refresher = new Refresher(look);
-  for (const one of changes) refresher.handleChange(one, listing);
+  const refresh = vi.fn();
+  const refresher = new Refresher(refresh);
+  for (const changed of changes) refresher.handleChange(changed, listing);
   return (ms: number) => {
     vi.advanceTimersByTime(ms);
-    return look.mock.calls.length;
+    return refresh.mock.calls.length;
   };
 }
 
-test("while a person types in a text, nobody looks, because looking would end the version that they type", () => {
+test("refreshes are delayed while a user types, because a refresh would end the version being typed", () => {
   const after = countRefreshes(change("a.md"));
   expect([after(5000), after(9000), after(2000)]).toEqual([0, 0, 1]);
 });
 
-test("anything else is looked at at once, and many changes not much more often than one", () => {
-  for (const one of [change("a.md", "edit", "agent"), change("b.png"), change("c.md", "add"), change("c.md")])
-    expect(countRefreshes(one)(500)).toBe(1);
+test("other changes are refreshed immediately, and frequent ones are throttled", () => {
+  for (const changed of [change("a.md", "edit", "agent"), change("b.png"), change("c.md", "add"), change("c.md")])
+    expect(countRefreshes(changed)(500)).toBe(1);
   expect(countRefreshes(change("a.md"), change("a.md", "edit", "agent"))(500)).toBe(1);
   expect(countRefreshes(change("a.md", "edit", "agent"), change("a.md"))(500)).toBe(1);
 
-  const look = vi.fn();
-  const refresher = new Refresher(look);
+  const refresh = vi.fn();
+  const refresher = new Refresher(refresh);
   for (let turn = 0; turn < 100; turn++) {
     refresher.schedule();
     vi.advanceTimersByTime(20);
   }
-  expect(look.mock.calls.length).toBeLessThanOrEqual(5);
+  expect(refresh.mock.calls.length).toBeLessThanOrEqual(5);
   refresher.schedule();
   refresher.stop();
-  const before = look.mock.calls.length;
+  const before = refresh.mock.calls.length;
   vi.advanceTimersByTime(20_000);
-  expect(look.mock.calls.length).toBe(before);
+  expect(refresh.mock.calls.length).toBe(before);
 });

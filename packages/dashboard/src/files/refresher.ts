@@ -1,27 +1,27 @@
 import type { Changed } from "@thinkery/sdk/react";
 import type { Listing } from "../api/files.ts";
 
-/** So often at most the host is asked again, however much an agent writes. */
+/** Minimum time between refreshes, however much an agent writes. */
 const minIntervalMs = 400;
-/** A person's typing is one version until somebody looks at it, and then another one begins. So nobody looks at once. */
+/** Typing is recorded as one version until someone reads the files, which starts a new one. So refreshes are delayed. */
 const typingDelayMs = 15_000;
 
-/** Looks again when there is a reason: soon, and however many reasons there are, not more often than is good. */
+/** Throttles refreshes of the files view. */
 export class Refresher {
   readonly #refresh: () => void;
   #lastRefreshAt = Date.now();
   #dueAt = Number.POSITIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(look: () => void) {
-    this.#refresh = look;
+  constructor(refresh: () => void) {
+    this.#refresh = refresh;
   }
 
   schedule(): void {
     this.#scheduleAt(Math.max(Date.now(), this.#lastRefreshAt + minIntervalMs));
   }
 
-  /** Something was changed; `listing` is what is known of the files. */
+  /** Schedules a refresh after a change; `listing` is the current file list. */
   handleChange(changed: Changed, listing: Listing | undefined): void {
     if (isTyped(changed, listing)) this.#scheduleAt(Date.now() + typingDelayMs);
     else this.schedule();
@@ -44,7 +44,7 @@ export class Refresher {
   }
 }
 
-/** May it be that somebody types? Whoever has the text open sees it there; the list would only have other sizes. */
+/** Whether the change may be typing in listed texts. Open editors show it anyway; in the list only sizes would change. */
 function isTyped({ by, changes, more }: Changed, listing: Listing | undefined): boolean {
   if (by !== "user" || more > 0) return false;
   const texts = new Set(changes.map(({ path }) => path));

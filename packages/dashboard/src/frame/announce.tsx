@@ -2,19 +2,19 @@ import { createStore, useStore } from "../api/store.ts";
 
 const announcement = createStore("");
 
-/** Says something to people who hear the page. */
+/** Announces a text to screen readers. */
 export function announce(text: string): void {
   announcement.set(text);
 }
 
-/** Two voices, so that the name of a new place does not cut off what was done to get there. */
+/** Two live regions, so that the title of a new page does not interrupt the announcement of the action that led to it. */
 export function Announcer({ title }: { title: string }) {
   return (
     <>
-      <p className="unseen" role="status">
+      <p className="visually-hidden" role="status">
         {title}
       </p>
-      <p className="unseen" role="status">
+      <p className="visually-hidden" role="status">
         {useStore(announcement)}
       </p>
     </>

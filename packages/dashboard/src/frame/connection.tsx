@@ -11,7 +11,7 @@ export type Connection = "connecting" | "live" | "late" | "lost";
 
 const bannerDelayMs = 700;
 
-/** `late`: the host answers but does not tell us of changes. `lost`: it does not answer. */
+/** `late`: the host responds but live updates are down. `lost`: the host does not respond. */
 export function useConnection(user: string): Connection {
   const { connected } = useSource(getAgenciesSource(user));
   const { error } = useSource(health);
@@ -19,7 +19,7 @@ export function useConnection(user: string): Connection {
   useEffect(() => {
     if (connected === undefined) return;
     void health.reload();
-    // A broken line may also mean that our login was ended.
+    // A closed connection may also mean that the session has ended.
     if (!connected) void checkLogin();
   }, [connected]);
 
@@ -28,7 +28,7 @@ export function useConnection(user: string): Connection {
   return connected === undefined ? "connecting" : "late";
 }
 
-/** Says when what is shown may no longer be true. A hiccup shorter than a blink is not worth a word. */
+/** Warns that the page may be out of date. Short interruptions are not shown. */
 export function ConnectionBanner({ user, connection }: { user: string; connection: Connection }) {
   const { at } = useSource(getAgenciesSource(user));
   const broken = connection === "late" || connection === "lost";
@@ -46,8 +46,8 @@ export function ConnectionBanner({ user, connection }: { user: string; connectio
         <div className="banner">
           <span className="dot" data-tone="warn" data-busy />
           <p>
-            <strong>{connection === "lost" ? "The host does not answer." : "Live updates are interrupted."}</strong>{" "}
-            {at ? `You see what was true at ${formatClock(at)}. ` : ""}Trying again…
+            <strong>{connection === "lost" ? "Host not responding." : "Live updates interrupted."}</strong>{" "}
+            {at ? `Showing data from ${formatClock(at)}. ` : ""}Reconnecting…
           </p>
           <Button
             kind="quiet"
@@ -56,7 +56,7 @@ export function ConnectionBanner({ user, connection }: { user: string; connectio
               void health.reload();
             }}
           >
-            Try now
+            Retry now
           </Button>
         </div>
       )}

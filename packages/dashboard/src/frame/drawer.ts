@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 
 const narrowQuery = "(max-width: 52rem)";
 
-/** The tree as a drawer on narrow screens: opens over the page, closes with Escape and when something was chosen. */
+/** The sidebar as a drawer on narrow screens: opens over the page, closes on Escape and on navigation. */
 export function useDrawer(path: string) {
   const [open, setOpen] = useState(false);
   const drawer = useRef<HTMLDivElement>(null);
@@ -13,9 +13,9 @@ export function useDrawer(path: string) {
   useEffect(() => {
     if (!open) return;
     drawer.current?.querySelector<HTMLElement>("a, button")?.focus();
-    const back = opener.current;
+    const previousFocus = opener.current;
     const onKey = (event: KeyboardEvent) => {
-      // A dialog that lies over the drawer takes Escape for itself.
+      // A dialog over the drawer handles Escape itself.
       if (event.key === "Escape" && !document.querySelector("dialog[open]")) setOpen(false);
     };
     const media = window.matchMedia(narrowQuery);
@@ -25,7 +25,7 @@ export function useDrawer(path: string) {
     return () => {
       window.removeEventListener("keydown", onKey);
       media.removeEventListener("change", onWiden);
-      back?.focus();
+      previousFocus?.focus();
     };
   }, [open]);
 

@@ -1,19 +1,19 @@
 import { mainBranch } from "@thinkery/sdk";
 
-/** Where in the files of an agent: at a file or a folder, or in the history of one or of all. */
+/** A location in an agent's files: a file or folder, or the history of one or of all files. */
 export interface FilesPlace {
   show: "files" | "history";
-  /** Nothing for the whole workspace. */
+  /** Undefined for the whole workspace. */
   path?: string;
-  /** Of files: as they were then. Of the history: the version that is looked at. */
+  /** For files: show them as of this version. For the history: the version to show. */
   version?: number;
-  /** If not on main. */
+  /** Undefined for main. */
   branch?: string;
-  /** A line to go to. */
+  /** Line to scroll to. */
   line?: number;
 }
 
-/** Reads what is behind an agent's own address; `segments` are decoded. */
+/** Parses the part of the path after the agent's own; the segments are decoded. */
 export function parseFilesAddress([show, ...names]: string[], query: URLSearchParams): FilesPlace | undefined {
   if (show !== "files" && show !== "history") return undefined;
   const path = names.join("/").normalize("NFC");
@@ -23,7 +23,7 @@ export function parseFilesAddress([show, ...names]: string[], query: URLSearchPa
   return { show, ...(path && { path }), ...(version && { version }), ...(branch && { branch }), ...(line && { line }) };
 }
 
-/** The address of such a place, behind the agent's own. */
+/** Inverse of `parseFilesAddress`: the path to append to the agent's own. */
 export function buildFilesAddress({ show, path, version, branch, line }: FilesPlace): string {
   const names = path === undefined ? [] : path.split("/");
   const query = new URLSearchParams();

@@ -12,7 +12,7 @@ import { homePath, usePath } from "./navigation.ts";
 import { setOpen } from "./open-agencies.ts";
 import { Sidebar } from "./sidebar.tsx";
 
-/** What surrounds every view of somebody who is logged in. */
+/** Layout around every view of a logged-in user. */
 export function Frame({ who }: { who: Who }) {
   const path = usePath();
   const place = useViews().findPlace(path);
@@ -32,14 +32,14 @@ export function Frame({ who }: { who: Who }) {
   return (
     <div className="frame" data-drawer={open || undefined}>
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <header className="topbar" inert={open}>
         <button
           ref={opener}
           type="button"
           className="icon-button"
-          aria-label="Open the list of agencies"
+          aria-label="Open sidebar"
           aria-expanded={open}
           aria-controls="sidebar"
           onClick={() => setDrawer(true)}
@@ -55,12 +55,12 @@ export function Frame({ who }: { who: Who }) {
           data-tone={connection === "live" ? "ok" : connection === "connecting" ? "quiet" : "warn"}
         />
       </header>
-      <div className="drawer-shade" aria-hidden="true" onClick={() => setDrawer(false)} />
+      <div className="drawer-backdrop" aria-hidden="true" onClick={() => setDrawer(false)} />
       <div className="sidebar" id="sidebar" ref={drawer}>
         <button
           type="button"
           className="icon-button drawer-close"
-          aria-label="Close the list of agencies"
+          aria-label="Close sidebar"
           onClick={() => setDrawer(false)}
         >
           <Icon name="close" />
@@ -76,7 +76,7 @@ export function Frame({ who }: { who: Who }) {
   );
 }
 
-/** What is shown and what it belongs to, at most two names: “notes.md · alice · Thinkery”. */
+/** The view and its owner, at most two names: “notes.md · alice · Thinkery”. */
 function buildTitle(place: Place): string {
   if (place.scope === "none") return "Thinkery";
   const agency = place.scope === "host" ? undefined : place.agency;

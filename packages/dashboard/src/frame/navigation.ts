@@ -6,20 +6,20 @@ export const usageSegment = "~usage";
 
 export function buildPath(agency: string, agent?: string): string {
   const parts = agent === undefined ? [agency] : [agency, agent];
-  // A colon is plain in a path and reads better: /app/review:pr-123
+  // A colon needs no encoding in a path and reads better: /app/review:pr-123
   return [homePath, ...parts.map((part) => encodeURIComponent(part).replaceAll("%3A", ":"))].join("/");
 }
 
-/** What was used in an agency, or in all of them. */
+/** Path of the usage view of an agency, or of all agencies. */
 export function buildUsagePath(agency?: string): string {
   return `${agency === undefined ? homePath : buildPath(agency)}/${usageSegment}`;
 }
 
-const navigationEvent = "thinkery:moved";
+const navigationEvent = "thinkery:navigate";
 
-export function navigate(path: string, how: "push" | "replace" = "push"): void {
+export function navigate(path: string, mode: "push" | "replace" = "push"): void {
   if (path !== getCurrentPath()) {
-    window.history[how === "push" ? "pushState" : "replaceState"](null, "", path);
+    window.history[mode === "push" ? "pushState" : "replaceState"](null, "", path);
     window.scrollTo(0, 0);
   }
   window.dispatchEvent(new Event(navigationEvent));

@@ -8,7 +8,7 @@ import { NewAgency } from "../views/new-agency.tsx";
 import { isIndex, type Place, useViews } from "../views/view-registry.ts";
 import { announce } from "./announce.tsx";
 import type { Connection } from "./connection.tsx";
-import { HostLine } from "./host-line.tsx";
+import { HostStatus } from "./host-status.tsx";
 import { Link } from "./link.tsx";
 import { homePath } from "./navigation.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
@@ -23,12 +23,12 @@ interface SidebarProps {
 
 export function Sidebar({ user, place, connection }: SidebarProps) {
   const { value, error } = useSource(getAgenciesSource(user));
-  const mayCreate = useHasScope("chat");
+  const canCreate = useHasScope("chat");
   const { views } = useViews();
   const current = place.scope === "host" ? place.match.view : undefined;
   const [creating, setCreating] = useState(false);
 
-  const end = () => logOut().catch((failure: unknown) => announce(getErrorMessage(failure)));
+  const handleLogOut = () => logOut().catch((error: unknown) => announce(getErrorMessage(error)));
 
   return (
     <>
@@ -39,7 +39,7 @@ export function Sidebar({ user, place, connection }: SidebarProps) {
       <nav className="sidebar-tree" aria-label="Agencies and agents">
         <div className="sidebar-head">
           <h2>Agencies</h2>
-          {mayCreate && (
+          {canCreate && (
             <button
               type="button"
               className="icon-button"
@@ -54,10 +54,10 @@ export function Sidebar({ user, place, connection }: SidebarProps) {
         {value ? (
           <Tree agencies={value.items} place={place} />
         ) : (
-          // The view beside it says what went wrong, and how to try again.
-          <p className="tree-note">{error ? "Could not be loaded." : "Loading…"}</p>
+          // The main view shows the error and a retry button.
+          <p className="tree-note">{error ? "Failed to load" : "Loading…"}</p>
         )}
-        {value?.more && <p className="tree-note">Only the first {value.items.length} are listed.</p>}
+        {value?.more && <p className="tree-note">Showing the first {value.items.length}</p>}
       </nav>
       <footer className="sidebar-foot">
         <nav aria-label="Host">
@@ -76,14 +76,20 @@ export function Sidebar({ user, place, connection }: SidebarProps) {
               </Link>
             ))}
         </nav>
-        <HostLine connection={connection} />
+        <HostStatus connection={connection} />
         <div className="sidebar-person">
           <span className="person" title={`Logged in as ${user}`}>
             {user}
           </span>
           <ThemeSwitch />
-          <button type="button" className="icon-button" aria-label="Log out" title="Log out" onClick={() => void end()}>
-            <Icon name="leave" />
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Log out"
+            title="Log out"
+            onClick={() => void handleLogOut()}
+          >
+            <Icon name="logout" />
           </button>
         </div>
       </footer>

@@ -1,4 +1,4 @@
-// Storage may be forbidden or full; the page then simply forgets.
+// Storage may be blocked or full; values are then not persisted.
 
 export function recall(key: string): string | undefined {
   try {
@@ -13,6 +13,6 @@ export function remember(key: string, value: string | undefined): void {
     if (value === undefined) window.localStorage.removeItem(`thinkery.${key}`);
     else window.localStorage.setItem(`thinkery.${key}`, value);
   } catch {
-    // Forgotten.
+    // Not persisted.
   }
 }

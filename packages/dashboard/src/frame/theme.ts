@@ -16,7 +16,7 @@ export function setTheme(next: Theme): void {
 }
 
 export function applyTheme(): void {
-  const now = theme.get();
-  if (now === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = now;
+  const current = theme.get();
+  if (current === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = current;
 }

@@ -1,13 +1,15 @@
 import type { KeyboardEvent } from "react";
 import { setOpen } from "./open-agencies.ts";
 
-/** Arrow keys in the tree: up and down along the rows, right to open a branch, left to close it or go up to it. */
+/** Arrow keys in the tree: up and down move between rows, right expands an agency, left collapses it or moves to it. */
 export function moveInTree(event: KeyboardEvent<HTMLElement>): void {
-  const at = (event.target as HTMLElement).closest<HTMLElement>(".tree-row")?.querySelector<HTMLElement>(".tree-link");
-  if (!at || event.altKey || event.ctrlKey || event.metaKey) return;
+  const link = (event.target as HTMLElement)
+    .closest<HTMLElement>(".tree-row")
+    ?.querySelector<HTMLElement>(".tree-link");
+  if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
   const rows = [...event.currentTarget.querySelectorAll<HTMLElement>(".tree-link")];
-  const index = rows.indexOf(at);
-  const { branch, leafOf } = at.dataset;
+  const index = rows.indexOf(link);
+  const { branch, leafOf } = link.dataset;
   const moves: Record<string, () => void> = {
     ArrowDown: () => rows[index + 1]?.focus(),
     ArrowUp: () => rows[index - 1]?.focus(),

@@ -22,16 +22,16 @@ export function Tree({ agencies, place }: { agencies: Agency[]; place: Place }) 
 
 function AgencyBranch({ agency, place }: { agency: Agency; place: Place }) {
   const open = useOpenAgencies().has(agency.id);
-  const here = place.scope === "agency" && place.agency === agency.id;
-  const current = here && (isIndex(place.match.view) ? "page" : true);
+  const isCurrent = place.scope === "agency" && place.agency === agency.id;
+  const ariaCurrent = isCurrent && (isIndex(place.match.view) ? "page" : true);
   return (
     <li>
-      <div className="tree-row" data-here={here || undefined}>
+      <div className="tree-row" data-current={isCurrent || undefined}>
         <button
           type="button"
           className="tree-toggle"
           aria-expanded={open}
-          aria-label={`Agents of ${agency.name}`}
+          aria-label={`Agents in ${agency.name}`}
           onClick={() => setOpen(agency.id, !open)}
         >
           <Icon name="chevron" />
@@ -39,7 +39,7 @@ function AgencyBranch({ agency, place }: { agency: Agency; place: Place }) {
         <Link
           className="tree-link"
           href={buildPath(agency.id)}
-          aria-current={current || undefined}
+          aria-current={ariaCurrent || undefined}
           data-branch={agency.id}
           title={agency.id}
         >
@@ -61,13 +61,13 @@ function Leaves({ agency, place }: { agency: string; place: Place }) {
   return (
     <ul className="tree-leaves">
       {shown.map((agent) => {
-        const here = place.scope === "agent" && place.agency === agency && place.agent === agent.name;
+        const isCurrent = place.scope === "agent" && place.agency === agency && place.agent === agent.name;
         return (
-          <li key={agent.name} className="tree-row" data-here={here || undefined}>
+          <li key={agent.name} className="tree-row" data-current={isCurrent || undefined}>
             <Link
               className="tree-link"
               href={buildPath(agency, agent.name)}
-              aria-current={here ? "page" : undefined}
+              aria-current={isCurrent ? "page" : undefined}
               data-leaf-of={agency}
             >
               <Icon name="agent" />

@@ -3,16 +3,16 @@ import type { View, ViewProps, ViewScope } from "../views/define-view.tsx";
 import { Link } from "./link.tsx";
 
 interface ViewTabsProps<S extends ViewScope> {
-  /** Name of the agency or agent whose views they are. */
+  /** Name of the agency or agent. */
   of: string;
   views: readonly View<S>[];
   current: View<S>;
-  /** Address of the scope. */
+  /** Path of the scope. */
   base: string;
   props: ViewProps[S];
 }
 
-/** The views of an agency or agent, each with an address of its own. */
+/** Tabs for the views of an agency or agent. */
 export function ViewTabs<S extends ViewScope>({ of, views, current, base, props }: ViewTabsProps<S>) {
   const nav = useRef<HTMLElement>(null);
   // There may be more tabs than fit on a narrow screen.

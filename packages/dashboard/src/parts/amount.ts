@@ -7,29 +7,29 @@ export function formatTokens(count: number): string {
   return count < 999_950 ? `${formatDecimal(count / 1000)}k` : `${formatDecimal(count / 1_000_000)}M`;
 }
 
-/** `12,440`: every digit, where there is room for them. */
+/** `12,440`. */
 export function formatNumber(count: number): string {
   return count.toLocaleString("en", { maximumFractionDigits: 0 });
 }
 
-/** Dollars with as many digits as it takes to see that it is not nothing. */
+/** Dollars, with enough digits that a small cost is not shown as zero. */
 export function formatCost(usd: number | null): string {
   if (usd === null) return "cost unknown";
   if (usd === 0) return "$0";
-  if (usd < 0.0001) return "under $0.0001";
+  if (usd < 0.0001) return "<$0.0001";
   return `$${usd < 0.01 ? usd.toFixed(4) : usd < 1 ? usd.toFixed(3) : usd.toFixed(2)}`;
 }
 
-/** A time that is not nothing is not shown as nothing. */
+/** Like `formatDuration`, but a fraction of a second is not shown as zero. */
 export function formatSeconds(seconds: number): string {
-  return seconds > 0 && seconds < 1 ? "under 1 s" : formatDuration(seconds);
+  return seconds > 0 && seconds < 1 ? "<1 s" : formatDuration(seconds);
 }
 
-export function formatCount(count: number, one: string, more = `${one}s`): string {
-  return `${count === 1 ? "1" : formatNumber(count)} ${count === 1 ? one : more}`;
+export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count === 1 ? "1" : formatNumber(count)} ${count === 1 ? singular : plural}`;
 }
 
-/** So much of what can be budgeted. */
+/** An amount of a budget kind, with its unit. */
 export function formatAmount(kind: BudgetKind, value: number): string {
   switch (kind) {
     case "steps":
@@ -43,18 +43,18 @@ export function formatAmount(kind: BudgetKind, value: number): string {
   }
 }
 
-/** `1.1k of 5k tokens`: the unit once, where there is one. */
-export function formatUsedAmount(kind: BudgetKind, part: number, whole: number): string {
-  if (kind === "tokens") return `${formatTokens(part)} of ${formatAmount(kind, whole)}`;
-  if (kind === "steps") return `${formatNumber(part)} of ${formatAmount(kind, whole)}`;
-  return `${formatAmount(kind, part)} of ${formatAmount(kind, whole)}`;
+/** `1.1k of 5k tokens`: names the unit once. */
+export function formatUsedAmount(kind: BudgetKind, used: number, limit: number): string {
+  if (kind === "tokens") return `${formatTokens(used)} of ${formatAmount(kind, limit)}`;
+  if (kind === "steps") return `${formatNumber(used)} of ${formatAmount(kind, limit)}`;
+  return `${formatAmount(kind, used)} of ${formatAmount(kind, limit)}`;
 }
 
-/** How much of the whole; something is never nothing, and not quite all is not all. */
+/** Never rounds down to 0% or up to 100%. */
 export function formatPercent(part: number, whole: number): string {
-  const share = (100 * part) / whole;
-  if (share > 0 && share < 1) return "under 1 %";
-  return `${share < 100 ? Math.min(99, Math.round(share)) : Math.round(share)} %`;
+  const percent = (100 * part) / whole;
+  if (percent > 0 && percent < 1) return "<1%";
+  return `${percent < 100 ? Math.min(99, Math.round(percent)) : Math.round(percent)}%`;
 }
 
 export function formatBytes(size: number): string {

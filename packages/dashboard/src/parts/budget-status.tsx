@@ -3,7 +3,7 @@ import { formatAmount, formatUsedAmount, formatPercent } from "./amount.ts";
 import { Meter, getTone } from "./meter.tsx";
 
 const kindLabels: Record<BudgetKind, string> = {
-  steps: "Calls to models",
+  steps: "Model calls",
   tokens: "Tokens",
   costUsd: "Cost",
   seconds: "Time",
@@ -16,42 +16,42 @@ const levelLabels: Record<BudgetLevel, string> = {
   user: "All your agencies",
 };
 
-const periodLabels: Record<BudgetStatus["per"], string> = { turn: "in one turn", day: "a day", ever: "for good" };
+const periodLabels: Record<BudgetStatus["per"], string> = { turn: "per turn", day: "per day", ever: "in total" };
 
-/** How far one limit of a budget is used up, as a bar with words. */
+/** Usage of one budget limit, as a bar with text. */
 export function BudgetStatusBar({ budgetStatus }: { budgetStatus: BudgetStatus }) {
   const { level, kind, per, limit, spent, reserved } = budgetStatus;
   const used = formatUsedAmount(kind, spent, limit);
-  const aside = reserved > 0 ? `, ${formatAmount(kind, reserved)} set aside for calls under way` : "";
+  const reservedText = reserved > 0 ? `, ${formatAmount(kind, reserved)} reserved` : "";
   return (
-    <div className="standing" data-level={level} data-kind={kind}>
-      <p className="standing-head">
+    <div className="budget-status" data-level={level} data-kind={kind}>
+      <p className="budget-status-head">
         <span>
           {kindLabels[kind]} <span className="faint">{periodLabels[per]}</span>
         </span>
-        <span className="standing-share" data-tone={getTone(spent / limit)}>
+        <span className="budget-status-share" data-tone={getTone(spent / limit)}>
           {formatPercent(spent, limit)}
         </span>
       </p>
       <Meter
         label={`${kindLabels[kind]} ${periodLabels[per]}`}
-        words={`${formatPercent(spent, limit)}: ${used}${aside}`}
+        valueText={`${formatPercent(spent, limit)}: ${used}${reservedText}`}
         share={spent / limit}
-        aside={reserved / limit}
+        reserved={reserved / limit}
       />
-      <p className="standing-words">
+      <p className="budget-status-text">
         {used}
-        {aside}
+        {reservedText}
       </p>
     </div>
   );
 }
 
-/** Limits by whose they are, the narrowest first; `own` is whose it is where nothing else is said. */
+/** Limits grouped by level, the narrowest first. The group of level `own` has no heading. */
 export function BudgetStatusList({ statuses, own }: { statuses: readonly BudgetStatus[]; own?: BudgetLevel }) {
   const levels = [...new Set(statuses.map(({ level }) => level))];
   return levels.map((level) => (
-    <div key={level} className="statuses">
+    <div key={level} className="budget-statuses">
       {level !== own && <h3>{levelLabels[level]}</h3>}
       {statuses
         .filter((budgetStatus) => budgetStatus.level === level)

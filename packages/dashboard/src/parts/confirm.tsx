@@ -6,7 +6,7 @@ import { Form } from "./form.tsx";
 interface ConfirmProps {
   title: string;
   action: string;
-  /** A word to type first, when much would be lost. */
+  /** Must be typed to confirm a particularly destructive action. */
   word?: string | undefined;
   children: ReactNode;
   onConfirm(): Promise<void>;
@@ -22,7 +22,7 @@ export function Confirm({ title, action, word, children, onConfirm, onClose }: C
           <>
             <div className="dialog-text">{children}</div>
             {word && (
-              <Field label={`Type “${word}” to go on`}>
+              <Field label={`Type “${word}” to confirm`}>
                 {(props) => (
                   <input
                     {...props}

@@ -8,20 +8,20 @@ export function formatClock(at: number): string {
   return timeFormat.format(at);
 }
 
-/** A moment; `short` says how long ago it was. */
+/** A date and time, or with `short` the time elapsed since then. */
 export function DateTime({ at, short = false }: { at: string; short?: boolean }) {
-  const moment = new Date(at);
+  const date = new Date(at);
   const now = useNow(60_000);
-  if (Number.isNaN(moment.getTime())) return <span>{at}</span>;
-  const exact = fullFormat.format(moment);
+  if (Number.isNaN(date.getTime())) return <span>{at}</span>;
+  const exact = fullFormat.format(date);
   return (
     <time dateTime={at} title={exact}>
-      {short ? formatAgo(now - moment.getTime()) : exact}
+      {short ? formatAgo(now - date.getTime()) : exact}
     </time>
   );
 }
 
-/** How long the host has been up, counted on from when it said so. */
+/** Uptime of the host: `seconds` at time `at`, counting up from there. */
 export function Uptime({ seconds, at }: { seconds: number; at: number }) {
   const now = useNow(1000);
   return <>{formatDuration(seconds + Math.max(0, now - at) / 1000)}</>;
@@ -31,11 +31,11 @@ export function shortenVersion(version: string): string {
   return `v${version.split("+")[0]}`;
 }
 
-function useNow(every: number): number {
+function useNow(intervalMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), every);
+    const timer = setInterval(() => setNow(Date.now()), intervalMs);
     return () => clearInterval(timer);
-  }, [every]);
+  }, [intervalMs]);
   return now;
 }

@@ -6,16 +6,16 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** The browser's own modal dialog: it keeps the focus inside and gives it back afterwards. */
+/** The native modal dialog, which traps focus and restores it when closed. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
 
-  // A layout effect, because the focus can only be given back while the dialog is still in the page.
+  // A layout effect, because focus can only be restored while the dialog is still in the document.
   useLayoutEffect(() => {
-    const shown = dialog.current;
-    shown?.showModal();
-    return () => shown?.close();
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
   }, []);
 
   return (

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatAgo, formatDuration } from "./duration.ts";
 
-test("a duration is told in its two largest units", () => {
+test("a duration is formatted in its two largest units", () => {
   expect([8.9, 60, 725, 3_600, 11_520, 273_900, 86_400 + 120].map(formatDuration)).toEqual([
     "8 s",
     "1 min",
@@ -13,7 +13,7 @@ test("a duration is told in its two largest units", () => {
   ]);
 });
 
-test("a moment is told by how long ago it was", () => {
+test("a time is formatted relative to now", () => {
   expect([-500, 59_000, 61_000, 2 * 3_600_000, 86_400_000, 9 * 86_400_000].map(formatAgo)).toEqual([
     "just now",
     "just now",

@@ -9,16 +9,16 @@ const units = [
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < 60) return `${whole} s`;
-  const words: string[] = [];
-  let left = whole;
+  const parts: string[] = [];
+  let remaining = whole;
   for (const [unit, size] of units.slice(0, 3)) {
-    const count = Math.floor(left / size);
-    left -= count * size;
-    if (count > 0) words.push(`${count} ${unit}`);
-    else if (words.length > 0) break;
-    if (words.length === 2) break;
+    const count = Math.floor(remaining / size);
+    remaining -= count * size;
+    if (count > 0) parts.push(`${count} ${unit}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
   }
-  return words.join(" ");
+  return parts.join(" ");
 }
 
 const relativeFormat = new Intl.RelativeTimeFormat("en", { numeric: "auto" });

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** What stands where nothing is yet: what would be here, and how to get it. */
+/** Placeholder for an empty list: what would be here and how to create it. */
 export function Empty({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
   return (
     <div className="empty">

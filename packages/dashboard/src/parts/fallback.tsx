@@ -2,11 +2,11 @@ import { Component, type ReactNode } from "react";
 
 interface FallbackProps {
   children: ReactNode;
-  /** Draws what is shown in place of children that throw. */
-  to(): ReactNode;
+  /** Renders the replacement for children that throw. */
+  render(): ReactNode;
 }
 
-/** Keeps an error in one part of the page from taking down the rest. */
+/** Error boundary: keeps an error in one part of the page from breaking the rest. */
 export class Fallback extends Component<FallbackProps, { failed: boolean }> {
   override state = { failed: false };
 
@@ -15,6 +15,6 @@ export class Fallback extends Component<FallbackProps, { failed: boolean }> {
   }
 
   override render() {
-    return this.state.failed ? this.props.to() : this.props.children;
+    return this.state.failed ? this.props.render() : this.props.children;
   }
 }

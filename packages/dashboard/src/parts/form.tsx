@@ -1,25 +1,25 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
+import { type FormErrors, toFormErrors } from "./form-errors.ts";
 import { Notice } from "./notice.tsx";
-import { type SortedProblems, sortProblems } from "./problems.ts";
 
 interface FormProps {
-  /** The names of the fields, as the host calls them. */
+  /** Field names as in the host's API. */
   fields: readonly string[];
   action: string;
   danger?: boolean;
   ready?: boolean;
   onSubmit(values: Record<string, string>): Promise<void>;
   onCancel?(): void;
-  children(problems: SortedProblems["byField"]): ReactNode;
+  children(errors: FormErrors["byField"]): ReactNode;
 }
 
-/** Sends once, keeps what was typed when that fails, and shows each problem at its field. */
+/** Submits once at a time, keeps the input if that fails, and shows each error at its field. */
 export function Form({ fields, action, danger, ready = true, onSubmit, onCancel, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  const { byField, rest } = sortProblems(error, fields);
+  const { byField, general } = toFormErrors(error, fields);
 
   useEffect(() => {
     form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
@@ -32,8 +32,8 @@ export function Form({ fields, action, danger, ready = true, onSubmit, onCancel,
     setError(undefined);
     try {
       await onSubmit(values);
-    } catch (failure) {
-      setError(failure);
+    } catch (error) {
+      setError(error);
     } finally {
       setBusy(false);
     }
@@ -42,7 +42,7 @@ export function Form({ fields, action, danger, ready = true, onSubmit, onCancel,
   return (
     <form ref={form} className="form" onSubmit={(event) => void submit(event)} noValidate>
       {children(byField)}
-      <div role="alert">{rest && <Notice tone="bad">{rest}</Notice>}</div>
+      <div role="alert">{general && <Notice tone="bad">{general}</Notice>}</div>
       <div className="form-actions">
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button type="submit" kind={danger ? "danger" : "main"} busy={busy} disabled={!ready}>
@@ -53,7 +53,7 @@ export function Form({ fields, action, danger, ready = true, onSubmit, onCancel,
   );
 }
 
-/** What was typed, without the fields left empty: to the host, empty means not said. */
+/** Empty fields are omitted, so that the host treats them as not set. */
 function readValues(form: HTMLFormElement): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [name, value] of new FormData(form)) {

@@ -1,4 +1,4 @@
-// Drawn on a 16 × 16 grid with a line of 1.5.
+// Paths on a 16 × 16 grid with a stroke width of 1.5.
 const shapes = {
   agency: "M2.5 14V7L8 2.5 13.5 7v7zM6.5 14v-3.5h3V14",
   agent: "M4.7 12.5a3 3 0 0 1-.5-5.96 4 4 0 0 1 7.7-.5 3.25 3.25 0 0 1-.2 6.46z",
@@ -9,7 +9,7 @@ const shapes = {
   close: "M4 4l8 8M12 4l-8 8",
   download: "M8 2.5v7.5M5 7.2l3 3 3-3M2.5 13.5h11",
   down: "M8 3v9M4 8.5L8 12.5l4-4",
-  leave: "M6.5 2.5h-4v11h4M6 8h8M11 5l3 3-3 3",
+  logout: "M6.5 2.5h-4v11h4M6 8h8M11 5l3 3-3 3",
   file: "M4 1.5h5L12.5 5v9.5h-8.5zM9 1.5V5h3.5",
   folder: "M1.8 13V3.2h4.4l1.5 1.8h6.5v8z",
   fold: "M3 3h10M3 13h10M8 5v2.2M6.2 6L8 7.6 9.8 6M8 11V8.8M6.2 10L8 8.4l1.8 1.6",
@@ -20,6 +20,7 @@ const shapes = {
   person: "M8 2.5a2.6 2.6 0 1 1 0 5.2 2.6 2.6 0 0 1 0-5.2zM2.8 13.7c.5-2.7 2.6-4.2 5.2-4.2s4.7 1.5 5.2 4.2",
   more: "M3 7.6a.4.4 0 1 0 .01 0zM8 7.6a.4.4 0 1 0 .01 0zM13 7.6a.4.4 0 1 0 .01 0z",
   pencil: "M2.5 13.5l.7-3L11 2.7a1.2 1.2 0 0 1 1.7 0l.6.6a1.2 1.2 0 0 1 0 1.7L5.5 12.8zM9.8 3.9l2.3 2.3",
+  play: "M5 3.2v9.6L12.5 8z",
   plus: "M8 3v10M3 8h10",
   prompt: "M3 4l4 4-4 4M8.5 12.5H13",
   search: "M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.4 10.4l3.4 3.4",

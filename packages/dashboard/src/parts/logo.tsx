@@ -1,4 +1,4 @@
-/** A house, and the cloud of a thought above it: Aristophanes put the thinkers under the Clouds. Also favicon.svg. */
+/** A house under a thought cloud, after Aristophanes' “Clouds”. Same drawing as favicon.svg. */
 export function Logo({ size = 28 }: { size?: number }) {
   return (
     <svg className="logo" viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">

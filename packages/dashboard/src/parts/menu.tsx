@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Icon } from "./icon.tsx";
 
-/** A few things to do that need no button of their own. It closes when one was chosen, with Escape, and by a click elsewhere. */
+/** Overflow menu. Closes after a choice, on Escape and on a click elsewhere. */
 export function Menu({ label, children }: { label: string; children: ReactNode }) {
   const [open, setOpen] = useState(false);
   const menu = useRef<HTMLDivElement>(null);

@@ -1,27 +1,26 @@
 interface MeterProps {
   /** What is measured. */
   label: string;
-  /** How far it is, for those who hear it. */
-  words: string;
-  /** From 0 to 1, and over where more was used than there is. */
+  /** Value for screen readers. */
+  valueText: string;
+  /** From 0 to 1; above 1 if more was used than the limit. */
   share: number;
-  /** A part that is taken and not used yet. */
-  aside?: number;
+  /** Share that is reserved but not used yet. */
+  reserved?: number;
 }
 
 export type Tone = "calm" | "warn" | "bad";
 
-/** From here on people should know before it is too late. */
+/** Share from which the meter shows a warning. */
 const warnShare = 0.8;
 
 export function getTone(share: number): Tone {
   return share >= 1 ? "bad" : share >= warnShare ? "warn" : "calm";
 }
 
-/** A small bar that fills up. */
-export function Meter({ label, words, share, aside = 0 }: MeterProps) {
+export function Meter({ label, valueText, share, reserved = 0 }: MeterProps) {
   const used = Math.min(1, Math.max(0, share));
-  const held = Math.min(1 - used, aside);
+  const held = Math.min(1 - used, reserved);
   return (
     <span
       className="meter"
@@ -30,11 +29,11 @@ export function Meter({ label, words, share, aside = 0 }: MeterProps) {
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(used * 100)}
-      aria-valuetext={words}
+      aria-valuetext={valueText}
       data-tone={getTone(share)}
     >
       {used > 0 && <span className="meter-used" style={{ width: `${used * 100}%` }} />}
-      {held > 0 && <span className="meter-aside" style={{ width: `${held * 100}%` }} />}
+      {held > 0 && <span className="meter-reserved" style={{ width: `${held * 100}%` }} />}
     </span>
   );
 }

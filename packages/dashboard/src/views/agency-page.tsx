@@ -3,7 +3,7 @@ import { ViewTabs } from "../frame/view-tabs.tsx";
 import type { AgencyViewProps, ViewMatch } from "./define-view.tsx";
 import { useViews } from "./view-registry.ts";
 
-/** A view of an agency, below the tabs that lead to the others. */
+/** A view of an agency, below the tabs for its views. */
 export function AgencyPage({ match, ...props }: AgencyViewProps & { match: ViewMatch<"agency"> }) {
   const { views } = useViews();
   const { id, name } = props.agency;

@@ -13,21 +13,21 @@ interface AgentPageProps {
   match: ViewMatch<"agent">;
 }
 
-/** A view of an agent, as soon as the agent is loaded. */
+/** A view of an agent, once the agent is loaded. */
 export function AgentPage({ agency, name, user, match }: AgentPageProps) {
   const { value: agent, error } = useAgent(agency.id, name);
-  const around = getContentsSource(agency.id);
-  const blueprint = useSource(around).value?.blueprints.find((item) => item.name === agent?.blueprint);
+  const contents = getContentsSource(agency.id);
+  const blueprint = useSource(contents).value?.blueprints.find((item) => item.name === agent?.blueprint);
 
-  // A name that could not be an agent's is answered with bad_request: for a person, it is just not there.
+  // The host responds with bad_request to an invalid name; for the user the agent just does not exist.
   if (isThinkeryError(error) && (error.code === "not_found" || error.code === "bad_request")) {
-    return <MissingView title={`There is no agent “${name}” in ${agency.name}.`} />;
+    return <MissingView title={`Agent “${name}” not found in ${agency.name}`} />;
   }
   if (agent) return <Chat user={user} agency={agency} agent={agent} blueprint={blueprint} match={match} />;
   if (!error) return <p className="view faint">Loading…</p>;
   return (
     <div className="view">
-      <Notice tone="bad" title="This agent could not be loaded." onRetry={() => void around.reload()}>
+      <Notice tone="bad" title="Failed to load this agent" onRetry={() => void contents.reload()}>
         {error.message}
       </Notice>
     </div>

@@ -16,9 +16,9 @@ export function AgentTable({ agency, agents, create }: AgentTableProps) {
   if (agents.items.length === 0) {
     const target = agency === globalAgency ? "alice" : `alice@${agency}`;
     return (
-      <Empty title="No agents here yet" action={create}>
+      <Empty title="No agents yet" action={create}>
         <p>
-          An agent is made from one of the blueprints below and stays until you delete it. From a terminal:{" "}
+          Agents are created from the blueprints below and persist until you delete them. From a terminal:{" "}
           <code>thinkery new {target}</code>
         </p>
       </Empty>
@@ -60,7 +60,7 @@ export function AgentTable({ agency, agents, create }: AgentTableProps) {
           ))}
         </tbody>
       </table>
-      {agents.more && <p className="table-note">There are more agents than this page lists.</p>}
+      {agents.more && <p className="table-note">Showing the first {agents.items.length} agents</p>}
     </div>
   );
 }

@@ -7,7 +7,7 @@ export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] })
   if (blueprints.length === 0) {
     return (
       <Empty title="No blueprints">
-        <p>A blueprint says what an agent is: its instructions, its tools, its model.</p>
+        <p>A blueprint defines an agent: its instructions, tools and model.</p>
       </Empty>
     );
   }
@@ -18,7 +18,7 @@ export function BlueprintList({ blueprints }: { blueprints: ListedBlueprint[] })
           <div className="blueprint-head">
             <h3>{blueprint.name}</h3>
             <ul className="badges">
-              <li className="badge">{blueprint.source === "static" ? "built in" : "yours"}</li>
+              <li className="badge">{blueprint.source === "static" ? "built-in" : "custom"}</li>
               {blueprint.model && <li className="badge mono">{blueprint.model}</li>}
               {Object.entries(blueprint.models ?? {}).map(([role, model]) => (
                 <li key={role} className="badge">

@@ -4,7 +4,7 @@ import type { Attributes, FunctionComponent, ReactNode } from "react";
 import type { IconName } from "../parts/icon.tsx";
 import type { ViewAddress } from "./view-address.ts";
 
-/** What a view belongs to. Its address continues that of its scope: /app, /app/:agency or /app/:agency/:agent. */
+/** What a view belongs to. Its path extends that of its scope: /app, /app/:agency or /app/:agency/:agent. */
 export type ViewScope = "host" | "agency" | "agent";
 
 export interface HostViewProps extends Attributes {
@@ -20,12 +20,12 @@ export interface AgentViewProps extends AgencyViewProps {
   blueprint: ListedBlueprint | undefined;
   /** The model of the next turn, if known. */
   model: string | undefined;
-  /** The live connection to the agent. It is shared by all views and stays open between them. */
+  /** The live connection to the agent, shared by all its views. */
   think: Think;
   running: boolean;
 }
 
-/** What the views of each scope are given. */
+/** Props of the views of each scope. */
 export interface ViewProps {
   host: HostViewProps;
   agency: AgencyViewProps;
@@ -34,46 +34,46 @@ export interface ViewProps {
 
 export interface ViewDefinition<S extends ViewScope, Params> {
   scope: S;
-  /** Unique in its scope. Stylesheets find the view by it: `[data-view="files"]`. */
+  /** Unique in its scope. Also a hook for stylesheets: `[data-view="files"]`. */
   name: string;
-  /** Text of the tab or link that leads to the view. */
+  /** Text of the tab or link to the view. */
   label: string;
-  /** Shown beside the label in the sidebar; tabs have no icons. */
+  /** Shown next to the label in the sidebar; tabs have no icons. */
   icon?: IconName;
   /** Position among the views of its scope, lowest first. */
   order: number;
   address: ViewAddress<Params>;
   /** First part of the document title. Defaults to the label; the index view of a scope has none. */
   title?(params: Params): string;
-  /** Status beside the label, such as a count or a dot. */
+  /** Status next to the label, such as a count or a dot. */
   Badge?: FunctionComponent<ViewProps[S] & { current: boolean }>;
-  /** Wrap heavy ones in `lazyView`. */
+  /** Wrap large ones in `createLazyView`. */
   Component: FunctionComponent<ViewProps[S] & { params: Params }>;
 }
 
 /** A registered view; only the view itself knows the type of its params. */
 export interface View<S extends ViewScope> extends Omit<ViewDefinition<S, never>, "address" | "title" | "Component"> {
-  /** First path segments the view owns; none for the index view of its scope. */
+  /** First path segments of the view; none for the index view of its scope. */
   segments: readonly string[];
-  /** Path of the view behind the address of its scope. */
+  /** Path of the view, relative to its scope. */
   path: string;
-  /** Returns undefined if the address is none of this view's. */
+  /** Returns undefined if the address does not belong to this view. */
   match(segments: string[], query: URLSearchParams): ViewMatch<S> | undefined;
 }
 
 export type AnyView = { [S in ViewScope]: View<S> }[ViewScope];
 
-/** A view at a certain address. */
+/** A view at a specific address. */
 export interface ViewMatch<S extends ViewScope> {
   view: View<S>;
   params: unknown;
-  /** Canonical path behind the address of the scope. */
+  /** Canonical path, relative to the scope. */
   path: string;
   title: string | undefined;
   render(props: ViewProps[S]): ReactNode;
 }
 
-/** Declares a view. Export the result as `view` from `views/<scope>/<name>.view.tsx`; the page finds it there. */
+/** Declares a view. Export the result as `view` from `views/<scope>/<name>.view.tsx`; it is found there automatically. */
 export function defineView<S extends ViewScope, Params>(definition: ViewDefinition<S, Params>): View<S> {
   const { address, title, Component, ...rest } = definition;
   const defaultTitle = address.segments.length > 0 ? definition.label : undefined;

@@ -3,6 +3,7 @@ import { getAgenciesSource } from "../api/agencies.ts";
 import { call } from "../api/host.ts";
 import { announce } from "../frame/announce.tsx";
 import { navigate, homePath } from "../frame/navigation.ts";
+import { formatCount } from "../parts/amount.ts";
 import { Confirm } from "../parts/confirm.tsx";
 
 interface DeleteAgencyProps {
@@ -17,7 +18,7 @@ export function DeleteAgency({ agency, user, agents, onClose }: DeleteAgencyProp
     await call("deleteAgency", { params: { agency: agency.id } });
     onClose();
     navigate(homePath, "replace");
-    announce(`Agency ${agency.name} was deleted.`);
+    announce(`Agency ${agency.name} deleted.`);
     await getAgenciesSource(user).reload();
   };
 
@@ -30,11 +31,10 @@ export function DeleteAgency({ agency, user, agents, onClose }: DeleteAgencyProp
       onClose={onClose}
     >
       <p>
-        The agency goes with everything in it
+        This deletes the agency and everything in it
         {agents > 0 && (
           <>
-            : <strong>{agents === 1 ? "one agent" : `${agents} agents`}</strong> and all{" "}
-            {agents === 1 ? "it remembers" : "they remember"}
+            , including <strong>{formatCount(agents, "agent")}</strong> and all {agents === 1 ? "its" : "their"} data
           </>
         )}
         . This cannot be undone.

@@ -10,13 +10,13 @@ export function DeleteAgent({ agent, onClose }: { agent: Agent; onClose(): void 
     await call("deleteAgent", { params: { agency: agent.agency, agent: agent.name } });
     onClose();
     navigate(buildPath(agent.agency), "replace");
-    announce(`Agent ${agent.name} was deleted.`);
+    announce(`Agent ${agent.name} deleted.`);
     await getContentsSource(agent.agency).reload();
   };
 
   return (
     <Confirm title={`Delete ${agent.name}?`} action="Delete agent" onConfirm={remove} onClose={onClose}>
-      <p>The agent goes with all it remembers. This cannot be undone.</p>
+      <p>This deletes the agent and all its data. This cannot be undone.</p>
     </Confirm>
   );
 }

@@ -2,13 +2,14 @@ import type { Health } from "@thinkery/sdk";
 import type { ReactNode } from "react";
 import { health } from "../api/health.ts";
 import { useSource } from "../api/source.ts";
+import { formatCount } from "../parts/amount.ts";
 import { Uptime } from "../parts/date-time.tsx";
 import { DescriptionList } from "../parts/description-list.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { NoModel } from "./no-model.tsx";
 import { SlotTable } from "./slot-table.tsx";
 
-/** How the host is: what it runs, since when, and which models it can reach. */
+/** Status of the host: version, uptime, models and sandboxes. */
 export function HostPanel() {
   const { value, at, error } = useSource(health);
   return (
@@ -18,7 +19,7 @@ export function HostPanel() {
       </div>
       {error && (
         <Notice tone="warn" title={error.message} onRetry={() => void health.reload()}>
-          {value ? "Below is what it said last." : "Nothing is known about it yet."}
+          {value ? "Showing the last known status." : "No status yet."}
         </Notice>
       )}
       {value?.models?.configured.length === 0 && <NoModel />}
@@ -32,29 +33,25 @@ function buildRows(state: Health, at: number): (readonly [string, ReactNode])[] 
   const models = state.models?.configured ?? [];
   return [
     ["Version", <span className="mono">{state.version}</span>],
-    ["Up for", state.uptime === undefined ? "unknown" : <Uptime seconds={state.uptime} at={at} />],
-    ["Models", models.length > 0 ? <Badges words={models} /> : "none configured"],
-    ["Restarts", state.restarts ? `${state.restarts} since the start` : "none since the start"],
+    ["Uptime", state.uptime === undefined ? "unknown" : <Uptime seconds={state.uptime} at={at} />],
+    ["Models", models.length > 0 ? <Badges labels={models} /> : "none configured"],
+    ["Restarts", state.restarts ? `${state.restarts} since start` : "none since start"],
     [
-      "Holds",
-      `${pluralize(state.agencies ?? 0, "agency", "agencies")}, ${pluralize(state.agents ?? 0, "agent", "agents")}`,
+      "Contents",
+      `${formatCount(state.agencies ?? 0, "agency", "agencies")}, ${formatCount(state.agents ?? 0, "agent")}`,
     ],
-    ["Process", <span className="mono">{state.pid}</span>],
+    ["Process ID", <span className="mono">{state.pid}</span>],
   ];
 }
 
-function Badges({ words }: { words: string[] }) {
+function Badges({ labels }: { labels: string[] }) {
   return (
     <ul className="badges">
-      {words.map((word) => (
-        <li key={word} className="badge">
-          {word}
+      {labels.map((label) => (
+        <li key={label} className="badge">
+          {label}
         </li>
       ))}
     </ul>
   );
-}
-
-function pluralize(many: number, one: string, more: string): string {
-  return `${many} ${many === 1 ? one : more}`;
 }

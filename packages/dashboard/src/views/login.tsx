@@ -11,17 +11,17 @@ export function LoginView({ notice }: { notice?: { title: string; text: string }
   const submit = async ({ code: text }: Record<string, string>) => {
     const code = parseLoginCode(text ?? "");
     if (!code) {
-      throw fail("bad_request", "There is no login code in this text.", {
-        problems: [{ path: ["code"], message: "Paste the whole link, or the code behind #code= in it." }],
+      throw fail("bad_request", "No login code found.", {
+        issues: [{ path: ["code"], message: "Paste the full link, or the code after #code=." }],
       });
     }
     await logIn(code);
   };
 
   return (
-    <main className="alone">
+    <main className="standalone">
       <title>Log in · Thinkery</title>
-      <div className="alone-corner">
+      <div className="standalone-corner">
         <ThemeSwitch />
       </div>
       <Logo size={56} />
@@ -33,15 +33,15 @@ export function LoginView({ notice }: { notice?: { title: string; text: string }
           </Notice>
         )}
       </div>
-      <p className="lead">To come in, ask your host for a link. In a terminal, run</p>
+      <p className="lead">Log in with a one-time link. In a terminal, run</p>
       <pre className="command">
         <code>thinkery open</code>
       </pre>
-      <p className="lead">and follow the link it prints. It works once, and only for a short time.</p>
+      <p className="lead">then open the link it prints. It works once and expires soon.</p>
       <div className="panel">
         <Form fields={["code"]} action="Log in" onSubmit={submit}>
-          {(problems) => (
-            <Field label="Or paste the link or its code here" problem={problems.code}>
+          {(errors) => (
+            <Field label="Or paste the link or code" error={errors.code}>
               {(props) => (
                 <input
                   {...props}

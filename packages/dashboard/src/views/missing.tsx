@@ -6,8 +6,8 @@ export function MissingView({ title }: { title: string }) {
     <article className="view">
       <h1>{title}</h1>
       <p className="lead">
-        It may have been deleted or never have been. <Link href={homePath}>Go to the start</Link>, or choose something
-        from the list of agencies.
+        It may have been deleted, or the address is wrong. <Link href={homePath}>Go to the home page</Link> or choose an
+        agency in the sidebar.
       </p>
     </article>
   );

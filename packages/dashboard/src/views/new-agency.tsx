@@ -12,23 +12,23 @@ export function NewAgency({ user, onClose }: { user: string; onClose(): void }) 
     await getAgenciesSource(user).reload();
     onClose();
     navigate(buildPath(agency.id));
-    announce(`Agency ${agency.name} was created.`);
+    announce(`Agency ${agency.name} created.`);
   };
 
   return (
     <Dialog title="New agency" onClose={onClose}>
-      <p className="dialog-text">An agency keeps the agents of one project or team together, apart from all others.</p>
+      <p className="dialog-text">An agency groups the agents of a project or team, isolated from other agencies.</p>
       <Form fields={["id", "name"]} action="Create agency" onSubmit={create} onCancel={onClose}>
-        {(problems) => (
+        {(errors) => (
           <>
-            <Field label="Name" optional problem={problems.name} hint="What people call it.">
+            <Field label="Name" optional error={errors.name} hint="Display name">
               {(props) => <input {...props} name="name" autoComplete="off" />}
             </Field>
             <Field
-              label="Id"
+              label="ID"
               optional
-              problem={problems.id}
-              hint="Goes into addresses and commands: letters, digits and . _ - between them. Left empty, the host chooses one."
+              error={errors.id}
+              hint="Used in URLs and commands: letters, digits, and . _ - in between. Leave empty to generate one."
             >
               {(props) => (
                 <input

@@ -22,7 +22,7 @@ export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void 
     await source.reload();
     onClose();
     navigate(buildPath(agency.id, agent.name));
-    announce(`Agent ${agent.name} was created.`);
+    announce(`Agent ${agent.name} created.`);
   };
 
   return (
@@ -33,13 +33,13 @@ export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void 
         onSubmit={create}
         onCancel={onClose}
       >
-        {(problems) => (
+        {(errors) => (
           <>
             <Field
               label="Name"
               optional
-              problem={problems.name}
-              hint="Letters, digits and . _ - between them. Left empty, the host chooses one."
+              error={errors.name}
+              hint="Letters, digits, and . _ - in between. Leave empty to generate one."
             >
               {(props) => (
                 <input
@@ -52,7 +52,7 @@ export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void 
                 />
               )}
             </Field>
-            <Field label="Blueprint" problem={problems.blueprint} hint={blueprint?.description}>
+            <Field label="Blueprint" error={errors.blueprint} hint={blueprint?.description}>
               {(props) => (
                 <select {...props} name="blueprint" value={chosen} onChange={(event) => setChosen(event.target.value)}>
                   {blueprints.length === 0 && <option>{chosen}</option>}
@@ -65,9 +65,9 @@ export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void 
             <Field
               label="Model"
               optional
-              problem={problems.model}
-              hint={`${blueprint?.model ? `Left empty: ${blueprint.model}.` : "Left empty: the host’s default."}${
-                models?.length === 0 ? " No model key is set on this host yet." : ""
+              error={errors.model}
+              hint={`${blueprint?.model ? `Leave empty for ${blueprint.model}.` : "Leave empty for the host default."}${
+                models?.length === 0 ? " No API key is set on this host yet." : ""
               }`}
             >
               {(props) => (
@@ -85,8 +85,8 @@ export function NewAgent({ agency, onClose }: { agency: Agency; onClose(): void 
             <Field
               label="System prompt"
               optional
-              problem={problems.system}
-              hint="Instructions for this agent, besides those of its blueprint."
+              error={errors.system}
+              hint="Instructions for this agent, in addition to those of its blueprint."
             >
               {(props) => <textarea {...props} name="system" rows={4} />}
             </Field>

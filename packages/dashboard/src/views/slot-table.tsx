@@ -7,16 +7,13 @@ type Slot = NonNullable<Health["sandboxes"]>[number];
 
 const tones = { ready: "ok", starting: "quiet", restarting: "warn", failed: "bad" } as const;
 
-/** The sandboxes of the host: how each is, and whose code runs in it. */
+/** The sandboxes of the host: their state and the agents whose code they run. */
 export function SlotTable({ slots, waiting }: { slots: readonly Slot[]; waiting: number }) {
   return (
     <div className="slots">
-      <h3>
-        Sandboxes{" "}
-        {waiting > 0 && <span className="count">{waiting === 1 ? "1 run waits" : `${waiting} runs wait`}</span>}
-      </h3>
+      <h3>Sandboxes {waiting > 0 && <span className="count">{formatCount(waiting, "run")} waiting</span>}</h3>
       {slots.length === 0 ? (
-        <p className="faint">None: code of agents cannot be run here.</p>
+        <p className="faint">None. Agents cannot run code on this host.</p>
       ) : (
         <div className="table-frame">
           <table aria-label="Sandboxes">
@@ -24,7 +21,7 @@ export function SlotTable({ slots, waiting }: { slots: readonly Slot[]; waiting:
               <tr>
                 <th scope="col">Sandbox</th>
                 <th scope="col">State</th>
-                <th scope="col">Code of</th>
+                <th scope="col">Agent</th>
                 <th scope="col">Runs</th>
                 <th scope="col">Memory</th>
                 <th scope="col">Restarts</th>
@@ -52,9 +49,7 @@ function SlotRow({ slot: { name, state, agent, runs, memoryBytes, restarts } }: 
           {state}
         </span>
       </td>
-      <td data-label="Code of">
-        {agent === undefined ? <span className="faint">nobody</span> : <SlotOwner object={agent} />}
-      </td>
+      <td data-label="Agent">{agent === undefined ? "–" : <SlotOwner object={agent} />}</td>
       <td data-label="Runs">{runs ?? "–"}</td>
       <td data-label="Memory">{memoryBytes === undefined ? "–" : formatBytes(memoryBytes)}</td>
       <td data-label="Restarts">{restarts === 0 ? "none" : formatCount(restarts, "restart")}</td>

@@ -11,26 +11,26 @@ import { Notice } from "../parts/notice.tsx";
 const name = "tour";
 const greeting = "Hello! Show me around.";
 
-/** One click: an agent, a first message to it, and a seat beside it. */
+/** Creates the tour agent, sends it a first message and opens it. */
 export function StartTour({ user, agency }: { user: string; agency: string }) {
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
+  const [error, setError] = useState<string>();
 
   const start = async () => {
     setBusy(true);
     try {
       await call("createAgent", { params: { agency }, body: { name } });
-      // The conversation sends what lies in the outbox as soon as it is open. The id makes the greeting one greeting.
+      // The conversation sends the outbox as soon as it opens. The fixed id prevents a second greeting.
       createOutbox({ user, agency, agent: name }).add({
         id: "tour-greeting",
         content: greeting,
         mode: "queue",
         at: Date.now(),
       });
-    } catch (error) {
-      // Somebody started it already, in another tab perhaps: then there is something to look at.
-      if (!isThinkeryError(error) || error.code !== "conflict") {
-        setProblem(getErrorMessage(error));
+    } catch (reason) {
+      // If the tour was already started, perhaps in another tab, just open it.
+      if (!isThinkeryError(reason) || reason.code !== "conflict") {
+        setError(getErrorMessage(reason));
         setBusy(false);
         return;
       }
@@ -42,11 +42,11 @@ export function StartTour({ user, agency }: { user: string; agency: string }) {
   return (
     <>
       <Button kind="main" busy={busy} onClick={() => void start()}>
-        Start the tour
+        Start tour
       </Button>
-      {problem && (
+      {error && (
         <div role="alert">
-          <Notice tone="bad">{problem}</Notice>
+          <Notice tone="bad">{error}</Notice>
         </div>
       )}
     </>

@@ -5,7 +5,7 @@ import { Logo } from "../parts/logo.tsx";
 
 const retryIntervalMs = 3_000;
 
-/** The page came from a cache or the host went away before it said who we are. */
+/** Shown if the host cannot be reached before the login is known, e.g. when the page came from a cache. */
 export function UnreachableView({ message }: { message: string }) {
   useEffect(() => {
     const timer = setInterval(() => void checkLogin(), retryIntervalMs);
@@ -13,16 +13,16 @@ export function UnreachableView({ message }: { message: string }) {
   }, []);
 
   return (
-    <main className="alone">
+    <main className="standalone">
       <Logo size={56} />
       <div role="alert">
         <h1>{message}</h1>
       </div>
       <p className="lead">
-        It may be starting, or stopped. See with <code>thinkery status</code>; <code>thinkery start</code> starts it.
-        This page goes on by itself as soon as it answers.
+        It may be starting or stopped. Check with <code>thinkery status</code>, or start it with{" "}
+        <code>thinkery start</code>. This page reconnects automatically.
       </p>
-      <Button onClick={() => void checkLogin()}>Try now</Button>
+      <Button onClick={() => void checkLogin()}>Retry now</Button>
     </main>
   );
 }

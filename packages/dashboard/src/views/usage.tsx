@@ -14,7 +14,7 @@ import { PeriodSwitch, defaultDays } from "./usage/period.tsx";
 import { ModelTable, ShareTable } from "./usage/tables.tsx";
 import { Totals } from "./usage/totals.tsx";
 
-/** What was used and may be: of one agency, or of all that are the user's. */
+/** Usage and budget of one agency, or of all agencies of the user. */
 export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
   const [days, setDays] = useState(defaultDays);
   const source = useMemo(() => createUsageSource(agency?.id, days), [agency?.id, days]);
@@ -32,18 +32,14 @@ export function UsageView({ user, agency }: { user: string; agency?: Agency }) {
           )}
           <h1>Usage and budget</h1>
           <p className="lead">
-            {agency ? "What the agents of this agency have used." : "What the agents of all your agencies have used."}
+            {agency ? "Usage of all agents in this agency." : "Usage of all agents in all your agencies."}
           </p>
         </div>
         <PeriodSwitch days={days} onDays={setDays} />
       </header>
       {error && (
-        <Notice
-          tone={usage ? "warn" : "bad"}
-          title="What was used could not be asked for."
-          onRetry={() => void source.reload()}
-        >
-          {usage ? `${error.message} Below is what was true before.` : error.message}
+        <Notice tone={usage ? "warn" : "bad"} title="Failed to load usage" onRetry={() => void source.reload()}>
+          {usage ? `${error.message} Showing the last loaded data.` : error.message}
         </Notice>
       )}
       {!usage && !error && <p className="faint">Loading…</p>}
@@ -80,10 +76,10 @@ function UsageSection({ agency, usage, days }: UsageSectionProps) {
   const chart = useMemo(() => buildChart(usage, days, Date.now()), [usage, days]);
   if (usage.total.calls === 0) {
     return (
-      <Empty title={`Nothing was used in the last ${days} days`}>
+      <Empty title={`No usage in the last ${days} days`}>
         <p>
-          As soon as an agent {agency ? "of this agency " : ""}calls a model, its tokens, its cost and its time are
-          counted here, by day and model. From a terminal: <code>thinkery usage{agency ? ` @${agency.id}` : ""}</code>
+          When an agent {agency ? "in this agency " : ""}calls a model, its tokens, cost and time appear here by day and
+          model. From a terminal: <code>thinkery usage{agency ? ` @${agency.id}` : ""}</code>
         </p>
       </Empty>
     );
@@ -94,7 +90,7 @@ function UsageSection({ agency, usage, days }: UsageSectionProps) {
       <section aria-labelledby="by-day">
         <div className="section-head">
           <h2 id="by-day">By day</h2>
-          <p className="faint">Days begin at midnight, UTC.</p>
+          <p className="faint">Days start at midnight UTC.</p>
         </div>
         <DayChart chart={chart} />
       </section>
@@ -102,7 +98,7 @@ function UsageSection({ agency, usage, days }: UsageSectionProps) {
   );
 }
 
-/** What was known last, until something newer is: another period does not empty the page. */
+/** Keeps the last value while the next one loads, so that changing the period does not empty the page. */
 function useLast<T>(value: T | undefined): T | undefined {
   const last = useRef(value);
   useEffect(() => {

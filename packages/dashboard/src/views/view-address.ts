@@ -1,10 +1,10 @@
-/** How the params of a view are written in its address, behind the address of its scope. */
+/** Maps the params of a view to its address, relative to that of its scope. */
 export interface ViewAddress<Params> {
   /** First path segments that belong to the view; none for the index view of a scope. */
   segments: readonly string[];
-  /** Where a tab or link leads. */
+  /** Params of the tab or link to the view. */
   initial: Params;
-  /** `segments` are decoded and begin with one of the view's own. Returns undefined if there is no such address. */
+  /** `segments` are decoded and begin with one of the view's own. Returns undefined if the address is invalid. */
   parse(segments: string[], query: URLSearchParams): Params | undefined;
   /** The inverse of `parse`: a path that begins with a slash, or "" for the index view. */
   build(params: Params): string;
@@ -20,7 +20,7 @@ export const indexAddress: ViewAddress<NoParams> = {
   build: () => "",
 };
 
-/** One path segment and nothing behind it. */
+/** An address of a single path segment. */
 export function createSegmentAddress(segment: string): ViewAddress<NoParams> {
   return {
     segments: [segment],

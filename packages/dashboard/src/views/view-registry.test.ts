@@ -27,13 +27,13 @@ const expectedAgent = (agency: string, agent: string) => ({ scope: "agent", agen
 
 const bases = { host: homePath, agency: buildPath("review:pr-123"), agent: buildPath("review:pr-123", "alice") };
 
-test("agencies and agents are found at the paths that lead to them", () => {
+test("agencies and agents are found at their paths", () => {
   expect(summarizeAt(buildPath("global"))).toEqual({ scope: "agency", agency: "global", view: "agents", params: {} });
   expect(summarizeAt(buildPath("review:pr-123", "alice"))).toEqual(expectedAgent("review:pr-123", "alice"));
   expect(buildPath("review:pr-123")).toBe("/app/review:pr-123");
 });
 
-test("usage has an address in each agency and one above them, whatever agencies and agents are called", () => {
+test("usage has one address per agency and one for all, whatever agencies and agents are called", () => {
   expect(buildUsagePath()).toBe("/app/~usage");
   expect(summarizeAt(buildUsagePath())).toEqual({ scope: "host", view: "usage", params: {} });
   expect(buildUsagePath("review:pr-123")).toBe("/app/review:pr-123/~usage");
@@ -46,12 +46,12 @@ test("usage has an address in each agency and one above them, whatever agencies 
   expect(summarizeAt(buildPath("usage", "usage"))).toEqual(expectedAgent("usage", "usage"));
 });
 
-test("the root and /app are home, with or without a slash at the end", () => {
+test("the root and /app are home, with or without a trailing slash", () => {
   for (const path of ["/", "/app", "/app/"])
     expect(summarizeAt(path)).toEqual({ scope: "host", view: "home", params: {} });
 });
 
-test("a path that leads nowhere has no view, even one that cannot be decoded", () => {
+test("an unknown or undecodable path has no view", () => {
   const paths = [
     "/app/%E0%A4%A",
     "/app/a/b/c",
@@ -65,7 +65,7 @@ test("a path that leads nowhere has no view, even one that cannot be decoded", (
   for (const path of paths) expect(summarizeAt(path)).toBe("none");
 });
 
-test("a file, a folder, a version and a branch of an agent have addresses of their own", () => {
+test("files, folders, versions and branches of an agent have addresses", () => {
   const places: FilesPlace[] = [
     { show: "files" },
     { show: "files", path: "src/a b#?%.ts", line: 12 },
@@ -89,21 +89,21 @@ test("a file, a folder, a version and a branch of an agent have addresses of the
   }
 });
 
-test("every registered view is found at each of its own addresses, and builds that address again", () => {
+test("every registered view is found at each of its addresses and builds the same address again", () => {
   expect(allViews.length).toBeGreaterThanOrEqual(6);
   for (const view of allViews) {
     const base = bases[view.scope];
     for (const address of [view.path, ...view.segments.map((segment) => `/${segment}`)]) {
       const place = findPlace(base + address);
-      if (place.scope === "none") throw new Error(`Nothing is at ${base}${address}.`);
+      if (place.scope === "none") throw new Error(`No view at ${base}${address}.`);
       expect(place.match.view).toBe(view);
-      const again = findPlace(base + place.match.path);
-      expect(summarize(again)).toEqual(summarize(place));
+      const rebuilt = findPlace(base + place.match.path);
+      expect(summarize(rebuilt)).toEqual(summarize(place));
     }
   }
 });
 
-test("whatever stands in an address, it leads to a view or nowhere", () => {
+test("any address leads to a view or to none", () => {
   const paths = ["/%00", "/..", "/__proto__/constructor", "/%F0%9F%92%A9", "/a/".repeat(500)];
   const tails = [...paths, "?branch=%E0%A4", "?=&&&version=9e99"];
   for (const view of allViews) {
@@ -116,7 +116,7 @@ test("whatever stands in an address, it leads to a view or nowhere", () => {
   expect(summarizeAt("/app/a/b/constructor")).toBe("none");
 });
 
-test("document titles name what is shown", () => {
+test("document titles name the view", () => {
   const findTitle = (address: string) => {
     const place = findPlace(address);
     return place.scope === "none" ? "none" : place.match.title;
@@ -124,10 +124,10 @@ test("document titles name what is shown", () => {
   for (const path of ["/app", "/app/global", "/app/global/alice"]) expect(findTitle(path)).toBeUndefined();
   expect([findTitle("/app/~usage"), findTitle("/app/global/~usage")]).toEqual(["Usage", "Usage"]);
   expect(findTitle("/app/global/alice/files")).toBe("Files");
-  expect(findTitle("/app/global/alice/history/a.md")).toBe("a.md, history");
+  expect(findTitle("/app/global/alice/history/a.md")).toBe("History for a.md");
 });
 
-/** A view as a later part would add it, with params of its own. */
+/** An additional view with its own params. */
 const tasks = defineView({
   scope: "agent",
   name: "tasks",
@@ -153,7 +153,7 @@ const props: AgentViewProps = {
   running: true,
 };
 
-test("a view that is registered is routed and has a tab in its place, with its badge", () => {
+test("a registered view is routed and has a tab with its badge, in order", () => {
   const registry = createViewRegistry([...allViews, tasks]);
   const place = registry.findPlace("/app/global/alice/tasks?open=3");
   if (place.scope !== "agent") throw new Error("The view was not found.");
@@ -165,7 +165,7 @@ test("a view that is registered is routed and has a tab in its place, with its b
   const current = place.match.view;
   const markup = renderToStaticMarkup(createElement(ViewTabs<"agent">, { of: "alice", views, current, base, props }));
   expect(markup.match(/<a .*?<\/a>/g)).toEqual([
-    expect.stringMatching(/^<a href="\/app\/global\/alice">Conversation<span .*aria-label="at work".*<\/a>$/),
+    expect.stringMatching(/^<a href="\/app\/global\/alice">Conversation<span .*aria-label="running".*<\/a>$/),
     '<a aria-current="page" href="/app/global/alice/tasks">Tasks<b>alice here</b></a>',
     '<a href="/app/global/alice/files">Files</a>',
   ]);
@@ -173,9 +173,9 @@ test("a view that is registered is routed and has a tab in its place, with its b
   expect(findPlace("/app/global/alice/tasks")).toEqual({ scope: "none" });
 });
 
-test("a registry with an ambiguous or unreachable view is refused", () => {
+test("a registry with an ambiguous or unreachable view throws", () => {
   const Component = () => null;
-  const make = (scope: "host" | "agency" | "agent", name: string, segment?: string): AnyView => {
+  const createView = (scope: "host" | "agency" | "agent", name: string, segment?: string): AnyView => {
     const address = segment === undefined ? indexAddress : createSegmentAddress(segment);
     return defineView({ scope, name, label: name, order: 0, address, Component }) as AnyView;
   };
@@ -183,10 +183,10 @@ test("a registry with an ambiguous or unreachable view is refused", () => {
     (...views: AnyView[]) =>
     () =>
       createViewRegistry([...allViews, ...views]);
-  expect(create(make("agent", "other"))).toThrow("The agent scope has 2 index views");
-  expect(create(make("agent", "other", "files"))).toThrow("“files”");
-  expect(create(make("agent", "files", "other"))).toThrow("“files”");
-  expect(create(make("agency", "members", "members"))).toThrow("begin with “~”");
-  expect(create(make("agency", "members", "~members"))).not.toThrow();
+  expect(create(createView("agent", "other"))).toThrow("The agent scope has 2 index views");
+  expect(create(createView("agent", "other", "files"))).toThrow("“files”");
+  expect(create(createView("agent", "files", "other"))).toThrow("“files”");
+  expect(create(createView("agency", "members", "members"))).toThrow("begin with “~”");
+  expect(create(createView("agency", "members", "~members"))).not.toThrow();
   expect(() => createViewRegistry(allViews.filter((view) => !isIndex(view)))).toThrow("0 index views");
 });

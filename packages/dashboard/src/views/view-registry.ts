@@ -1,7 +1,7 @@
 import { createContext, useContext } from "react";
 import type { AnyView, View, ViewMatch, ViewScope } from "./define-view.tsx";
 
-/** Where the address bar points: a view, with the agency and agent it is about. */
+/** The view at an address, with its agency and agent. */
 export type Place =
   | { scope: "host"; match: ViewMatch<"host"> }
   | { scope: "agency"; agency: string; match: ViewMatch<"agency"> }
@@ -9,9 +9,9 @@ export type Place =
   | { scope: "none" };
 
 export interface ViewRegistry {
-  /** The views of each scope, in the order in which they are listed. */
+  /** The views of each scope, in display order. */
   views: { readonly [S in ViewScope]: readonly View<S>[] };
-  /** Finds the view of an address, which is a path with an optional query. */
+  /** Finds the view at a path with an optional query. */
   findPlace(address: string): Place;
 }
 
@@ -57,7 +57,7 @@ function parseAddress(address: string): { names?: string[]; query: URLSearchPara
   }
 }
 
-/** No agency and no agent can have a name like this, so it is free for views. */
+/** Names of agencies and agents cannot begin with “~”, so such segments are free for views. */
 function isReserved(segment: string): boolean {
   return segment.startsWith("~");
 }
@@ -82,14 +82,17 @@ function compareOrder(a: AnyView, b: AnyView): number {
 
 function checkViews(scope: ViewScope, views: readonly AnyView[]): void {
   const indexes = views.filter(isIndex).length;
-  if (indexes !== 1) throw new Error(`The ${scope} scope has ${indexes} index views; it needs one.`);
+  if (indexes !== 1) throw new Error(`The ${scope} scope has ${indexes} index views; expected 1.`);
   const segments = views.flatMap((view) => view.segments);
   for (const list of [segments, views.map(({ name }) => name)]) {
     const duplicate = list.find((one, index) => list.indexOf(one) !== index);
-    if (duplicate !== undefined) throw new Error(`Two views of the ${scope} scope are called “${duplicate}”.`);
+    if (duplicate !== undefined) throw new Error(`Two views of the ${scope} scope use the name “${duplicate}”.`);
   }
-  const wrong = segments.find((segment) => scope !== "agent" && !isReserved(segment));
-  if (wrong !== undefined) throw new Error(`“${wrong}” could be a name: views of the ${scope} scope begin with “~”.`);
+  const ambiguous = segments.find((segment) => scope !== "agent" && !isReserved(segment));
+  if (ambiguous !== undefined)
+    throw new Error(
+      `“${ambiguous}” could be the name of an agency or agent; segments of the ${scope} scope must begin with “~”.`,
+    );
 }
 
 const context = createContext<ViewRegistry | undefined>(undefined);
@@ -98,6 +101,6 @@ export const ViewRegistryProvider = context.Provider;
 
 export function useViews(): ViewRegistry {
   const registry = useContext(context);
-  if (!registry) throw new Error("There is no view registry here.");
+  if (!registry) throw new Error("useViews must be used within a ViewRegistryProvider.");
   return registry;
 }

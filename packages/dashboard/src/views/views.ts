@@ -2,7 +2,7 @@
 import type { AnyView } from "./define-view.tsx";
 import { createViewRegistry } from "./view-registry.ts";
 
-/** Every view of the page. A file in one of these folders is all it takes to add one. */
+/** Every view of the page. To add one, add a file to one of these folders. */
 export const allViews = Object.values(
   import.meta.glob<AnyView>("./{host,agency,agent}/*.view.tsx", { eager: true, import: "view" }),
 );

@@ -10,7 +10,7 @@ interface Row extends Record<string, SqlStorageValue> {
   metered: number;
 }
 
-/** What an agency knows of itself: whose it is, since when, and whether its owner has a budget. */
+/** An agency's own record: its owner, when it was created, and whether its owner has a budget. */
 export class AgencyRecord {
   readonly #sql: SqlStorage;
   readonly #id: string;
@@ -20,7 +20,7 @@ export class AgencyRecord {
     this.#id = id;
   }
 
-  /** Nothing before it is founded and once it is being deleted. The global one is founded by being asked for. */
+  /** Returns undefined before it is created and while it is deleted. The global agency is created on first access. */
   find(): Agency | undefined {
     const row = this.#readRow();
     if (row?.deleting) return undefined;
@@ -31,7 +31,7 @@ export class AgencyRecord {
 
   get(): Agency {
     const agency = this.find();
-    if (!agency) throw fail("not_found", `There is no agency “${this.#id}”.`);
+    if (!agency) throw fail("not_found", `Agency “${this.#id}” not found.`);
     return agency;
   }
 
@@ -41,7 +41,7 @@ export class AgencyRecord {
     return existing ?? this.#write(agency);
   }
 
-  /** From now on it is as good as gone; answers whether there was one. */
+  /** Hides the agency from now on; returns whether it existed. */
   markDeleting(): boolean {
     this.#sql.exec("UPDATE agency SET deleting = 1");
     return this.#readRow() !== undefined;
@@ -55,7 +55,7 @@ export class AgencyRecord {
     return this.#readRow()?.created_at ?? 0;
   }
 
-  /** Has its owner a budget? */
+  /** Whether its owner has a budget. */
   get isMetered(): boolean {
     return this.#readRow()?.metered === 1;
   }

@@ -4,7 +4,7 @@ import { Registry } from "../store/registry.ts";
 interface Row extends Record<string, SqlStorageValue> {
   name: string;
   blueprint: string;
-  /** Empty if it has none of its own: the column was there before drivers could come from the blueprint. */
+  /** Empty if the agent has none of its own: the column is older than drivers in blueprints. */
   driver: string;
   model: string | null;
   system: string | null;
@@ -13,7 +13,7 @@ interface Row extends Record<string, SqlStorageValue> {
   created_at: number;
 }
 
-/** An agent with what only its own object needs to know. */
+/** An agent with the data that only its own object needs. */
 export interface AgentRegistration {
   agent: Agent;
   props?: Props;
@@ -46,7 +46,7 @@ export class AgentRegistry {
 
   get(name: string): Agent {
     const agent = this.find(name);
-    if (!agent) throw fail("not_found", `There is no agent “${name}” in ${this.#agency}.`);
+    if (!agent) throw fail("not_found", `Agent “${name}” not found in ${this.#agency}.`);
     return agent;
   }
 
@@ -62,7 +62,7 @@ export class AgentRegistry {
     return this.#registry.listNames();
   }
 
-  add({ agent, props }: AgentRegistration, tell: Register): Promise<void> {
+  add({ agent, props }: AgentRegistration, register: Register): Promise<void> {
     const row = {
       name: agent.name,
       blueprint: agent.blueprint,
@@ -73,16 +73,16 @@ export class AgentRegistry {
       owner: agent.owner,
       created_at: Date.parse(agent.createdAt),
     };
-    return this.#registry.add(row, () => tell({ agent, ...(props ? { props } : {}) }), "condemn");
+    return this.#registry.add(row, () => register({ agent, ...(props ? { props } : {}) }), "delete");
   }
 
   remove(name: string, erase: Erase): Promise<void> {
     return this.#registry.remove(name, erase);
   }
 
-  settle(tell: Register, erase: Erase): Promise<boolean> {
+  settle(register: Register, erase: Erase): Promise<boolean> {
     const registerAgain = (row: Row) =>
-      tell({ agent: this.#toAgent(row), ...(row.props ? { props: JSON.parse(row.props) as Props } : {}) });
+      register({ agent: this.#toAgent(row), ...(row.props ? { props: JSON.parse(row.props) as Props } : {}) });
     return this.#registry.settle(registerAgain, erase);
   }
 

@@ -2,7 +2,7 @@ import { type Blueprint, fail, type ListedBlueprint } from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
 import { bumpRevision } from "./revision.ts";
 
-/** The blueprints of one agency: static ones come with the Worker, dynamic ones are stored and win. */
+/** The blueprints of one agency. Static ones come with the Worker; dynamic ones are stored and take precedence. */
 export class Blueprints {
   readonly #sql: SqlStorage;
   readonly #static: ReadonlyMap<string, Blueprint>;
@@ -39,7 +39,7 @@ export class Blueprints {
     const suggestion = findNearest(name, names);
     throw fail(
       "not_found",
-      `There is no blueprint “${name}”${suggestion ? `; did you mean “${suggestion}”?` : `. There are: ${names.join(", ")}.`}`,
+      `Unknown blueprint “${name}”${suggestion ? `. Did you mean “${suggestion}”?` : `. Available: ${names.join(", ")}.`}`,
       suggestion ? { suggestion } : undefined,
     );
   }
@@ -58,7 +58,7 @@ export class Blueprints {
   delete(name: string): void {
     const blueprint = this.get(name);
     if (blueprint.source === "static") {
-      throw fail("conflict", `The blueprint “${name}” comes with the host and cannot be deleted, only overridden.`);
+      throw fail("conflict", `The blueprint “${name}” is built in and cannot be deleted, only overridden.`);
     }
     this.#sql.exec("DELETE FROM blueprints WHERE name = ?", name);
     this.#notifyChange();

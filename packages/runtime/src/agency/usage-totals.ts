@@ -12,31 +12,31 @@ import { formatDay, toUsageFigures, getFirstDay, summarizeUsage } from "../store
 import type { AgencyRecord } from "./agency-record.ts";
 import { bumpRevision } from "./revision.ts";
 
-/** The owner's books, one level up. */
+/** Client for the owner's budget, one level up. */
 export interface OwnerBudgetClient {
-  reportUsage(statement: UsageReport): Promise<ReservationResult>;
+  reportUsage(report: UsageReport): Promise<ReservationResult>;
   listBudgetStatuses(): Promise<BudgetStatus[]>;
 }
 
-/** The books of one agency: what its agents spend, and its own budget. It states its sums to its owner. */
+/** The usage totals of one agency: what its agents spend, and its own budget. It reports its sums to its owner. */
 export class AgencyUsageTotals {
   readonly #storage: DurableObjectStorage;
   readonly #totals: UsageTotals;
   readonly #agency: string;
   readonly #record: AgencyRecord;
   readonly #owner: OwnerBudgetClient;
-  /** One statement after the other, so that each says what came of the one before it. */
+  /** Reports are sent one at a time, so that each reflects the result of the one before. */
   #reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(storage: DurableObjectStorage, agency: string, charter: AgencyRecord, owner: OwnerBudgetClient) {
+  constructor(storage: DurableObjectStorage, agency: string, record: AgencyRecord, owner: OwnerBudgetClient) {
     this.#storage = storage;
     this.#totals = new UsageTotals(storage, "agency");
     this.#agency = agency;
-    this.#record = charter;
+    this.#record = record;
     this.#owner = owner;
   }
 
-  /** Must an agent ask before it calls a model? */
+  /** Whether agents must reserve budget before they call a model. */
   get isMetered(): boolean {
     return this.#totals.budget !== undefined || this.#record.isMetered;
   }
@@ -50,35 +50,35 @@ export class AgencyUsageTotals {
     return { budget: this.#totals.budget ?? null, statuses: this.#totals.listBudgetStatuses() };
   }
 
-  /** One agent's statement, with what it asks for its next call. */
-  async reportUsage(statement: UsageReport): Promise<ReservationResult> {
-    const verdict = this.#totals.applyReport(statement);
-    if (!statement.asked || verdict.refused || !this.#record.isMetered) return verdict;
-    const release = () => this.#totals.release(statement);
-    const { refused, unknown } = await this.#reportToOwner(statement.asked).catch((error: unknown) => {
+  /** Applies one agent's report, which may request a reservation for its next call. */
+  async reportUsage(report: UsageReport): Promise<ReservationResult> {
+    const result = this.#totals.applyReport(report);
+    if (!report.request || result.refused || !this.#record.isMetered) return result;
+    const release = () => this.#totals.release(report);
+    const { refused, unknown } = await this.#reportToOwner(report.request).catch((error: unknown) => {
       release();
       throw error;
     });
-    if (!refused) return verdict;
+    if (!refused) return result;
     release();
-    return { ...verdict, refused, ...(unknown ? { unknown } : {}) };
+    return { ...result, refused, ...(unknown ? { unknown } : {}) };
   }
 
-  /** What several agents have to say that ask for nothing; answers whose days are not all here. */
-  async reportUsageBatch(statements: readonly UsageReport[]): Promise<string[]> {
+  /** Applies reports of several agents without requests; returns the names of those with missing days. */
+  async reportUsageBatch(reports: readonly UsageReport[]): Promise<string[]> {
     const incomplete = this.#storage.transactionSync(() =>
-      statements.filter((statement) => this.#totals.applyReport(statement).incomplete).map(({ name }) => name),
+      reports.filter((report) => this.#totals.applyReport(report).incomplete).map(({ name }) => name),
     );
     await this.#reportToOwner();
     return incomplete;
   }
 
-  /** The last statement of an agent that is being deleted. What it spent stays spent. */
+  /** Applies the last report of an agent that is being deleted. Its spending remains in the totals. */
   close(last: UsageReport): void {
     this.#totals.applyReport({ ...last, reserved: noReservation });
   }
 
-  /** Everything, for an owner who is about to delete the agency. */
+  /** Returns a report of all days, for an owner who is about to delete the agency. */
   createFullReport(): UsageReport {
     return { ...this.#totals.createReport(this.#getAccount(), ""), reserved: noReservation };
   }
@@ -107,21 +107,21 @@ export class AgencyUsageTotals {
     };
   }
 
-  #reportToOwner(asked?: ReservationRequest): Promise<ReservationResult> {
-    const report = this.#reporting.then(() => this.#sendReport(asked));
+  #reportToOwner(request?: ReservationRequest): Promise<ReservationResult> {
+    const report = this.#reporting.then(() => this.#sendReport(request));
     this.#reporting = report.catch(() => {});
     return report;
   }
 
-  async #sendReport(asked?: ReservationRequest): Promise<ReservationResult> {
+  async #sendReport(request?: ReservationRequest): Promise<ReservationResult> {
     const recent = this.#totals.createReport(this.#getAccount(), formatDay(Date.now() - 86_400_000));
-    const verdict = await this.#owner.reportUsage({ ...recent, ...(asked ? { asked } : {}) });
-    if (!verdict.incomplete) return verdict;
-    const whole = this.#totals.createReport(this.#getAccount(), "");
+    const result = await this.#owner.reportUsage({ ...recent, ...(request ? { request } : {}) });
+    if (!result.incomplete) return result;
+    const full = this.#totals.createReport(this.#getAccount(), "");
     await this.#owner.reportUsage(
-      verdict.refused ? { ...whole, reserved: subtractReservation(whole.reserved, asked) } : whole,
+      result.refused ? { ...full, reserved: subtractReservation(full.reserved, request) } : full,
     );
-    return verdict;
+    return result;
   }
 
   #getAccount(): Account {

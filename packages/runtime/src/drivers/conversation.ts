@@ -9,9 +9,9 @@ export function openConversation({ messages, facts }: AgentStore, blobs: Blobs):
     readBlob: (hash) => blobs.get(hash),
     getCompaction: () => facts.getCompaction(),
     getLastCount() {
-      const counted = messages.getLastSize();
+      const lastSize = messages.getLastSize();
       const { at: position = 0, after = 0 } = facts.getCompaction() ?? {};
-      return position > (counted?.position ?? 0) ? { position, input: after, tokens: after } : counted;
+      return position > (lastSize?.position ?? 0) ? { position, input: after, tokens: after } : lastSize;
     },
   };
 }

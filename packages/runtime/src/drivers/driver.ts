@@ -12,40 +12,40 @@ export interface DriverDefinition {
   name: string;
   /** Whether a turn fails before it starts if the agent's primary model cannot be opened. */
   needsModel?: boolean;
-  /** Called once per agent and life of its object. */
+  /** Called once per agent each time its object is loaded. */
   create(): Driver;
 }
 
-/** Computes the turns of one agent. What it keeps in memory is a cache: it may be created anew between two turns. */
+/** Computes the turns of one agent. Its memory is only a cache: it may be recreated between two turns. */
 export interface Driver {
   /** Runs the turn until it completes or has to wait. Safe to call again after a crash: it continues from the log. */
   run(turn: TurnContext): Promise<"completed" | "waiting">;
-  /** Drops what it derived from the conversation, which was cleared. */
+  /** Called when the conversation was cleared: drops everything derived from it. */
   reset?(): void;
 }
 
-/** The models of an agent by role, opened when they are first needed. */
+/** An agent's models by role, opened on first use. */
 export interface TurnModels {
-  /** Throws if there is no such model or its key is missing. */
+  /** Throws if the model does not exist or its key is missing. */
   open(role: ModelRole): Promise<Model>;
   /** Returns the id of a role's model without opening it. */
   getId(role: ModelRole): Promise<string>;
-  /** Returns how many tokens a model reads at once. */
+  /** Returns the size of a model's context window in tokens. */
   getContextWindow(modelId: string): Promise<number>;
 }
 
-/** The conversation as it is stored. */
+/** The stored conversation. */
 export interface Conversation {
   /** Returns the messages after this position, oldest first. */
   readAfter(position: number): Awaitable<TranscriptMessage[]>;
   readBlob(hash: string): Promise<Uint8Array | undefined>;
   /** Returns its size when it was last counted, by a model or after a compaction. */
   getLastCount(): Awaitable<ConversationSize | undefined>;
-  /** Returns the last compaction, if it was ever too long. */
+  /** Returns the last compaction, if there was one. */
   getCompaction(): Awaitable<Compaction | undefined>;
 }
 
-/** What a driver may see and do of the turn it computes. Everything it does is recorded by the turn. */
+/** What a driver can see and do in the turn it computes. The turn records everything it does. */
 export interface TurnContext {
   readonly runId: string;
   readonly signal: AbortSignal;
@@ -56,34 +56,34 @@ export interface TurnContext {
   readonly conversation: Conversation;
   /** Returns the calls of the last step that have no result and are not deferred. */
   listPendingCalls(): Awaitable<ToolCall[]>;
-  /** Returns whether there are calls whose results are still to be reported. */
+  /** Returns whether there are deferred calls without a result. */
   isWaiting(): Awaitable<boolean>;
-  /** Returns whether the model has answered everything that was said. */
+  /** Returns whether the model has responded to all messages. */
   isAnswered(): Awaitable<boolean>;
-  /** Takes in messages that joined the turn and opens the next step. Throws if it has used up its steps or budget. */
+  /** Delivers messages that joined the turn and begins the next step. Throws if the steps or the budget are used up. */
   beginStep(options?: StepOptions): Awaitable<void>;
-  /** Lets middleware shape the next request to a model; with that, the call has started. */
+  /** Builds the next model request, which middleware can change, and starts the call. */
   planModelCall(messages: readonly ModelMessage[], modelId: string): Awaitable<ModelRequest>;
-  /** Starts an answer that is not made by one of our models. */
+  /** Starts a call whose response does not come from one of the agent's models. */
   startModelCall(modelId: string): Awaitable<void>;
   /** Starts the same call again. */
   retryModelCall(attempt: number): Awaitable<void>;
-  /** Adds to the answer of the current call. */
-  say(text: string, reasoning: string): Awaitable<void>;
+  /** Adds to the response of the current call. */
+  appendDelta(text: string, reasoning: string): Awaitable<void>;
   completeModelCall(end: ModelCallEnd): Awaitable<void>;
   failModelCall(error: ModelError, attempt: number, retryInMs: number | undefined): Awaitable<void>;
-  /** Asks a model something beside the conversation. */
-  consult(question: GenerateOptions): Promise<string>;
-  /** Records that the conversation was too long, and what the model is told instead. */
+  /** Calls a model outside the conversation. */
+  generate(options: GenerateOptions): Promise<string>;
+  /** Records a compaction: what the model is sent in place of older messages. */
   recordCompaction(facts: Omit<EventData["context.compacted"], "runId" | "step">): Awaitable<void>;
-  /** When this returns, every call has its result or is deferred. */
+  /** Executes tool calls. When it resolves, each has a result or is deferred. */
   executeCalls(calls: readonly ToolCall[]): Promise<void>;
 }
 
 export interface StepOptions {
-  /** The model that will probably be called: its budget is reserved first. */
+  /** The model that will probably be called: budget for it is reserved first. */
   modelId?: string;
-  /** Whether it certainly will: then the start of the call is written with the step's, which saves a write. */
+  /** Whether it will be called for certain: the step and the call are then started in one write. */
   startsCall?: boolean;
 }
 

@@ -1,42 +1,42 @@
 import { isThinkeryError } from "@thinkery/sdk";
 import { beforeEach, expect, test, vi } from "vitest";
 
-// A drain is for good, so each test has a fresh one.
-let drains: typeof import("./drain.ts");
+// A drain cannot be undone, so each test loads the module again.
+let module: typeof import("./drain.ts");
 
 beforeEach(async () => {
   vi.resetModules();
-  drains = await import("./drain.ts");
+  module = await import("./drain.ts");
 });
 
-const now = <T>(work: Promise<T>) =>
-  Promise.race([work, new Promise((resolve) => setTimeout(() => resolve("waits"), 30))]);
+const waitBriefly = <T>(work: Promise<T>) =>
+  Promise.race([work, new Promise((resolve) => setTimeout(() => resolve("waiting"), 30))]);
 
-test("a drain waits for what is held, however often it is let go, and then lets nothing new in", async () => {
-  const first = drains.hold();
-  const second = drains.hold();
-  const drained = drains.drain().then(() => "drained");
-  expect(drains.isDraining()).toBe(true);
+test("a drain waits until every hold is released once, then rejects new work", async () => {
+  const first = module.hold();
+  const second = module.hold();
+  const drained = module.drain().then(() => "drained");
+  expect(module.isDraining()).toBe(true);
   first();
   first();
-  expect(await now(drained)).toBe("waits");
+  expect(await waitBriefly(drained)).toBe("waiting");
   second();
   expect(await drained).toBe("drained");
-  const refused = await drains.holdDuring(async () => "done").catch((error: unknown) => error);
-  expect(isThinkeryError(refused) && refused.code).toBe("unavailable");
+  const error = await module.holdDuring(async () => "done").catch((thrown: unknown) => thrown);
+  expect(isThinkeryError(error) && error.code).toBe("unavailable");
 });
 
-test("work counts until it ends, also when it throws, or until it says it need not be waited for", async () => {
-  await expect(drains.holdDuring(async () => Promise.reject(new Error("broke")))).rejects.toThrow("broke");
+test("work is held until it ends, throws or releases itself", async () => {
+  await expect(module.holdDuring(async () => Promise.reject(new Error("broke")))).rejects.toThrow("broke");
   const ends: (() => void)[] = [];
   const ended = () => new Promise<void>((resolve) => ends.push(resolve));
-  const waited = drains.holdDuring(ended);
-  const released = drains.holdDuring(async (release) => {
+  const waited = module.holdDuring(ended);
+  const released = module.holdDuring(async (release) => {
     release();
     await ended();
   });
-  const drained = drains.drain().then(() => "drained");
-  expect(await now(drained)).toBe("waits");
+  const drained = module.drain().then(() => "drained");
+  expect(await waitBriefly(drained)).toBe("waiting");
   ends[0]?.();
   await waited;
   expect(await drained).toBe("drained");

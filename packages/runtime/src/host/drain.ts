@@ -1,16 +1,16 @@
 import { fail } from "@thinkery/sdk";
 
 /**
- * What a stop of the host waits for: requests until their answers begin, and effects that a kill would leave
- * half done. Nothing that is merely long (a stream, a turn) belongs here: those go on after the next start.
+ * What a shutdown of the host waits for: requests until their responses begin, and effects that a kill would leave half
+ * done. Work that is merely long, such as a stream or a turn, is not held: it continues after the next start.
  *
- * Best effort, for this isolate only: a drain neither waits for work in another isolate nor refuses it there. That is
- * safe, because a call that a stop cuts off is recovered from the ledger like one that a crash cut off.
+ * Best effort, for this isolate only: a drain neither waits for work in another isolate nor rejects it there. That is
+ * safe, because a call interrupted by a shutdown is recovered from the ledger like one interrupted by a crash.
  */
 let holdCount = 0;
 let isStopping = false;
 
-/** Keeps main alive until the answered function is called; calling it again does nothing. */
+/** Delays a shutdown until the returned function is called; calling it again does nothing. */
 export function hold(): () => void {
   holdCount++;
   let isHeld = true;
@@ -24,7 +24,7 @@ export function isDraining(): boolean {
   return isStopping;
 }
 
-/** Holds while the work goes on, or until it says that it need not be waited for. Nothing new begins during a drain. */
+/** Delays a shutdown while the work runs, or until it calls `release`. Throws during a drain. */
 export async function holdDuring<T>(work: (release: () => void) => Promise<T>): Promise<T> {
   if (isStopping) throw fail("unavailable", "The host is stopping.");
   const release = hold();
@@ -35,7 +35,7 @@ export async function holdDuring<T>(work: (release: () => void) => Promise<T>): 
   }
 }
 
-/** From now on nothing new is let in; done when nothing is held. */
+/** Rejects new work from now on; resolves when nothing is held. */
 export async function drain(): Promise<void> {
   isStopping = true;
   while (holdCount > 0) await new Promise((resolve) => setTimeout(resolve, 10));

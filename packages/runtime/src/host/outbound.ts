@@ -10,12 +10,12 @@ export interface OutboundEnv {
 export type Outbound = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * The door to the network for tools. Public addresses only: what an agent is given must not reach the machine it runs
- * on, but for the origins that its owner named.
+ * Opens network access for tools. Public addresses only: an agent's tools must not reach the machine it runs on, except
+ * for the origins that the host's owner allows.
  */
 export function openOutbound({ MODELS, TOOL_ORIGINS = [] }: OutboundEnv): Outbound {
   return (url, init) => {
-    // A redirect could lead anywhere.
+    // A redirect could lead to any address.
     const request = { ...init, redirect: "manual" } as const;
     return MODELS && TOOL_ORIGINS.includes(new URL(url).origin) ? MODELS.fetch(url, request) : fetch(url, request);
   };

@@ -3,37 +3,40 @@ import type { z } from "zod";
 
 const defaultMaxBytes = 1024 * 1024;
 
-// Whoever is refused while still sending sees a broken connection, not why. So a little more is read and dropped.
+// A client that is rejected while still sending sees a broken connection instead of the error, so some excess is read
+// and dropped.
 const maxDroppedBytes = 16 * 1024 * 1024;
 
-/** Reads a JSON body that fits its schema, and not a byte more than it may have. */
+/** Reads a JSON body of at most `maxBytes` and validates it. */
 export async function readBody<Schema extends z.ZodType>(
   request: Request,
   schema: Schema,
-  longest = defaultMaxBytes,
+  maxBytes = defaultMaxBytes,
 ): Promise<z.output<Schema>> {
   if (isEmpty(request)) {
-    const nothing = schema.safeParse(undefined);
-    if (nothing.success) return nothing.data;
+    const parsed = schema.safeParse(undefined);
+    if (parsed.success) return parsed.data;
   }
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/json") throw fail("unsupported_media", "Send JSON, with content-type: application/json.");
-  return validate("body", schema, parseJson(await readText(request, longest)));
+  if (type !== "application/json")
+    throw fail("unsupported_media", "Expected a JSON body with “content-type: application/json”.");
+  return validate("body", schema, parseJson(await readText(request, maxBytes)));
 }
 
-export function validate<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown): z.output<Schema> {
+/** Validates a value; `subject` names it in errors, for example “query”. */
+export function validate<Schema extends z.ZodType>(subject: string, schema: Schema, value: unknown): z.output<Schema> {
   try {
     const result = schema.safeParse(value);
     if (result.success) return result.data;
-    throw createValidationError(where, result.error);
+    throw createValidationError(subject, result.error, schema);
   } catch (error) {
-    if (error instanceof RangeError) throw fail("bad_request", `The ${where} is nested too deeply.`);
+    if (error instanceof RangeError) throw fail("bad_request", `The ${subject} is nested too deeply.`);
     throw error;
   }
 }
 
-async function readText(request: Request, longest: number): Promise<string> {
-  const bytes = await readBytes(request, longest);
+async function readText(request: Request, maxBytes: number): Promise<string> {
+  const bytes = await readBytes(request, maxBytes);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
@@ -41,32 +44,32 @@ async function readText(request: Request, longest: number): Promise<string> {
   }
 }
 
-/** Keeps no more than it may, in one piece from the beginning: of pieces that are joined at the end there would be two copies. */
+/** Reads at most `maxBytes` into one buffer; joining pieces at the end would need a second copy. */
 export async function readBytes(
   request: Request,
-  longest = defaultMaxBytes,
-  refusal = `The body is too large: it may have ${longest} bytes.`,
+  maxBytes = defaultMaxBytes,
+  tooLargeMessage = `The body exceeds the limit of ${maxBytes} bytes.`,
 ): Promise<Uint8Array> {
-  const createTooLargeError = () => fail("too_large", refusal);
-  const announced = Number(request.headers.get("content-length") ?? 0);
-  if (announced > longest + maxDroppedBytes) throw createTooLargeError();
+  const createTooLargeError = () => fail("too_large", tooLargeMessage);
+  const declaredBytes = Number(request.headers.get("content-length") ?? 0);
+  if (declaredBytes > maxBytes + maxDroppedBytes) throw createTooLargeError();
   if (!request.body) return new Uint8Array();
-  let bytes = new Uint8Array(Math.min(announced, longest));
+  let bytes = new Uint8Array(Math.min(declaredBytes, maxBytes));
   let size = 0;
   try {
     for await (const chunk of request.body) {
       const at = size;
       size += chunk.byteLength;
-      if (size > longest + maxDroppedBytes) break;
-      if (size > longest) continue;
-      if (size > bytes.length) bytes = grow(bytes, Math.min(Math.max(size, 2 * bytes.length), longest));
+      if (size > maxBytes + maxDroppedBytes) break;
+      if (size > maxBytes) continue;
+      if (size > bytes.length) bytes = grow(bytes, Math.min(Math.max(size, 2 * bytes.length), maxBytes));
       bytes.set(chunk, at);
     }
   } catch {
-    // Nothing here is busy or restarting: what was sent is not what its own headers say.
-    throw fail("bad_request", "The body ends before it should, or is not chunked as it says.");
+    // Not a transient failure of the host: the body does not match its headers.
+    throw fail("bad_request", "The body is incomplete, or its chunked encoding is invalid.");
   }
-  if (size > longest) throw createTooLargeError();
+  if (size > maxBytes) throw createTooLargeError();
   return size === bytes.length ? bytes : bytes.subarray(0, size);
 }
 
@@ -81,12 +84,12 @@ function isEmpty(request: Request): boolean {
 }
 
 function parseJson(text: string): unknown {
-  // An own key of this name would become a prototype further down; nobody sends it in good faith.
-  if (/"__proto__"\s*:/.test(text)) throw fail("bad_request", "The body has a key that is not allowed: __proto__.");
+  // An own key of this name would become a prototype further down; no legitimate client sends it.
+  if (/"__proto__"\s*:/.test(text)) throw fail("bad_request", "The key `__proto__` is not allowed in the body.");
   try {
     return JSON.parse(text);
   } catch (error) {
-    const why = error instanceof SyntaxError ? error.message : "nested too deeply";
-    throw fail("bad_request", `The body is not valid JSON: ${why}`);
+    const reason = error instanceof SyntaxError ? error.message : "nested too deeply";
+    throw fail("bad_request", `The body is not valid JSON: ${reason}`);
   }
 }

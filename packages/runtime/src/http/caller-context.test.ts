@@ -3,7 +3,7 @@ import { readCallerContext } from "./caller-context.ts";
 
 const read = (headers: Record<string, string>) => readCallerContext({ headers: new Headers(headers) } as Request);
 
-test("it says where a request came from, and nothing that opens a door", () => {
+test("the context says where a request came from and contains no credentials", () => {
   expect(
     read({
       "user-agent": "curl/8",
@@ -16,7 +16,7 @@ test("it says where a request came from, and nothing that opens a door", () => {
   ).toEqual({ userAgent: "curl/8", origin: "http://127.0.0.1:5099", referrer: "https://example.com/page" });
 });
 
-test("it is short, and what is missing is missing", () => {
+test("values are truncated, and missing ones are omitted", () => {
   expect(read({})).toEqual({});
   expect(read({ referer: "not an address" })).toEqual({});
   expect(read({ "user-agent": "x".repeat(10_000) }).userAgent).toHaveLength(300);

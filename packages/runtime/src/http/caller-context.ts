@@ -1,14 +1,14 @@
 const maxValueChars = 300;
 
-/** What a request tells about where it came from. Short, and never a credential: a referrer goes without its query. */
+/** Reads where a request came from. Short, and never contains a credential: the referrer's query is dropped. */
 export function readCallerContext(request: Request): Record<string, string> {
-  const said = {
+  const values = {
     userAgent: request.headers.get("user-agent"),
     origin: request.headers.get("origin"),
     referrer: stripQuery(request.headers.get("referer")),
   };
   const context: Record<string, string> = {};
-  for (const [key, value] of Object.entries(said)) if (value) context[key] = value.slice(0, maxValueChars);
+  for (const [key, value] of Object.entries(values)) if (value) context[key] = value.slice(0, maxValueChars);
   return context;
 }
 

@@ -2,8 +2,8 @@ import type { Env } from "../objects/env.ts";
 import { createEmptyResponse } from "./response.ts";
 
 /**
- * For pages of other origins that the configuration names. They bring a token: our cookie is never theirs to
- * use, so credentials are not allowed.
+ * Answers preflight requests from the configured origins. Their pages send a token and must never use our cookie, so
+ * credentials are not allowed.
  */
 export function handlePreflight(request: Request, env: Env): Response | undefined {
   const isPreflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
@@ -16,15 +16,15 @@ export function handlePreflight(request: Request, env: Env): Response | undefine
   });
 }
 
-/** Lets the page read the answer. */
+/** Allows a page of a configured origin to read the response. */
 export function addCorsHeaders(response: Response, request: Request, env: Env): Response {
   const origin = getAllowedOrigin(request, env);
-  // A socket's answer carries the socket and is left as it is; sockets have no CORS.
+  // A response with a socket cannot be copied; sockets have no CORS.
   if (!origin || response.webSocket) return response;
-  const shared = new Response(response.body, response);
-  shared.headers.set("access-control-allow-origin", origin);
-  shared.headers.append("vary", "origin");
-  return shared;
+  const copy = new Response(response.body, response);
+  copy.headers.set("access-control-allow-origin", origin);
+  copy.headers.append("vary", "origin");
+  return copy;
 }
 
 function getAllowedOrigin(request: Request, env: Env): string | undefined {

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 /**
- * A credential says whose it is and carries a signature of this host, so that an invented one is refused
- * without waking or creating any object. Whether it is still alive, only its user's object knows.
+ * A credential names its user and is signed by this host, so that a forged one is rejected without waking or creating
+ * an object. Whether it is still valid, only the user's object knows.
  */
 const credentialPattern = /^thk_([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{22})$/;
 
@@ -12,14 +12,14 @@ export interface MintedCredential {
   hash: string;
 }
 
-export function mint(user: string, signingKey: string): MintedCredential {
+export function mintCredential(user: string, signingKey: string): MintedCredential {
   const body = `${Buffer.from(user).toString("base64url")}.${randomBytes(32).toString("base64url")}`;
   const secret = `thk_${body}.${sign(body, signingKey)}`;
   const hash = sha256(secret);
   return { secret, hash, id: `${user}.${hash.slice(0, 12)}` };
 }
 
-/** Whose credential this is, if this host made it. */
+/** Returns the user of a credential, or undefined if this host did not sign it. */
 export function verifyCredential(secret: string, signingKey: string): string | undefined {
   const match = credentialPattern.exec(secret);
   if (!match) return undefined;
@@ -28,7 +28,7 @@ export function verifyCredential(secret: string, signingKey: string): string | u
   return Buffer.from(user, "base64url").toString();
 }
 
-/** The user behind a token's id, `bob.1f2e3d4c5b6a`. */
+/** Returns the user of a token id such as `bob.1f2e3d4c5b6a`. */
 export function parseTokenUser(id: string): string | undefined {
   const dot = id.lastIndexOf(".");
   return dot > 0 ? id.slice(0, dot) : undefined;
@@ -38,6 +38,7 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
+/** Compares in constant time. */
 export function isSameText(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);

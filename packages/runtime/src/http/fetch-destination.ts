@@ -1,18 +1,21 @@
 import { fail } from "@thinkery/sdk";
 import type { Caller } from "./authenticate.ts";
 
-/** What our own page may do with what agents and people wrote: look at it, save it, show a file as a picture. */
+/** How our page may load content written by agents and users: open it, download it, or show a file as media. */
 const destinations = {
-  app: { allowed: new Set(["document"]), refusal: "An app is opened in a window of its own, not as a part of a page." },
+  app: {
+    allowed: new Set(["document"]),
+    message: "Apps can only be opened in their own window, not embedded in a page.",
+  },
   file: {
     allowed: new Set(["document", "empty", "image", "audio", "video", "track"]),
-    refusal: "A file is not opened as a part of a page.",
+    message: "Files cannot be embedded in a page as scripts or frames.",
   },
 };
 
-/** As a script or a frame of our page, it would have what our page has; so a cookie does not open it there. */
-export function checkFetchDestination(request: Request, caller: Caller, what: keyof typeof destinations): void {
-  const use = request.headers.get("sec-fetch-dest");
-  const { allowed, refusal } = destinations[what];
-  if (caller.via === "cookie" && use !== null && !allowed.has(use)) throw fail("forbidden", refusal);
+/** Rejects the cookie for scripts and frames, where the content would have the privileges of our page. */
+export function checkFetchDestination(request: Request, caller: Caller, kind: keyof typeof destinations): void {
+  const destination = request.headers.get("sec-fetch-dest");
+  const { allowed, message } = destinations[kind];
+  if (caller.via === "cookie" && destination !== null && !allowed.has(destination)) throw fail("forbidden", message);
 }

@@ -3,15 +3,15 @@ import type { Caller } from "./authenticate.ts";
 import { isUpgrade } from "./guard.ts";
 
 interface ForwardOptions {
-  /** Where the object is asked instead of where the client asked. */
+  /** Replaces the path of the request. */
   path?: string;
-  /** A socket of ours, without the Agents SDK's own frames. */
+  /** A socket without the Agents SDK's own frames. */
   plain?: boolean;
-  /** A socket in the protocol of y-websocket. */
+  /** A socket with the y-websocket protocol. */
   live?: boolean;
 }
 
-/** Hands a request on to an object, with who asks and what they may do in headers that only we can set. */
+/** Forwards a request to an object, with the caller and their scopes in headers that only we can set. */
 export async function forward(
   request: Request,
   object: Pick<Fetcher, "fetch">,
@@ -28,10 +28,12 @@ export async function forward(
   return checkResponse(await object.fetch(new Request(new Request(url, request), { headers })));
 }
 
-/** A browser hides the status of a refused handshake, so a socket to what is not the caller's is told by its close code. */
-export async function closeIfNotFound(request: Request, answer: () => Promise<Response>): Promise<Response> {
+/**
+ * Browsers hide the status of a rejected handshake, so a socket to something not found is opened and closed with 4403.
+ */
+export async function closeIfNotFound(request: Request, respond: () => Promise<Response>): Promise<Response> {
   try {
-    return await answer();
+    return await respond();
   } catch (error) {
     if (isUpgrade(request) && isThinkeryError(error) && error.code === "not_found")
       return createClosedSocket(4403, error.message);
@@ -39,9 +41,9 @@ export async function closeIfNotFound(request: Request, answer: () => Promise<Re
   }
 }
 
-/** Objects never see a credential, and no client sets what only the SDK's own router or we may. */
-function cleanHeaders(given: Headers): Headers {
-  const headers = new Headers(given);
+/** Removes credentials, and headers that only the SDK's router or we may set. */
+function cleanHeaders(original: Headers): Headers {
+  const headers = new Headers(original);
   const withheld = ["authorization", "x-secret", "cookie"];
   const isInternal = (name: string) => name.startsWith("x-agents-") || name.startsWith("x-thinkery-");
   const names = Array.from(headers.keys()).filter((name) => isInternal(name) || withheld.includes(name));
@@ -49,11 +51,11 @@ function cleanHeaders(given: Headers): Headers {
   return headers;
 }
 
-/** The SDK answers an exception with its stack; nobody outside may read that. */
+/** Hides server errors: the SDK responds to exceptions with their stack. */
 async function checkResponse(response: Response): Promise<Response> {
   if (response.status < 500) return response;
   console.error("object failed", await response.text());
-  throw fail("internal", "Something went wrong here. The host's log says more.");
+  throw fail("internal", "Internal error. `thinkery logs` shows the details.");
 }
 
 function createClosedSocket(code: number, reason: string): Response {

@@ -3,9 +3,9 @@ import { Hono } from "hono";
 import { holdDuring } from "../host/drain.ts";
 import type { Env } from "../objects/env.ts";
 import type { System } from "../system/system.ts";
-import { authenticate } from "./authenticate.ts";
+import { authenticate, createUnauthorizedError } from "./authenticate.ts";
 import { handlePreflight, addCorsHeaders } from "./cors.ts";
-import { checkAddress, checkCookie, checkScope } from "./guard.ts";
+import { checkAddress, checkCookie } from "./guard.ts";
 import { isPagePath, servePage } from "./page.ts";
 import { toErrorResponse } from "./response.ts";
 import type { HonoEnv } from "./route.ts";
@@ -35,11 +35,11 @@ const publicPaths = new Set(
 );
 
 export interface HandlerOptions {
-  /** Another admin token, for Workers that no daemon starts. Take it from a secret of theirs, not from the source. */
+  /** An additional admin token, for Workers that no daemon starts. Read it from a secret, not from the source. */
   secret?: string;
 }
 
-/** The outside of the Worker: guard, then page, SDK routes, or the endpoints of `@thinkery/sdk`. */
+/** Creates the Worker's fetch handler: guard, then page, SDK routes, or the endpoints of `@thinkery/sdk`. */
 export function createHandler(system: System, { secret }: HandlerOptions = {}): ExportedHandler<Env> {
   const app = new Hono<HonoEnv>();
   app.use((context, next) =>
@@ -53,7 +53,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     const caller = await authenticate(req.raw, env, secret);
     if (caller) checkCookie(req.raw, caller);
     const method = req.method === "HEAD" ? "GET" : req.method;
-    if (!caller && !publicPaths.has(`${method} ${req.path}`)) checkScope(caller, "any");
+    if (!caller && !publicPaths.has(`${method} ${req.path}`)) throw createUnauthorizedError(req.raw, env);
     context.set("caller", caller);
     await next();
   });
@@ -93,16 +93,17 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
   };
 
   async function handle(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
-    const permitted = handlePreflight(request, env);
-    if (permitted) return permitted;
-    if (request.url.length > maxUrlChars) throw fail("bad_request", "The address is too long.");
+    const preflight = handlePreflight(request, env);
+    if (preflight) return preflight;
+    if (request.url.length > maxUrlChars)
+      throw fail("bad_request", `The URL exceeds the limit of ${maxUrlChars} characters.`);
     const path = new URL(request.url).pathname;
     if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
     return app.fetch(isSdkPath(path) ? request : expandShortPath(request), env, context);
   }
 }
 
-/** `/agents…` is short for the agents of the global agency. */
+/** Expands `/agents…`, short for the agents of the global agency. */
 function expandShortPath(request: Request): Request {
   const url = new URL(request.url);
   const match = /^\/agents(\/.*)?$/.exec(url.pathname);
@@ -118,6 +119,6 @@ function createRouteError(path: string) {
       new RegExp(`^${endpoint.path.replace(/:[a-z]+/g, "[^/]+").replace(/\*[a-z]+$/, ".*")}$`).test(path),
     )
     .map((endpoint) => endpoint.method);
-  if (methods.length === 0) return fail("not_found", "There is nothing at this address.");
-  return fail("method_not_allowed", `This address takes ${methods.join(", ")}.`);
+  if (methods.length === 0) return fail("not_found", "No such endpoint. GET /openapi.json lists all endpoints.");
+  return fail("method_not_allowed", `Method not allowed. This endpoint accepts ${methods.join(", ")}.`);
 }

@@ -27,35 +27,32 @@ interface JobContext {
   user: string;
 }
 
-/** The agents a job is for. Those it brings itself are made first, in an agency of their own. */
+/** Returns the agents of a job. Agents that the job defines are created first, in an agency for this job. */
 export async function resolveAgents({ env, system, user }: JobContext, job: Job): Promise<AgentRef[]> {
   if (job.agent !== undefined) return [await findAgent(env, user, parseAgentTarget(job.agent))];
   if (typeof job.workflow === "string") {
-    throw fail(
-      "bad_request",
-      "A workflow goes into the body as an object: this host does not read workflow files by name.",
-    );
+    throw fail("bad_request", "Send `workflow` as an object. This host does not read workflow files by name.");
   }
-  const wanted = parseNewAgents(job);
-  for (const agent of wanted) checkNewAgent(env, system, agent);
+  const newAgents = parseNewAgents(job);
+  for (const agent of newAgents) checkNewAgent(env, system, agent);
   const agency = chooseAgency(user, job);
   await openAgency(env, user, agency);
-  await Promise.all(wanted.map((agent) => openAgent(env, user, agency, agent)));
-  return wanted.map(({ name }) => ({ agency, agent: name }));
+  await Promise.all(newAgents.map((agent) => openAgent(env, user, agency, agent)));
+  return newAgents.map(({ name }) => ({ agency, agent: name }));
 }
 
-/** An agent that is there already; else an error with the name that was probably meant. */
-async function findAgent(env: Env, user: string, place: AgentRef): Promise<AgentRef> {
+/** Returns an existing agent. Throws an error that suggests the nearest name if there is none. */
+async function findAgent(env: Env, user: string, ref: AgentRef): Promise<AgentRef> {
   try {
-    await enterAgent(env, user, place.agency, place.agent);
-    return { agency: place.agency, agent: place.agent };
+    await enterAgent(env, user, ref.agency, ref.agent);
+    return { agency: ref.agency, agent: ref.agent };
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    const meant = await suggestAgent(env, user, place);
+    const suggestion = await suggestAgent(env, user, ref);
     throw fail(
       "not_found",
-      meant ? `${error.message} Did you mean “${meant}”?` : error.message,
-      meant ? { suggestion: meant } : undefined,
+      suggestion ? `${error.message} Did you mean “${suggestion}”?` : error.message,
+      suggestion ? { suggestion } : undefined,
     );
   }
 }
@@ -64,11 +61,11 @@ async function suggestAgent(env: Env, user: string, { agency, agent }: AgentRef)
   const page = { limit: 500 };
   const { agencies } = await env.User.getByName(user).listAgencies(page);
   if (!agencies.some(({ id }) => id === agency)) {
-    const meant = findNearest(
+    const nearest = findNearest(
       agency,
       agencies.map(({ id }) => id),
     );
-    return meant && `${agent}@${meant}`;
+    return nearest && `${agent}@${nearest}`;
   }
   const { agents } = await env.Agency.getByName(agency).listAgents(page);
   return findNearest(
@@ -80,15 +77,15 @@ async function suggestAgent(env: Env, user: string, { agency, agent }: AgentRef)
 type NamedAgent = NewAgent & { name: string };
 
 function parseNewAgents(job: Job): NamedAgent[] {
-  const given = typeof job.workflow === "object" ? job.workflow.agents : (job.agents ?? {});
-  const where = job.agents ? ["agents"] : ["workflow", "agents"];
-  const count = Object.keys(given).length;
+  const definitions = typeof job.workflow === "object" ? job.workflow.agents : (job.agents ?? {});
+  const path = job.agents ? ["agents"] : ["workflow", "agents"];
+  const count = Object.keys(definitions).length;
   if (count === 0 || count > maxAgents) {
-    throw fail("bad_request", `Give 1 to ${maxAgents} agents; there are ${count} under ${where.join(".")}.`, {
-      problems: [{ path: where, message: `1 to ${maxAgents} agents` }],
+    throw fail("bad_request", `Expected 1 to ${maxAgents} agents in \`${path.join(".")}\`, got ${count}.`, {
+      issues: [{ path, message: `expected 1 to ${maxAgents} agents` }],
     });
   }
-  return Object.entries(given).map(
+  return Object.entries(definitions).map(
     ([name, { backend, model, system_prompt: system, tools, max_steps: steps, max_tokens: maxOutputTokens }]) => {
       const props = omitUndefined({
         tools,
@@ -104,13 +101,13 @@ function parseNewAgents(job: Job): NamedAgent[] {
   );
 }
 
-/** The same tag (or key) again is the same agency, with the agents it already has. */
+/** A repeated tag (or idempotency key) yields the same agency with its existing agents. */
 function chooseAgency(user: string, job: Job): string {
   const name = (typeof job.workflow === "object" && job.workflow.name) || "run";
   const tag =
     job.tag ??
     (job.idempotencyKey ? sha256(`${user} ${job.idempotencyKey}`).slice(0, 16) : crypto.randomUUID().slice(0, 8));
-  const { id } = validate("name or tag", z.object({ id: agencyIdSchema }), { id: `${name}:${tag}` });
+  const { id } = validate("workflow name or tag", z.object({ id: agencyIdSchema }), { id: `${name}:${tag}` });
   return id;
 }
 
@@ -128,7 +125,7 @@ async function openAgent(env: Env, user: string, agency: string, agent: NamedAge
 
 const retryDelaysMs = [0, 10, 20, 40, 80, 160, 320];
 
-/** Two jobs with one tag may both find nothing; the second to create then waits for what the first one makes. */
+/** Two jobs with one tag may both find nothing; the second one to create then waits for the first one's result. */
 async function enterOrCreate(enter: () => Promise<void>, create: () => Promise<void>): Promise<void> {
   const tryEnter = () =>
     enter().then(
@@ -138,13 +135,13 @@ async function enterOrCreate(enter: () => Promise<void>, create: () => Promise<v
   if (await tryEnter()) return;
   try {
     await create();
-  } catch (taken) {
-    if (!isThinkeryError(taken) || taken.code !== "conflict") throw taken;
+  } catch (error) {
+    if (!isThinkeryError(error) || error.code !== "conflict") throw error;
     for (const ms of retryDelaysMs) {
       await new Promise((resolve) => setTimeout(resolve, ms));
       if (await tryEnter()) return;
     }
-    throw taken;
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import { mergeEvents } from "./merge.ts";
 
 const encoder = new TextEncoder();
 
-/** A stream that hands out these chunks as it is asked for them, and keeps count. */
+/** A stream that delivers these chunks on demand and counts reads. */
 function createSource(chunks: Uint8Array[]) {
   const seen = { read: 0, canceled: false };
   const stream = new ReadableStream<Uint8Array>(
@@ -23,8 +23,8 @@ function createSource(chunks: Uint8Array[]) {
   return { stream, seen };
 }
 
-test("events arrive whole and in each one's order, however their bytes were cut", async () => {
-  const chance = createRandom("merge");
+test("events arrive complete and in the order of their source, however their bytes are chunked", async () => {
+  const random = createRandom("merge");
   const sent = ["a", "b", "c"].map((agent) =>
     Array.from({ length: 50 }, (_, n) => `event: chunk\ndata: ${agent} ${n} häß\n\n`),
   );
@@ -32,7 +32,7 @@ test("events arrive whole and in each one's order, however their bytes were cut"
     const bytes = encoder.encode(events.join(""));
     const chunks: Uint8Array[] = [];
     for (let at = 0; at < bytes.length;) {
-      const size = 1 + chance.below(60);
+      const size = 1 + random.below(60);
       chunks.push(bytes.slice(at, at + size));
       at += size;
     }
@@ -46,7 +46,7 @@ test("events arrive whole and in each one's order, however their bytes were cut"
   expect(events).toHaveLength(150);
 });
 
-test("nothing is read ahead of a reader that does not read, and leaving ends all sources", async () => {
+test("nothing is read ahead of a slow reader, and canceling cancels all sources", async () => {
   const endless = () => createSource(Array.from({ length: 1000 }, () => encoder.encode("data: x\n\n")));
   const [one, two] = [endless(), endless()];
   const reader = mergeEvents([one.stream, two.stream]).getReader();
@@ -57,7 +57,7 @@ test("nothing is read ahead of a reader that does not read, and leaving ends all
   expect([one.seen.canceled, two.seen.canceled]).toEqual([true, true]);
 });
 
-test("a source that breaks breaks the whole, and ends the others", async () => {
+test("an error in one source fails the merged stream and cancels the others", async () => {
   const other = createSource(Array.from({ length: 1000 }, () => encoder.encode("data: x\n\n")));
   const broken = new ReadableStream<Uint8Array>({
     pull(controller) {

@@ -1,10 +1,10 @@
 /**
- * Several streams of server-sent events as one. An event is never cut by another: what a chunk holds of an
- * unfinished one waits for its end. Nothing is read ahead of a slow reader, and who stops reading stops all.
+ * Merges several streams of server-sent events without splitting an event: an incomplete one is held back until its
+ * end. Reads nothing ahead of a slow reader; canceling cancels all sources.
  */
 export function mergeEvents(streams: ReadableStream<Uint8Array>[]): ReadableStream<Uint8Array> {
   const readers = streams.map((stream) => stream.getReader());
-  const stop = (reason: unknown) => Promise.allSettled(readers.map((reader) => reader.cancel(reason)));
+  const cancelAll = (reason: unknown) => Promise.allSettled(readers.map((reader) => reader.cancel(reason)));
   let waiting: (() => void)[] = [];
 
   return new ReadableStream<Uint8Array>({
@@ -17,17 +17,17 @@ export function mergeEvents(streams: ReadableStream<Uint8Array>[]): ReadableStre
         () => controller.close(),
         (error: unknown) => {
           controller.error(error);
-          void stop(error);
+          void cancelAll(error);
         },
       );
     },
     pull() {
-      const woken = waiting;
+      const resolvers = waiting;
       waiting = [];
-      for (const wake of woken) wake();
+      for (const resolve of resolvers) resolve();
     },
     async cancel(reason) {
-      await stop(reason);
+      await cancelAll(reason);
     },
   });
 }
@@ -57,7 +57,7 @@ function concatBytes(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuf
 
 const newline = 0x0a;
 
-/** Where the last whole event ends: after an empty line. */
+/** Returns the end of the last complete event, after its empty line. */
 function findEventsEnd(bytes: Uint8Array): number {
   for (let at = bytes.length - 1; at > 0; at--) {
     if (bytes[at] === newline && bytes[at - 1] === newline) return at + 1;

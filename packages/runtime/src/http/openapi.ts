@@ -3,11 +3,11 @@ import { z } from "zod";
 
 type Json = Record<string, unknown>;
 
-/** The description of the outside, made from the very schemas that check it. */
+/** Creates the OpenAPI description from the schemas that validate the requests. */
 export function createOpenApi(): Json {
   const schemas: Record<string, unknown> = {};
   const toSchema = (schema: z.ZodType, io: "input" | "output") => hoist(schema, io, schemas);
-  const error = { description: "refused", content: toContent(toSchema(errorBodySchema, "output")) };
+  const error = { description: "error", content: toContent(toSchema(errorBodySchema, "output")) };
 
   const paths: Record<string, Json> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
@@ -23,18 +23,21 @@ export function createOpenApi(): Json {
       ...(endpoint.rawBody ? { requestBody: { content: { "*/*": {} } } } : {}),
       responses: {
         [endpoint.status]: {
-          description: endpoint.status === 101 ? "a WebSocket" : "done",
-          ...toResponse(endpoint, endpoint.response && toSchema(endpoint.response, "output")),
+          description: endpoint.status === 101 ? "WebSocket" : "success",
+          ...toResponse(endpoint, toSchema),
         },
+        "4XX": error,
         default: error,
       },
     };
   }
   return {
     openapi: "3.1.0",
+    servers: [{ url: "/", description: "This host." }],
     info: {
       title: "Thinkery",
       version: "1",
+      license: { name: "MIT", identifier: "MIT" },
       description: "A home for durable AI agents. `/agents…` is short for the `global` agency.",
     },
     paths,
@@ -55,13 +58,24 @@ const toRequestBody = (body: z.ZodType, schema: Json) => ({
   content: toContent(schema),
 });
 
-function toResponse({ mediaTypes: media = [] }: Endpoint, schema: Json | undefined): Json {
-  if (!schema && media.length === 0) return {};
-  const others = media.map((type) => [type, { schema: { type: "string" } }]);
-  return { content: { ...(schema ? toContent(schema) : {}), ...Object.fromEntries(others) } };
+function toResponse(endpoint: Endpoint, toSchema: (schema: z.ZodType, io: "input" | "output") => Json): Json {
+  const { response, mediaTypes = [], eventStream, frames } = endpoint;
+  if (frames) {
+    return {
+      "x-client-frames": toSchema(frames.client(), "input"),
+      "x-server-frames": toSchema(frames.server(), "output"),
+    };
+  }
+  if (!response && mediaTypes.length === 0) return {};
+  // As usual for event streams, the schema is that of each event's data.
+  const others = mediaTypes.map((type) => [
+    type,
+    { schema: type === "text/event-stream" && eventStream ? toSchema(eventStream(), "output") : { type: "string" } },
+  ]);
+  return { content: { ...(response ? toContent(toSchema(response, "output")) : {}), ...Object.fromEntries(others) } };
 }
 
-/** Named schemas move to components; zod leaves them in `$defs` next to where they are used. */
+/** Moves named schemas to `components`; zod puts them in `$defs` where they are used. */
 function hoist(schema: z.ZodType, io: "input" | "output", schemas: Record<string, unknown>): Json {
   const { $schema: _, $defs, ...root } = z.toJSONSchema(schema, { io, unrepresentable: "any" }) as Json;
   const rename = (value: unknown): unknown =>
@@ -73,13 +87,13 @@ function hoist(schema: z.ZodType, io: "input" | "output", schemas: Record<string
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function toParameters(where: "path" | "query", schema: z.ZodType | undefined): Json[] {
+function toParameters(location: "path" | "query", schema: z.ZodType | undefined): Json[] {
   if (!schema) return [];
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return Object.entries(properties).map(([name, definition]) => ({
     name,
-    in: where,
-    required: where === "path" || required.includes(name),
+    in: location,
+    required: location === "path" || required.includes(name),
     schema: definition,
   }));
 }

@@ -14,7 +14,7 @@ const mediaTypes: Record<string, string> = {
   webmanifest: "application/manifest+json",
 };
 
-/** Files that carry no secret and need no token. Everything under /app is one page that routes by itself. */
+/** Public files that need no token. Everything under /app is a single-page app with its own routing. */
 export function isPagePath(path: string): boolean {
   return path === "/" || path === "/app" || path.startsWith("/app/") || findPageFile(path) !== undefined;
 }
@@ -22,9 +22,9 @@ export function isPagePath(path: string): boolean {
 export async function servePage(path: string, env: Env): Promise<Response> {
   const file = findPageFile(path) ?? "index.html";
   const response = await env.ASSETS.fetch(`http://page/${file}`);
-  if (!response.ok) throw fail("not_found", "There is no such file.");
+  if (!response.ok) throw fail("not_found", "File not found.");
   const type = mediaTypes[file.split(".").at(-1) ?? ""];
-  // Names under assets carry a hash of their content; everything else must be asked for anew.
+  // File names under assets contain a content hash; everything else must be revalidated.
   const cache = file.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache";
   return toPageResponse(response.body, { "content-type": type ?? "application/octet-stream", "cache-control": cache });
 }

@@ -14,7 +14,7 @@ const pageHeaders = {
   "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 };
 
-// An answer of the API is no page: should a browser ever show one, nothing in it may run.
+// API responses are not pages: if a browser displays one, nothing in it may run.
 const apiHeaders = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "cache-control": "no-store",
@@ -31,14 +31,13 @@ export function createEmptyResponse(headers: Record<string, string> = {}): Respo
   return new Response(null, { status: 204, headers: { ...baseHeaders, ...apiHeaders, ...headers } });
 }
 
-/** JSON that is already written out, and may be too long to be a value. */
+/** For JSON that is already serialized and may be too large for a string. */
 export function toJsonStreamResponse(text: ReadableStream<Uint8Array>): Response {
   return new Response(text, {
     headers: { "content-type": "application/json; charset=utf-8", ...baseHeaders, ...apiHeaders },
   });
 }
 
-/** Server-sent events, as they come. */
 export function toEventStreamResponse(events: ReadableStream<Uint8Array>): Response {
   return new Response(events, {
     headers: {
@@ -53,7 +52,7 @@ export function toEventStreamResponse(events: ReadableStream<Uint8Array>): Respo
 const inlineTypes = /^image\/(?:png|jpeg|gif|webp|avif)$/;
 const mediaTypePattern = /^[\w.+-]+\/[\w.+-]+$/;
 
-/** What somebody put in the blob store. A browser may show a picture; everything else it may only save. */
+/** For content of the blob store. Browsers may display images and can only download everything else. */
 export function toBlobResponse(data: Uint8Array, type: string): Response {
   return new Response(data, {
     headers: {
@@ -66,7 +65,7 @@ export function toBlobResponse(data: Uint8Array, type: string): Response {
   });
 }
 
-/** What somebody keeps in a workspace. A browser that shows it runs nothing of it, and gives it an origin of its own. */
+/** For content of a workspace. A browser that displays it runs no scripts and gives it an opaque origin. */
 export function toWorkspaceResponse(body: BodyInit | null, status: number, headers: Record<string, string>): Response {
   const exposedHeaders = "etag, content-disposition, content-range, last-modified, x-thinkery-kind, x-thinkery-version";
   const isolationHeaders = {
@@ -76,17 +75,17 @@ export function toWorkspaceResponse(body: BodyInit | null, status: number, heade
   return new Response(body, { status, headers: { ...baseHeaders, ...apiHeaders, ...isolationHeaders, ...headers } });
 }
 
-// By the rules of HTML, a page that is sandboxed and also wants its window isolated is not shown at all.
-const { "cross-origin-opener-policy": _, ...alwaysForApps } = baseHeaders;
+// Per the HTML standard, a page with both a CSP sandbox and an opener policy is not displayed at all.
+const { "cross-origin-opener-policy": _, ...appHeaders } = baseHeaders;
 
 /**
- * What somebody's app answered. Its pages share our address but get an origin of their own, so they have neither our
- * cookie nor a way to read our API.
+ * For responses of an agent's app. Its pages share our address but get an opaque origin, so they neither have our
+ * cookie nor can read our API.
  */
 export function toAppResponse(body: ReadableStream | null, status: number, headers: Headers): Response {
   const all = new Headers({ "cache-control": "no-store" });
   for (const [name, value] of headers) all.set(name, value);
-  for (const [name, value] of Object.entries(alwaysForApps)) all.set(name, value);
+  for (const [name, value] of Object.entries(appHeaders)) all.set(name, value);
   all.set("content-security-policy", "sandbox allow-scripts allow-forms; frame-ancestors 'none'");
   return new Response(body, { status, headers: all });
 }
@@ -95,7 +94,7 @@ export function toPageResponse(body: ReadableStream | null, headers: Record<stri
   return new Response(body, { headers: { ...baseHeaders, ...pageHeaders, ...headers } });
 }
 
-/** The only place where an error becomes an answer. What we did not foresee is logged here and told to nobody. */
+/** The only place where errors become responses. Unexpected errors are logged and not shown to the client. */
 export function toErrorResponse(error: unknown): Response {
   if (isThinkeryError(error)) {
     return toJsonResponse(
@@ -110,19 +109,19 @@ export function toErrorResponse(error: unknown): Response {
     );
   }
   if (isTransient(error)) return toErrorResponse(fail("unavailable", "The host is busy or restarting. Try again."));
-  console.error("unforeseen", error);
-  return toErrorResponse(fail("internal", "Something went wrong here. The host's log says more."));
+  console.error("unexpected error", error);
+  return toErrorResponse(fail("internal", "Internal error. `thinkery logs` shows the details."));
 }
 
 const challengeHeaders = { "www-authenticate": 'Bearer realm="thinkery"' };
 
-// SQLite's own code for it, which workerd puts at the end of the message.
+// workerd appends SQLite's error code to the message.
 function isDiskFull(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith("SQLITE_FULL");
 }
 
-// workerd marks errors of an object that was overloaded, moved or reset while we talked to it.
+// workerd marks errors of objects that were overloaded, moved or reset during a call.
 function isTransient(error: unknown): boolean {
-  const marks = error as { retryable?: boolean; overloaded?: boolean; durableObjectReset?: boolean } | null;
-  return Boolean(marks && (marks.retryable || marks.overloaded || marks.durableObjectReset));
+  const flags = error as { retryable?: boolean; overloaded?: boolean; durableObjectReset?: boolean } | null;
+  return Boolean(flags && (flags.retryable || flags.overloaded || flags.durableObjectReset));
 }

@@ -6,7 +6,7 @@ import { readBody, validate } from "./body.ts";
 import { checkScope } from "./guard.ts";
 import { toJsonResponse, createEmptyResponse } from "./response.ts";
 
-/** What the guard leaves behind for the routes. */
+/** The variables that the guard sets for the routes. */
 export type HonoEnv = { Bindings: Env; Variables: { caller: Caller | undefined; release: () => void } };
 
 export interface Call<E> {
@@ -16,33 +16,33 @@ export interface Call<E> {
   params: ParamsOf<E>;
   query: QueryOf<E>;
   body: BodyOf<E>;
-  /** From here on a stop of the host need not wait for this answer. */
+  /** Stops holding up a shutdown of the host until this response is sent. */
   release(): void;
 }
 
 type Handler<E> = (call: Call<E>) => Promise<ResponseOf<E> | Response> | ResponseOf<E> | Response;
 
-/** Binds a handler to an endpoint: scope, then path, query and body against their schemas, then the handler. */
+/** Binds a handler to an endpoint: checks the scope, validates path, query and body, then calls the handler. */
 export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E, handler: Handler<E>): void {
-  // Everything up to the end is written as a pattern there, which has to include line breaks.
+  // Hono's pattern for a wildcard parameter must also match line breaks.
   app.on(endpoint.method, endpoint.path.replace(/\*([a-z]+)$/, ":$1{[^]*}"), async (context) => {
     const caller = context.get("caller");
     if (endpoint.access !== "public") checkScope(caller, endpoint.access);
-    const answer = await handler({
+    const result = await handler({
       env: context.env,
       request: context.req.raw,
       caller,
       release: context.get("release"),
       ...(await readInputs(endpoint, context)),
     } as Call<E>);
-    if (answer instanceof Response) return answer;
-    return endpoint.status === 204 ? createEmptyResponse() : toJsonResponse(answer, endpoint.status);
+    if (result instanceof Response) return result;
+    return endpoint.status === 204 ? createEmptyResponse() : toJsonResponse(result, endpoint.status);
   });
 }
 
 async function readInputs({ params, query, body, maxBodyBytes }: Endpoint, context: Context<HonoEnv>) {
   return {
-    params: params && validate("address", params, context.req.param()),
+    params: params && validate("path", params, context.req.param()),
     query: query && validate("query", query, context.req.query()),
     body: body && (await readBody(context.req.raw, body, maxBodyBytes)),
   };

@@ -8,8 +8,8 @@ import { forward, closeIfNotFound } from "./forward.ts";
 import { checkScope } from "./guard.ts";
 
 /**
- * The Agents SDK's own protocol, `/agents/{class}/{name}[/sub/…]`. Its routes are open by default; here a
- * request is let through only to an object that exists and that the caller may enter.
+ * The Agents SDK's own protocol, `/agents/{class}/{name}[/sub/…]`. Its routes are open by default; here a request only
+ * passes to an object that exists and that the caller has access to.
  */
 export function isSdkPath(path: string): boolean {
   return /^\/agents\/(think|agency|user)\/[^/]/.test(path);
@@ -18,8 +18,9 @@ export function isSdkPath(path: string): boolean {
 export async function handleSdkRequest(request: Request, env: Env, caller: Caller | undefined): Promise<Response> {
   checkScope(caller, "read");
   const url = new URL(request.url);
-  // This transport calls methods of an object natively; ours are not for clients.
-  if (url.searchParams.has("__agents_transport")) throw fail("bad_request", "Only the WebSocket transport is offered.");
+  // That transport calls methods of an object directly; ours are not meant for clients.
+  if (url.searchParams.has("__agents_transport"))
+    throw fail("bad_request", "Only the WebSocket transport is supported.");
   return closeIfNotFound(request, async () => forward(request, await resolveObject(url.pathname, env, caller), caller));
 }
 
@@ -27,19 +28,19 @@ async function resolveObject(path: string, env: Env, caller: Caller): Promise<Pi
   const [, , kind, segment = ""] = path.split("/");
   const name = decodeSegment(segment);
   if (kind === "user") {
-    validate("address", z.object({ user: userNameSchema }), { user: name });
-    if (name !== caller.user) throw fail("not_found", "That is somebody else.");
+    validate("path", z.object({ user: userNameSchema }), { user: name });
+    if (name !== caller.user) throw fail("not_found", "User not found.");
     return env.User.getByName(name);
   }
   if (kind === "agency") {
-    validate("address", z.object({ agency: agencyIdSchema }), { agency: name });
+    validate("path", z.object({ agency: agencyIdSchema }), { agency: name });
     await enterAgency(env, caller.user, name);
     return env.Agency.getByName(name);
   }
   const { agency, path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
   if (agency === undefined || subAgents.length > 0)
-    throw fail("bad_request", "An agent's object is named agency~agent.");
-  validate("address", z.object({ agency: agencyIdSchema, agent: agentNameSchema }), { agency, agent });
+    throw fail("bad_request", "Invalid object name: agents are addressed as agency~agent.");
+  validate("path", z.object({ agency: agencyIdSchema, agent: agentNameSchema }), { agency, agent });
   await enterAgent(env, caller.user, agency, agent);
   return env.Think.getByName(name);
 }
@@ -48,6 +49,6 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw fail("bad_request", "The address is not valid: a percent sign that starts nothing.");
+    throw fail("bad_request", "Invalid URL: malformed percent-encoding.");
   }
 }

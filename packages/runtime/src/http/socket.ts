@@ -5,7 +5,7 @@ import { forward, closeIfNotFound } from "./forward.ts";
 import { isUpgrade } from "./guard.ts";
 import { type Call, type HonoEnv, route } from "./route.ts";
 
-/** The agent's own sockets. What their caller may send there, the object reads from the scopes we hand on. */
+/** An agent's sockets. The object checks what callers may send by the scopes we forward. */
 export function addSocketRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.openSocket, (call) => connect(call, { plain: true }));
   route(app, endpoints.openLive, (call) => connect(call, { live: true }));
@@ -18,7 +18,7 @@ function connect(
   kind: { plain?: boolean; live?: boolean },
 ): Promise<Response> {
   if (request.method !== "GET" || !isUpgrade(request)) {
-    throw fail("bad_request", "This address is a WebSocket: connect to it with ws:// or wss://.");
+    throw fail("bad_request", "This endpoint is a WebSocket. Connect to it with ws:// or wss://.");
   }
   return closeIfNotFound(request, async () => {
     await enterAgent(env, caller.user, agency, agent);

@@ -2,8 +2,8 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import { drain } from "../host/drain.ts";
 
 /**
- * The daemon's own way into main, on a socket only it can open. `POST /drain` is answered when no request is
- * under way; the daemon then kills main, open sockets and all, because whatever was answered is on disk.
+ * The daemon's entry into main, on a socket only it can open. `POST /drain` responds when no request is in flight; the
+ * daemon then kills main including open sockets, because everything that was acknowledged is on disk.
  */
 export class Supervision extends WorkerEntrypoint {
   override async fetch(request: Request): Promise<Response> {

@@ -1,7 +1,7 @@
 import { defineMiddleware } from "@thinkery/sdk";
 import { fileTools } from "../tools/files/files.ts";
 
-/** The files of an agent's workspace. */
+/** Registers the file tools for the agent's workspace. */
 export const filesystem = defineMiddleware({
   name: "filesystem",
   tags: ["default", "fs"],

@@ -18,38 +18,38 @@ export interface PipelineEntry {
   config: unknown;
 }
 
-/** So many characters of kept values are written in one go: a row of the log has its limit. */
+/** Characters of state after which a write is flushed: a row of the log is limited in size. */
 const maxWrittenChars = 256 * 1024;
 
-/** One middleware on its stage. What a hook changes counts when the hook comes back; of one that fails, nothing does. */
+/** One middleware in a turn. A hook's changes take effect when it completes; those of a failed hook are discarded. */
 export class HookScope {
   readonly turn: TurnScope;
   readonly context: MiddlewareContext<never>;
   readonly config: unknown;
   readonly #name: string;
-  #hooks = 0;
+  #runningHooks = 0;
   #tools: Tool[] | undefined;
   #changes: Map<string, unknown> | undefined;
 
-  constructor(stage: TurnScope, { middleware, config }: PipelineEntry) {
-    this.turn = stage;
+  constructor(turn: TurnScope, { middleware, config }: PipelineEntry) {
+    this.turn = turn;
     this.config = deepFreeze(config);
     this.#name = middleware.name;
     this.context = new HookContext(this);
   }
 
   begin(): void {
-    this.#hooks++;
+    this.#runningHooks++;
   }
 
-  keep(): void {
-    this.#hooks--;
+  commit(): void {
+    this.#runningHooks--;
     this.#tools = undefined;
     this.#write();
   }
 
-  undo(): void {
-    this.#hooks--;
+  rollback(): void {
+    this.#runningHooks--;
     for (const tool of this.#tools ?? []) this.turn.unregisterTool(tool);
     this.#tools = undefined;
     this.#changes = undefined;
@@ -57,13 +57,13 @@ export class HookScope {
 
   register(tool: Tool): void {
     this.turn.registerTool(tool, `the middleware “${this.#name}”`);
-    if (this.#hooks > 0) (this.#tools ??= []).push(tool);
+    if (this.#runningHooks > 0) (this.#tools ??= []).push(tool);
   }
 
-  change(key: string, value: unknown): void {
+  setState(key: string, value: unknown): void {
     (this.#changes ??= new Map()).set(key, value);
-    // A tool that the middleware registered may use the context too.
-    if (this.#hooks === 0) this.#write();
+    // Outside a hook: a tool that the middleware registered may use the context too.
+    if (this.#runningHooks === 0) this.#write();
   }
 
   getState(): Record<string, unknown> {
@@ -90,12 +90,12 @@ export class HookScope {
   }
 }
 
-/** Nothing is made before it is asked for: every middleware of every turn has one. */
+/** Everything is created on access, because every middleware of every turn has a context. */
 class HookContext implements MiddlewareContext<never> {
   readonly #scope: HookScope;
 
-  constructor(act: HookScope) {
-    this.#scope = act;
+  constructor(scope: HookScope) {
+    this.#scope = scope;
   }
 
   get agent(): string {
@@ -134,7 +134,7 @@ class HookContext implements MiddlewareContext<never> {
       name: "state",
       value: scope.getState(),
       development: scope.turn.development,
-      write: (key, value) => scope.change(key, value),
+      write: (key, value) => scope.setState(key, value),
     });
   }
 
@@ -142,7 +142,7 @@ class HookContext implements MiddlewareContext<never> {
     return this.#scope.turn.signal;
   }
 
-  // Functions of their own, so that they can be taken out of the context.
+  // Getters that return closures, so that they can be destructured from the context.
   get messages(): () => ChatMessage[] {
     return () => this.#scope.turn.messages();
   }
@@ -151,7 +151,7 @@ class HookContext implements MiddlewareContext<never> {
     return (tool) => this.#scope.register(tool);
   }
 
-  get generate(): (question: GenerateOptions) => Promise<string> {
-    return (question) => this.#scope.turn.consult(question);
+  get generate(): (options: GenerateOptions) => Promise<string> {
+    return (options) => this.#scope.turn.generate(options);
   }
 }

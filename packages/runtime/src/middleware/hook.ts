@@ -1,6 +1,4 @@
-/** How long a hook may take is limited, and so is what it can break: whatever it throws is an answer, not an accident. */
-
-/** What became of a hook that did not come back at once. */
+/** An asynchronous hook, which is awaited with a timeout. */
 export class PendingHook {
   #isDone = false;
   #hasFailed = false;
@@ -20,42 +18,45 @@ export class PendingHook {
     );
   }
 
-  /** Waits for so long, and then leaves it alone. Before anybody really waits, `settle` is called. */
-  async wait(seconds: number, settle: () => void): Promise<void> {
-    // Most are over within a few microtasks, and a timer costs more than such a hook.
-    for (let turn = 0; turn < 4 && !this.#isDone; turn++) await undefined;
+  /**
+   * Waits for the hook. Throws what it threw, or an error after the timeout; the hook then runs on unobserved. Calls
+   * `beforeWait` unless the hook completes almost immediately.
+   */
+  async wait(timeoutSeconds: number, beforeWait: () => void): Promise<void> {
+    // Most hooks complete within a few microtasks, and a timer costs more than such a hook.
+    for (let tick = 0; tick < 4 && !this.#isDone; tick++) await undefined;
     if (!this.#isDone) {
-      settle();
-      await this.#waitAtMost(seconds);
+      beforeWait();
+      await this.#waitAtMost(timeoutSeconds);
     }
     if (this.#hasFailed) throw this.#error;
   }
 
   async #waitAtMost(seconds: number): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`It did not come back within ${seconds} s.`)), seconds * 1000);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`It did not finish within ${seconds} s.`)), seconds * 1000);
     });
     try {
-      await Promise.race([this.#result, late]);
+      await Promise.race([this.#result, timeout]);
     } finally {
       clearTimeout(timer);
     }
   }
 }
 
-/** What a hook threw, in words. It may have thrown anything. */
+/** Describes a thrown value, which may be anything. */
 export function describeError(error: unknown): string {
   try {
-    const words =
+    const text =
       error instanceof Error
         ? error.message
         : typeof error === "string"
           ? error
           : (JSON.stringify(error) ?? String(error));
-    return String(words).slice(0, 1000) || "It threw an error without a message.";
+    return String(text).slice(0, 1000) || "It threw an error without a message.";
   } catch {
-    return "It threw something that cannot be written down.";
+    return "It threw a value that cannot be serialized.";
   }
 }
 

@@ -14,17 +14,17 @@ import type { PlanDraft } from "./plan-draft.ts";
 import type { Plan } from "./plan.ts";
 import type { TurnScope } from "./turn-scope.ts";
 
-/** A hook with what it is given beside the context. */
+/** Calls a hook with its arguments. */
 type HookCall = (middleware: Middleware<never>, context: MiddlewareContext<never>) => unknown;
 
-/** What all `beforeTool` hooks together make of a call. */
+/** The combined decision of all `beforeTool` hooks on a call. */
 type CombinedDecision = { deny: string } | { changed: boolean; input: unknown };
 
 interface HookCallbacks {
-  /** Something that counts only if the hook comes back. */
-  begin?(): Pick<PlanDraft, "keep" | "drop">;
-  /** The fact that it did. */
-  after?(name: string): NewEvent;
+  /** Called before each hook; returns what is committed if the hook completes and discarded if it fails. */
+  begin?(): Pick<PlanDraft, "commit" | "discard">;
+  /** Returns the event to record when a hook completed. */
+  createEvent?(name: string): NewEvent;
   /** Called with the middleware's name if the hook throws or takes too long. */
   onFailure?(name: string): void;
 }
@@ -44,10 +44,10 @@ const hooks = [
 
 export type Hook = (typeof hooks)[number];
 
-/** What one middleware may add to the agent's state. */
+/** Maximum state that one middleware may add to the agent's, as JSON. */
 const maxStateChars = 64 * 1024;
 
-/** The middleware of one agent in its order, sorted by the hooks that each of them has. */
+/** The middleware of one agent in order, indexed by hook. */
 export class Pipeline {
   readonly entries: readonly PipelineEntry[];
   readonly #entriesByHook: ReadonlyMap<Hook, readonly PipelineEntry[]>;
@@ -61,20 +61,20 @@ export class Pipeline {
     return this.#entriesByHook.get(hook) ?? [];
   }
 
-  createRunner(stage: TurnScope): MiddlewareRunner {
-    return new MiddlewareRunner(this, stage);
+  createRunner(turn: TurnScope): MiddlewareRunner {
+    return new MiddlewareRunner(this, turn);
   }
 }
 
-/** The pipeline at work: during one turn, or for one look at the agent. Where no middleware has a hook, it costs nothing. */
+/** Runs the hooks in one turn, or for one read of the agent's state. A hook that no middleware has costs nothing. */
 export class MiddlewareRunner {
   readonly #pipeline: Pipeline;
   readonly #turn: TurnScope;
   readonly #hookScopes = new Map<PipelineEntry, HookScope>();
 
-  constructor(pipeline: Pipeline, stage: TurnScope) {
+  constructor(pipeline: Pipeline, turn: TurnScope) {
     this.#pipeline = pipeline;
-    this.#turn = stage;
+    this.#turn = turn;
   }
 
   has(hook: Hook): boolean {
@@ -93,30 +93,30 @@ export class MiddlewareRunner {
     let draft: PlanDraft;
     return this.#runHook("beforeModel", (middleware, context) => middleware.beforeModel?.(context, draft), {
       begin: () => (draft = plan.createDraft()),
-      after: (name) => this.#createEvent("middleware.before_model", name),
+      createEvent: (name) => this.#createEvent("middleware.before_model", name),
     });
   }
 
   runModelResult(message: ChatMessage): void | Promise<void> {
     return this.#runHook("onModelResult", (middleware, context) => middleware.onModelResult?.(context, { message }), {
-      after: (name) => this.#createEvent("middleware.after_model", name),
+      createEvent: (name) => this.#createEvent("middleware.after_model", name),
     });
   }
 
-  /** Whether any hook looks at tool calls that run. */
+  /** Whether any hook observes running tool calls. */
   get observesTools(): boolean {
     return this.has("onToolStart") || this.has("onToolResult") || this.has("onToolError");
   }
 
-  /** Each hook sees the input as the one before left it; the first veto counts. A hook that fails vetoes. */
-  async runBeforeTool({ id, name, input: given }: MessageToolCall): Promise<CombinedDecision> {
+  /** Each hook sees the input as changed by the hooks before it. The first denial wins; a hook that fails denies. */
+  async runBeforeTool({ id, name, input: originalInput }: MessageToolCall): Promise<CombinedDecision> {
     let changed = false;
-    let input = given;
+    let input = originalInput;
     let deny: string | undefined;
     const call: HookCall = async (middleware, context) => {
       if (deny !== undefined) return;
-      const shown = Object.freeze({ id, name, input: createFrozenCopy(input) });
-      const decision = checkDecision(await middleware.beforeTool?.(context, shown));
+      const frozenCall = Object.freeze({ id, name, input: createFrozenCopy(input) });
+      const decision = checkDecision(await middleware.beforeTool?.(context, frozenCall));
       if (!decision) return;
       if ("deny" in decision) deny = decision.deny;
       else [changed, input] = [true, decision.input];
@@ -149,7 +149,7 @@ export class MiddlewareRunner {
     return this.#runHook("onChildReport", (middleware, context) => middleware.onChildReport?.(context, child));
   }
 
-  /** What the middleware adds to the agent's state. One that fails adds the reason instead. */
+  /** Returns what the middleware adds to the agent's state. One that fails adds the error instead. */
   collectState(): Record<string, unknown> {
     const state: Record<string, unknown> = {};
     for (const entry of this.#pipeline.entries) {
@@ -164,21 +164,21 @@ export class MiddlewareRunner {
     return state;
   }
 
-  // No promise where there is no hook: a turn has many such points, and each hop of the event loop counts.
-  #runHook(hook: Hook, call: HookCall, around: HookCallbacks = {}): void | Promise<void> {
+  // Returns no promise if there is no hook: a turn has many such points, and each hop of the event loop counts.
+  #runHook(hook: Hook, call: HookCall, callbacks: HookCallbacks = {}): void | Promise<void> {
     const entries = this.#pipeline.getEntries(hook);
-    return entries.length === 0 ? undefined : this.#runEntries(hook, entries, call, around);
+    return entries.length === 0 ? undefined : this.#runEntries(hook, entries, call, callbacks);
   }
 
   async #runEntries(
     hook: Hook,
     entries: readonly PipelineEntry[],
     call: HookCall,
-    { begin, after, onFailure }: HookCallbacks,
+    { begin, createEvent, onFailure }: HookCallbacks,
   ): Promise<void> {
     const turn = this.#turn;
     for (const entry of entries) {
-      // Whoever canceled the turn does not wait for the others.
+      // A cancelation does not wait for the remaining hooks.
       turn.signal.throwIfAborted();
       const { middleware } = entry;
       const hookScope = this.#getHookScope(entry);
@@ -188,15 +188,15 @@ export class MiddlewareRunner {
         const result: unknown = call(middleware, hookScope.context);
         if (isPromise(result)) await new PendingHook(result).wait(turn.hookTimeoutSeconds, turn.flush);
       } catch (error) {
-        hookScope.undo();
-        attempt?.drop();
+        hookScope.rollback();
+        attempt?.discard();
         onFailure?.(middleware.name);
         if (!turn.signal.aborted) this.#recordFailure(middleware.name, hook, error);
         continue;
       }
-      hookScope.keep();
-      attempt?.keep();
-      if (after) turn.hold(after(middleware.name));
+      hookScope.commit();
+      attempt?.commit();
+      if (createEvent) turn.hold(createEvent(middleware.name));
     }
     turn.signal.throwIfAborted();
   }
@@ -232,17 +232,17 @@ const maxReasonChars = 2000;
 function checkDecision(decision: unknown): ToolCallDecision | undefined {
   if (decision === undefined || decision === null) return undefined;
   const { deny, input } = Object(decision) as { deny?: unknown; input?: unknown };
-  if (typeof deny === "string") return { deny: deny.slice(0, maxReasonChars) || "A middleware refused this call." };
+  if (typeof deny === "string") return { deny: deny.slice(0, maxReasonChars) || "A middleware denied this call." };
   if (input !== undefined && deny === undefined) return { input };
   throw new Error("beforeTool must return nothing, { input } or { deny: reason }.");
 }
 
 function toPlainState(added: unknown): object {
   if (typeof added !== "object" || added === null || Array.isArray(added) || "then" in added) {
-    throw new Error("state() has to answer an object, and at once.");
+    throw new Error("state() must return an object synchronously.");
   }
   const text = JSON.stringify(added);
   if (text.length > maxStateChars)
-    throw new Error(`state() answered ${text.length} characters of JSON; there is room for ${maxStateChars}.`);
+    throw new Error(`state() returned ${text.length} characters of JSON; the maximum is ${maxStateChars}.`);
   return JSON.parse(text) as object;
 }

@@ -2,7 +2,7 @@ import type { ChatMessage, ModelPlan, PlanSettings } from "@thinkery/sdk";
 import type { ToolDefinition } from "../model/model.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 
-/** What has become of a plan so far. */
+/** The changes made to a plan so far. */
 export interface PlanEdits {
   readonly system: readonly string[];
   readonly reminders: readonly string[];
@@ -18,23 +18,23 @@ interface DraftOptions {
   edits: PlanEdits;
 }
 
-/** What one middleware may add to one call, in parts and in characters. */
+/** What one middleware may add to one model call. */
 const maxParts = 64;
 const maxTextChars = 100_000;
 
-/** The plan as one middleware has it while its hook runs. */
+/** The plan as one middleware sees and edits it while its hook runs. */
 export class PlanDraft implements ModelPlan {
   readonly #options: DraftOptions;
   readonly #close: (edits: PlanEdits | undefined) => void;
   #edits: PlanEdits;
-  #parts = 0;
-  #characters = 0;
+  #partCount = 0;
+  #charCount = 0;
   #isClosed = false;
 
-  /** Told what is to become of the plan: these edits, or nothing new. */
-  constructor(start: DraftOptions, close: (edits: PlanEdits | undefined) => void) {
-    this.#options = start;
-    this.#edits = start.edits;
+  /** `close` is called with the edits to commit, or with undefined to discard them. */
+  constructor(options: DraftOptions, close: (edits: PlanEdits | undefined) => void) {
+    this.#options = options;
+    this.#edits = options.edits;
     this.#close = close;
   }
 
@@ -67,43 +67,42 @@ export class PlanDraft implements ModelPlan {
   }
 
   restrictTools(names: readonly string[]): void {
-    const wanted = this.#resolveNames(names);
-    this.#keepTools((name) => wanted.has(name) || this.#options.tools.isCore(name));
+    const allowed = this.#resolveNames(names);
+    this.#filterTools((name) => allowed.has(name) || this.#options.tools.isCore(name));
   }
 
   removeTools(names: readonly string[]): void {
-    const unwanted = this.#resolveNames(names);
-    for (const name of unwanted) {
-      if (this.#options.tools.isCore(name))
-        throw new Error(`The tool “${name}” is a core tool and cannot be taken away.`);
+    const removed = this.#resolveNames(names);
+    for (const name of removed) {
+      if (this.#options.tools.isCore(name)) throw new Error(`The tool “${name}” is a core tool and cannot be removed.`);
     }
-    this.#keepTools((name) => !unwanted.has(name));
+    this.#filterTools((name) => !removed.has(name));
   }
 
   updateSettings(settings: PlanSettings): void {
     const { temperature, maxOutputTokens, ...others } = settings;
     const [unknown] = Object.keys(others);
-    if (unknown) throw new Error(`There is no setting “${unknown}”; there are temperature and maxOutputTokens.`);
+    if (unknown) throw new Error(`Unknown setting “${unknown}”; expected temperature or maxOutputTokens.`);
     if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
-      throw new Error(`A temperature is a number from 0 to 2, not ${String(temperature)}.`);
+      throw new Error(`temperature must be a number from 0 to 2, not ${String(temperature)}.`);
     }
     if (maxOutputTokens !== undefined && !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens > 0)) {
-      throw new Error(`maxOutputTokens is a whole number above 0, not ${String(maxOutputTokens)}.`);
+      throw new Error(`maxOutputTokens must be a positive integer, not ${String(maxOutputTokens)}.`);
     }
     this.#edit({ settings: { ...this.#edits.settings, ...settings } });
   }
 
-  offer(definition: ToolDefinition): void {
+  addTool(definition: ToolDefinition): void {
     this.#edit({ tools: [...this.#edits.tools, definition] });
   }
 
-  /** The hook came back: what it did is part of the plan. */
-  keep(): void {
+  /** The hook completed: its edits become part of the plan. */
+  commit(): void {
     this.#end(this.#edits);
   }
 
-  /** The hook failed: nothing that it did, or still does, is. */
-  drop(): void {
+  /** The hook failed: its edits are discarded, including those it may still make. */
+  discard(): void {
     this.#end(undefined);
   }
 
@@ -113,20 +112,18 @@ export class PlanDraft implements ModelPlan {
   }
 
   #edit(edits: Partial<PlanEdits>): void {
-    if (this.#isClosed) throw new Error("The hook that had this plan is over, and so are its changes.");
+    if (this.#isClosed) throw new Error("The plan can no longer be changed: its hook has ended.");
     this.#edits = { ...this.#edits, ...edits };
   }
 
-  #checkText(text: unknown, what: string): string {
-    if (typeof text !== "string" || text.trim() === "") throw new Error(`${what} is a text, and not an empty one.`);
-    this.#parts++;
-    this.#characters += text.length;
-    if (this.#parts > maxParts)
-      throw new Error(`One middleware may add ${maxParts} system parts and reminders to a call, and no more.`);
-    if (this.#characters > maxTextChars)
-      throw new Error(
-        `One middleware may add ${maxTextChars} characters to a call; with this there are ${this.#characters}.`,
-      );
+  #checkText(text: unknown, label: string): string {
+    if (typeof text !== "string" || text.trim() === "") throw new Error(`${label} must be a non-empty string.`);
+    this.#partCount++;
+    this.#charCount += text.length;
+    if (this.#partCount > maxParts)
+      throw new Error(`A middleware may add at most ${maxParts} system parts and reminders per call.`);
+    if (this.#charCount > maxTextChars)
+      throw new Error(`A middleware may add at most ${maxTextChars} characters per call, not ${this.#charCount}.`);
     return text.trim();
   }
 
@@ -141,7 +138,7 @@ export class PlanDraft implements ModelPlan {
     );
   }
 
-  #keepTools(test: (name: string) => boolean): void {
-    this.#edit({ tools: this.#edits.tools.filter(({ name }) => test(name)) });
+  #filterTools(predicate: (name: string) => boolean): void {
+    this.#edit({ tools: this.#edits.tools.filter(({ name }) => predicate(name)) });
   }
 }

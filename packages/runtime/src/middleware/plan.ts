@@ -13,19 +13,19 @@ export interface PlanOptions {
   settings: PlanSettings;
 }
 
-/** The request to the model while middleware shapes it, one draft after the other. */
+/** A model request while middleware edits it, one draft at a time. */
 export class Plan {
   readonly #options: PlanOptions;
   #edits: PlanEdits;
   #draft: PlanDraft | undefined;
   #messages: readonly ChatMessage[] | undefined;
 
-  constructor(start: PlanOptions) {
-    this.#options = start;
-    this.#edits = { system: [], reminders: [], tools: start.tools.definitions(), settings: start.settings };
+  constructor(options: PlanOptions) {
+    this.#options = options;
+    this.#edits = { system: [], reminders: [], tools: options.tools.definitions(), settings: options.settings };
   }
 
-  /** For one middleware: what it does counts when it is kept, and as a whole. */
+  /** Creates the draft for one middleware. Its edits apply all at once when it is committed. */
   createDraft(): PlanDraft {
     const { model, step, tools } = this.#options;
     this.#draft = new PlanDraft(
@@ -38,13 +38,13 @@ export class Plan {
     return this.#draft;
   }
 
-  /** A tool was registered while the plan was made. */
-  offer(definition: ToolDefinition): void {
-    if (this.#draft) this.#draft.offer(definition);
+  /** Adds a tool that was registered while the plan was edited. */
+  addTool(definition: ToolDefinition): void {
+    if (this.#draft) this.#draft.addTool(definition);
     else this.#edits = { ...this.#edits, tools: [...this.#edits.tools, definition] };
   }
 
-  /** What nobody changed is the very same object as before. */
+  /** Parts that were not changed are the same objects as before. */
   toRequest(): ModelRequest {
     const { system, messages } = this.#options;
     const { reminders, tools, settings, system: parts } = this.#edits;

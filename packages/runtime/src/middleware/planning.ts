@@ -1,7 +1,7 @@
 import { defineMiddleware } from "@thinkery/sdk";
 import { writeTodos } from "../tools/write-todos.ts";
 
-/** A todo list that the agent writes and everybody sees. */
+/** Registers the todo list, which the agent writes and all clients see. */
 export const planning = defineMiddleware({
   name: "planning",
   tags: ["default", "planning"],

@@ -1,6 +1,6 @@
 import type { ChatMessage, GenerateOptions, NewEvent, Props, Run, ThreadInfo, Tool } from "@thinkery/sdk";
 
-/** What middleware sees of the agent it is in: during a turn, or between two. */
+/** What middleware can access of its agent, during a turn or between turns. */
 export interface TurnScope {
   agent: string;
   runId: string;
@@ -12,12 +12,12 @@ export interface TurnScope {
   messages(): ChatMessage[];
   registerTool(tool: Tool, from: string): void;
   unregisterTool(tool: Tool): void;
-  consult(question: GenerateOptions): Promise<string>;
-  /** The values that a middleware keeps, to do with as one likes. */
+  generate(options: GenerateOptions): Promise<string>;
+  /** Returns a copy of a middleware's stored state, which the caller may change. */
   getState(middleware: string): Record<string, unknown>;
-  /** Writes facts with whatever is written next. */
+  /** Buffers events, to be recorded with the next write. */
   hold(...events: NewEvent[]): void;
-  /** Writes what is held: somebody is going to wait, or to read. */
+  /** Writes buffered events, before something waits for or reads them. */
   flush(): void;
   development: boolean;
   hookTimeoutSeconds: number;

@@ -4,19 +4,19 @@ import type { ModelEnv } from "./providers.ts";
 
 type Pages = Record<string, unknown>;
 
-/** An environment whose network answers these addresses, and knows what it was asked. */
+/** An environment whose network serves these pages and records the requests. */
 function createEnvironment(pages: Pages = {}, env: Partial<ModelEnv> & Record<string, unknown> = {}) {
-  const asked: { url: string; headers: Record<string, string>; redirect: unknown }[] = [];
+  const requests: { url: string; headers: Record<string, string>; redirect: unknown }[] = [];
   const MODELS = {
     fetch: async (url: string, init: { headers: Record<string, string>; redirect: unknown }) => {
-      asked.push({ url, headers: init.headers, redirect: init.redirect });
+      requests.push({ url, headers: init.headers, redirect: init.redirect });
       const page = pages[url];
       if (page === undefined) throw new TypeError("connection refused");
       return typeof page === "number" ? new Response(null, { status: page }) : Response.json(page);
     },
   };
   const full = { MODELS, ...env } as unknown as ModelEnv;
-  return { env: full, models: openModels(full), asked };
+  return { env: full, models: openModels(full), requests };
 }
 
 const tags = (...names: string[]) => ({
@@ -24,8 +24,8 @@ const tags = (...names: string[]) => ({
 });
 const createModelList = (...ids: string[]) => ({ data: ids.map((id) => ({ id })) });
 
-test("a model with a key is resolved without asking anybody, and once", async () => {
-  const { models, asked } = createEnvironment(
+test("a model with a key is resolved once, without any request", async () => {
+  const { models, requests } = createEnvironment(
     {},
     { OPENAI_API_KEY: "sk", ANTHROPIC_API_KEY: "sk", GOOGLE_GENERATIVE_AI_API_KEY: "k" },
   );
@@ -34,56 +34,56 @@ test("a model with a key is resolved without asking anybody, and once", async ()
     expect(model.id).toBe(id);
     expect(await models.resolve(id)).toBe(model);
   }
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
-test("one environment has one catalogue", () => {
+test("each environment has one catalogue", () => {
   const { env, models } = createEnvironment();
   expect(openModels(env)).toBe(models);
 });
 
-test("what is wrong with an id is said, with what was meant", async () => {
+test("an invalid model id is rejected with a suggestion", async () => {
   const { models } = createEnvironment({}, { OPENAI_API_KEY: "sk" });
-  const refused = (id: string) =>
+  const getError = (id: string) =>
     models.resolve(id).then(
       () => undefined,
       (error) => error,
     );
-  expect(await refused("opnai:gpt-4.1")).toMatchObject({
+  expect(await getError("opnai:gpt-4.1")).toMatchObject({
     code: "bad_request",
     details: { suggestion: "openai:gpt-4.1" },
   });
-  expect(await refused("nonsense:x")).toMatchObject({
+  expect(await getError("nonsense:x")).toMatchObject({
     code: "bad_request",
-    message: expect.stringContaining("known are anthropic, openai"),
+    message: expect.stringContaining("Known providers: anthropic, openai"),
   });
-  expect(await refused("gpt-4.1")).toMatchObject({ code: "bad_request", details: { suggestion: "openai:gpt-4.1" } });
+  expect(await getError("gpt-4.1")).toMatchObject({ code: "bad_request", details: { suggestion: "openai:gpt-4.1" } });
   for (const id of ["", ":", "x", ":x", "openai:"])
-    expect(await refused(id)).toMatchObject({
+    expect(await getError(id)).toMatchObject({
       code: "bad_request",
       message: expect.stringContaining("provider:model"),
     });
-  expect(await refused("anthropic:claude-sonnet-5-5")).toMatchObject({
+  expect(await getError("anthropic:claude-sonnet-5-5")).toMatchObject({
     code: "unavailable",
     message: expect.stringContaining("Set ANTHROPIC_API_KEY"),
   });
-  expect(await refused("scripted:tuor")).toMatchObject({
+  expect(await getError("scripted:tuor")).toMatchObject({
     code: "bad_request",
     details: { suggestion: "scripted:tour" },
   });
-  expect(await refused("scripted:../etc/passwd")).toMatchObject({ code: "bad_request" });
+  expect(await getError("scripted:../etc/passwd")).toMatchObject({ code: "bad_request" });
   expect((await models.resolve("scripted:tour")).id).toBe("scripted:tour");
 });
 
-test("an address that is none is said to be, by the name of its variable", async () => {
+test("an invalid base URL is reported with the name of its variable", async () => {
   const { models } = createEnvironment({}, { LLM_API_BASE: "localhost" });
   await expect(models.resolve("openai:x")).rejects.toMatchObject({
     code: "unavailable",
-    message: expect.stringContaining("LLM_API_BASE is not an address"),
+    message: expect.stringContaining("LLM_API_BASE is not a valid URL"),
   });
 });
 
-test("a model that Ollama does not have is refused with the nearest it has; a server that does not answer is not asked twice", async () => {
+test("a model that Ollama does not have is rejected with the nearest match; if the server is down, any model is accepted", async () => {
   const { models } = createEnvironment(tags("llama3.2:latest", "qwen3:8b"));
   expect((await models.resolve("ollama:llama3.2")).id).toBe("ollama:llama3.2");
   expect((await models.resolve("ollama:qwen3:8b")).id).toBe("ollama:qwen3:8b");
@@ -91,11 +91,11 @@ test("a model that Ollama does not have is refused with the nearest it has; a se
     code: "bad_request",
     details: { suggestion: "ollama:qwen3:8b" },
   });
-  const silent = createEnvironment();
-  expect((await silent.models.resolve("ollama:anything")).id).toBe("ollama:anything");
+  const down = createEnvironment();
+  expect((await down.models.resolve("ollama:anything")).id).toBe("ollama:anything");
 });
 
-test("a model that was pulled a moment ago is found", async () => {
+test("a model pulled a moment ago is found", async () => {
   const pages: Pages = tags("old");
   const { models } = createEnvironment(pages);
   await expect(models.resolve("ollama:fresh")).rejects.toThrow("no model “fresh”");
@@ -104,7 +104,7 @@ test("a model that was pulled a moment ago is found", async () => {
 });
 
 test.each<[string, Pages, Record<string, unknown>, string, RegExp]>([
-  ["nothing", {}, {}, "scripted:tour", /no model/],
+  ["nothing", {}, {}, "scripted:tour", /no model server was found/],
   [
     "a configured model",
     {},
@@ -116,14 +116,14 @@ test.each<[string, Pages, Record<string, unknown>, string, RegExp]>([
   ["OpenAI's key", {}, { OPENAI_API_KEY: "k" }, "openai:gpt-4.1-mini", /OPENAI_API_KEY/],
   ["Google's key", {}, { GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google:gemini-2.5-flash", /GOOGLE/],
   [
-    "an address that lists",
+    "a base URL that lists models",
     { "http://127.0.0.1:9/v1/models": createModelList("text-embedding", "mine") },
     { LLM_API_BASE: "http://127.0.0.1:9/v1", ANTHROPIC_API_KEY: "k" },
     "openai:mine",
     /LLM_API_BASE/,
   ],
   [
-    "an address that does not list",
+    "a base URL that does not list models",
     {},
     { LLM_API_BASE: "http://127.0.0.1:9/v1" },
     "openai:gpt-4.1-mini",
@@ -139,11 +139,11 @@ test.each<[string, Pages, Record<string, unknown>, string, RegExp]>([
   ],
   ["a key and Ollama", tags("llama"), { OPENAI_API_KEY: "k" }, "openai:gpt-4.1-mini", /OPENAI_API_KEY/],
   ["Workers AI", {}, { AI: {} }, "workers-ai:@cf/meta/llama-3.3-70b-instruct-fp8-fast", /Workers AI/],
-])("with %s the default follows", async (_, pages, env, id, why) => {
+])("with %s, the default model is chosen accordingly", async (_, pages, env, id, why) => {
   expect(await createEnvironment(pages, env).models.getDefaultModel()).toEqual({ id, why: expect.stringMatching(why) });
 });
 
-test("providers say how they are, and list live where they can", async () => {
+test("providers report their status and list live models if they can", async () => {
   const pages = {
     "https://api.openai.com/v1/models": createModelList(
       "gpt-4.1",
@@ -165,13 +165,16 @@ test("providers say how they are, and list live where they can", async () => {
     ...tags("llama3.2:latest"),
   };
   const keys = { OPENAI_API_KEY: "sk-o", ANTHROPIC_API_KEY: "sk-a", GOOGLE_GENERATIVE_AI_API_KEY: "g" };
-  const { models, asked } = createEnvironment(pages, keys);
+  const { models, requests } = createEnvironment(pages, keys);
   const by = Object.fromEntries((await models.list()).map((provider) => [provider.name, provider]));
   expect(by.openai).toMatchObject({
     status: "ready",
     models: [{ id: "openai:gpt-4.1", price: { input: 2, output: 8 }, contextTokens: 1_047_576 }, { id: "openai:o3" }],
   });
-  expect(by.anthropic).toMatchObject({ status: "error", problem: "It refuses the key; check ANTHROPIC_API_KEY." });
+  expect(by.anthropic).toMatchObject({
+    status: "error",
+    problem: "The API key was rejected. Check ANTHROPIC_API_KEY.",
+  });
   expect(by.anthropic?.models.length).toBeGreaterThan(3);
   expect(by.google).toMatchObject({
     status: "ready",
@@ -183,48 +186,48 @@ test("providers say how they are, and list live where they can", async () => {
   });
   expect(by.lmstudio).toMatchObject({ status: "not found", models: [] });
   expect(by.scripted).toMatchObject({ status: "ready", models: [{ id: "scripted:tour" }] });
-  // Every key goes to its own address only, and follows no redirect.
-  for (const { url, headers, redirect } of asked) {
-    const carried = JSON.stringify(headers).match(/sk-o|sk-a|"g"/g) ?? [];
-    const own = url.includes("openai")
+  // Each key is sent only to its own provider, and never follows a redirect.
+  for (const { url, headers, redirect } of requests) {
+    const sentKeys = JSON.stringify(headers).match(/sk-o|sk-a|"g"/g) ?? [];
+    const expected = url.includes("openai")
       ? ["sk-o"]
       : url.includes("anthropic")
         ? ["sk-a"]
         : url.includes("googleapis")
           ? ['"g"']
           : [];
-    expect([url, carried, redirect]).toEqual([url, own, "manual"]);
+    expect([url, sentKeys, redirect]).toEqual([url, expected, "manual"]);
   }
   expect(JSON.stringify(by)).not.toMatch(/sk-o|sk-a/);
 });
 
-test("without a key a provider says which variable to set, and nobody is asked", async () => {
-  const { models, asked } = createEnvironment();
+test("without a key, a provider names the variable to set and receives no request", async () => {
+  const { models, requests } = createEnvironment();
   const openai = (await models.list()).find(({ name }) => name === "openai");
   expect(openai).toMatchObject({
     status: "no key",
     apiKeyVariable: "OPENAI_API_KEY",
     problem: expect.stringContaining("OPENAI_API_KEY"),
   });
-  expect(asked.filter(({ url }) => !url.includes("127.0.0.1"))).toEqual([]);
+  expect(requests.filter(({ url }) => !url.includes("127.0.0.1"))).toEqual([]);
 });
 
-test("what was found is remembered for a while, and then looked for again", async () => {
+test("listings are cached for a while, then fetched again", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   try {
     const pages: Pages = tags("llama");
-    const { models, asked } = createEnvironment(pages);
-    const times = (part: string) => asked.filter(({ url }) => url.includes(part)).length;
+    const { models, requests } = createEnvironment(pages);
+    const count = (part: string) => requests.filter(({ url }) => url.includes(part)).length;
     expect([await models.listLocalServers(), await models.listLocalServers()]).toEqual([["ollama"], ["ollama"]]);
-    expect([times("11434"), times("1234/")]).toEqual([1, 1]);
-    // Who was not there is looked for sooner.
+    expect([count("11434"), count("1234/")]).toEqual([1, 1]);
+    // Failures expire sooner.
     pages["http://127.0.0.1:1234/v1/models"] = createModelList("qwen");
     vi.advanceTimersByTime(6_000);
     expect(await models.listLocalServers()).toEqual(["ollama", "lmstudio"]);
-    expect([times("11434"), times("1234/")]).toEqual([1, 2]);
+    expect([count("11434"), count("1234/")]).toEqual([1, 2]);
     vi.advanceTimersByTime(31_000);
     await models.listLocalServers();
-    expect([times("11434"), times("1234/")]).toEqual([2, 3]);
+    expect([count("11434"), count("1234/")]).toEqual([2, 3]);
   } finally {
     vi.useRealTimers();
   }

@@ -17,26 +17,27 @@ import { type ModelEnv, type Provider, collectProviders } from "./providers.ts";
 import { createScriptedModel } from "./scripted/scripted.ts";
 import { openScripts } from "./scripted/scripts.ts";
 
-const probeMs = 1_000;
-const listMs = 2_000;
-const freshMs = 30_000;
-/** Who did not answer may be starting just now. */
-const failedMs = 5_000;
-/** Anybody may name models that do not exist. */
+const probeTimeoutMs = 1_000;
+const listTimeoutMs = 2_000;
+const listingTtlMs = 30_000;
+/** Failures expire sooner: the server may just be starting. */
+const failureTtlMs = 5_000;
+/** Bounds the cache, because callers can name models that do not exist. */
 const maxResolved = 1000;
 
+/** The models of a host: resolves ids, lists providers, and knows prices and context windows. */
 export interface Models extends Prices, ContextWindows {
-  /** Refuses an id whose provider there is not; whether it has the model is seen when it is used. */
+  /** Throws if the id's provider is unknown. Does not check that the provider has the model. */
   check(id: string): void;
-  /** The roles that the host's configuration fills. */
+  /** Models per role as set in the host's configuration. */
   readonly configured: ModelRoles;
-  /** A quick and cheap model beside this one, at the same provider and with the same key. */
+  /** Returns a fast, cheap model of the same provider (and key), unless this one is at least as cheap. */
   findSmallModel(id: string): string | undefined;
-  /** The model of that id, or what is wrong with the id, the key or the script, in a sentence. */
+  /** Opens a model. Throws a readable error if the id, the key or the script is invalid. */
   resolve(id: string): Promise<Model>;
-  /** The model of agents that have none of their own. */
+  /** The model for agents that do not set one. */
   getDefaultModel(): Promise<DefaultModel>;
-  /** Names of the model servers found on this machine. */
+  /** Names of the model servers running on this machine. */
   listLocalServers(): Promise<string[]>;
   list(): Promise<ProviderInfo[]>;
 }
@@ -44,15 +45,15 @@ export interface Models extends Prices, ContextWindows {
 type ProviderListing = { models: ListedModel[]; problem?: undefined } | { models?: undefined; problem: string };
 
 /**
- * One for each environment, which has the configuration and the keys and never changes. What providers list is at most
- * `freshMs` old, a failure `failedMs`, a context length ten minutes (context.ts). Each isolate asks for itself.
+ * One instance per environment, which holds the configuration and keys and never changes. Caches per isolate: model
+ * lists for `listingTtlMs`, failures for `failureTtlMs`, context lengths for ten minutes (context.ts).
  */
 const modelsByEnv = new WeakMap<ModelEnv, Models>();
 
 export function openModels(env: ModelEnv): Models {
-  const known = modelsByEnv.get(env) ?? createModels(env);
-  modelsByEnv.set(env, known);
-  return known;
+  const models = modelsByEnv.get(env) ?? createModels(env);
+  modelsByEnv.set(env, models);
+  return models;
 }
 
 function createModels(env: ModelEnv): Models {
@@ -63,24 +64,24 @@ function createModels(env: ModelEnv): Models {
   const resolved = new Map<string, Model>();
   const contexts = openContextWindows({
     configured: env.MODEL_CONFIG?.contextTokens,
-    isLocal: (id) => known(id)?.local ?? false,
-    ask: async (id) => {
-      const provider = known(id);
+    isLocal: (id) => findProvider(id)?.local ?? false,
+    fetchContextTokens: async (id) => {
+      const provider = findProvider(id);
       if (!provider?.baseUrl) return undefined;
       const { model } = find(id);
-      if (provider.local) return readLoadedContext(provider, model, send, probeMs);
-      const { models } = await getListing(provider, listMs);
+      if (provider.local) return readLoadedContext(provider, model, send, probeTimeoutMs);
+      const { models } = await getListing(provider, listTimeoutMs);
       return models?.find(({ name }) => name === model)?.contextTokens;
     },
   });
-  // Answers, not promises: a promise of one request may die with it.
+  // Holds results, not promises: in workerd a promise may be cancelled with the request that created it.
   const listings = new Map<string, { at: number; listing: ProviderListing }>();
 
-  async function getListing(provider: Provider, limitMs: number, freshFor = freshMs): Promise<ProviderListing> {
+  async function getListing(provider: Provider, timeoutMs: number, maxAgeMs = listingTtlMs): Promise<ProviderListing> {
     const last = listings.get(provider.name);
-    const keep = last?.listing.models ? freshFor : Math.min(freshFor, failedMs);
-    if (last && Date.now() - last.at < keep) return last.listing;
-    const listing = await listModels(provider, send, limitMs).then(
+    const ttlMs = last?.listing.models ? maxAgeMs : Math.min(maxAgeMs, failureTtlMs);
+    if (last && Date.now() - last.at < ttlMs) return last.listing;
+    const listing = await listModels(provider, send, timeoutMs).then(
       (models): ProviderListing => ({ models }),
       (error: Error): ProviderListing => ({ problem: error.message }),
     );
@@ -89,19 +90,19 @@ function createModels(env: ModelEnv): Models {
   }
 
   async function resolve(id: string): Promise<Model> {
-    const before = resolved.get(id);
-    if (before) return before;
+    const cached = resolved.get(id);
+    if (cached) return cached;
     const { provider, model } = find(id);
-    // Read anew every time: a person who edits a script wants to see what they wrote.
+    // Not cached, so that edits to a script take effect at once.
     if (provider.wire === "scripted") return createScriptedModel(id, await scripts.find(model));
     if (provider.needsKey && !provider.key)
-      throw fail("unavailable", `${id} needs a key. ${createKeyAdvice(provider)}`);
-    if (provider.baseUrl && !URL.canParse(provider.baseUrl)) throw fail("unavailable", describeBadAddress(provider));
+      throw fail("unavailable", `${id} needs an API key. ${formatKeyAdvice(provider)}`);
+    if (provider.baseUrl && !URL.canParse(provider.baseUrl)) throw fail("unavailable", describeInvalidUrl(provider));
     if (provider.local) await checkListed(provider, model);
-    const made = await openModel(provider, id, model, send, env);
+    const opened = await openModel(provider, id, model, send, env);
     if (resolved.size >= maxResolved) resolved.clear();
-    resolved.set(id, made);
-    return made;
+    resolved.set(id, opened);
+    return opened;
   }
 
   function find(id: string): { provider: Provider; model: string } {
@@ -111,56 +112,52 @@ function createModels(env: ModelEnv): Models {
     return { provider, model };
   }
 
-  // A Worker may have models of its own, which are none of ours.
-  const known = (id: string) => providers.get(id.slice(0, Math.max(0, id.indexOf(":"))));
+  // Returns undefined for models that a Worker provides itself.
+  const findProvider = (id: string) => providers.get(id.slice(0, Math.max(0, id.indexOf(":"))));
 
   function parse(id: string): [name: string, model: string] {
     const colon = id.indexOf(":");
     if (colon > 0 && colon < id.length - 1) return [id.slice(0, colon), id.slice(colon + 1)];
-    const meant = [...providers.keys()].flatMap(listPricedModels).find((candidate) => candidate.endsWith(`:${id}`));
-    const advice = meant ? `did you mean “${meant}”?` : "write it as provider:model, for example openai:gpt-4.1-mini.";
-    throw fail(
-      "bad_request",
-      `“${id}” does not say which provider's model it is; ${advice}`,
-      meant ? { suggestion: meant } : {},
-    );
+    const suggestion = [...providers.keys()].flatMap(listPricedModels).find((known) => known.endsWith(`:${id}`));
+    const reason = suggestion
+      ? `the provider is missing. Did you mean “${suggestion}”?`
+      : "expected provider:model, for example openai:gpt-4.1-mini.";
+    throw fail("bad_request", `Invalid model “${id}”: ${reason}`, suggestion ? { suggestion } : {});
   }
 
   function createUnknownProviderError(name: string, model: string): Error {
-    const near = findNearest(name, providers.keys());
-    const advice = near
-      ? `did you mean “${near}:${model}”?`
-      : `known are ${[...providers.keys()].join(", ")}. Others go into “providers” of config.jsonc.`;
+    const nearest = findNearest(name, providers.keys());
+    const advice = nearest
+      ? `Did you mean “${nearest}:${model}”?`
+      : `Known providers: ${[...providers.keys()].join(", ")}. Add others under “providers” in config.jsonc.`;
     return fail(
       "bad_request",
-      `There is no provider “${name}”; ${advice}`,
-      near ? { suggestion: `${near}:${model}` } : {},
+      `Unknown provider “${name}”. ${advice}`,
+      nearest ? { suggestion: `${nearest}:${model}` } : {},
     );
   }
 
-  // Where the server does not answer in time, the call itself will say so, with its retries.
+  // Passes if the server does not respond in time: the call itself then fails, after its retries.
   async function checkListed(provider: Provider, model: string): Promise<void> {
-    const has = ({ models }: ProviderListing) => !models || models.some(({ name }) => isSameModel(name, model));
-    if (has(await getListing(provider, probeMs))) return;
-    const { models = [] } = await getListing(provider, probeMs, 0);
-    if (has({ models })) return;
-    const near = findNearest(
-      model,
-      models.map(({ name }) => name),
-    );
-    const others = models.length > 0 ? `it has ${models.map(({ name }) => name).join(", ")}.` : "it has none yet.";
-    const advice = near ? `did you mean “${provider.name}:${near}”?` : others;
+    const hasModel = ({ models }: ProviderListing) => !models || models.some(({ name }) => isSameModel(name, model));
+    if (hasModel(await getListing(provider, probeTimeoutMs))) return;
+    const { models = [] } = await getListing(provider, probeTimeoutMs, 0);
+    if (hasModel({ models })) return;
+    const names = models.map(({ name }) => name);
+    const nearest = findNearest(model, names);
+    const available = names.length > 0 ? `Available models: ${names.join(", ")}.` : "No models are installed yet.";
+    const advice = nearest ? `Did you mean “${provider.name}:${nearest}”?` : available;
     throw fail(
       "bad_request",
-      `${titles[provider.name] ?? provider.name} has no model “${model}”; ${advice}`,
-      near ? { suggestion: `${provider.name}:${near}` } : {},
+      `${displayNames[provider.name] ?? provider.name} has no model “${model}”. ${advice}`,
+      nearest ? { suggestion: `${provider.name}:${nearest}` } : {},
     );
   }
 
   async function getDefaultModel(): Promise<DefaultModel> {
     const { model } = env.MODEL_CONFIG ?? {};
-    if (model) return { id: model, why: "the configuration says so" };
-    // Whoever sets an address for models means it, whatever keys lie around.
+    if (model) return { id: model, why: "set in the configuration" };
+    // An explicit base URL takes precedence over any API key that happens to be set.
     const openai = env.LLM_API_BASE ? providers.get("openai") : undefined;
     if (openai)
       return { id: `openai:${(await findFirstListed(openai)) ?? "gpt-4.1-mini"}`, why: "LLM_API_BASE is set" };
@@ -171,15 +168,19 @@ function createModels(env: ModelEnv): Models {
     }
     for (const provider of listLocalProviders()) {
       const first = await findFirstListed(provider);
-      if (first) return { id: `${provider.name}:${first}`, why: `${titles[provider.name]} runs on this machine` };
+      if (first)
+        return { id: `${provider.name}:${first}`, why: `${displayNames[provider.name]} is running on this machine` };
     }
-    const [bound] = env.AI ? listKnownModels("workers-ai") : [];
-    if (bound) return { id: bound, why: "Workers AI is bound" };
-    return { id: `scripted:${providers.get("scripted")?.first}`, why: "no model has a key or was found" };
+    const [workersAiModel] = env.AI ? listKnownModels("workers-ai") : [];
+    if (workersAiModel) return { id: workersAiModel, why: "Workers AI is bound" };
+    return {
+      id: `scripted:${providers.get("scripted")?.first}`,
+      why: "no API key is set and no model server was found",
+    };
   }
 
   async function findFirstListed(provider: Provider): Promise<string | undefined> {
-    const { models } = await getListing(provider, probeMs);
+    const { models } = await getListing(provider, probeTimeoutMs);
     return models && findFirstChatModel(models);
   }
 
@@ -188,7 +189,7 @@ function createModels(env: ModelEnv): Models {
   async function listLocalServers(): Promise<string[]> {
     const names = await Promise.all(
       listLocalProviders().map(async (provider) =>
-        (await getListing(provider, probeMs)).models ? [provider.name] : [],
+        (await getListing(provider, probeTimeoutMs)).models ? [provider.name] : [],
       ),
     );
     return names.flat();
@@ -197,12 +198,13 @@ function createModels(env: ModelEnv): Models {
   const toModelInfo = (id: string, listed?: number): ModelInfo => {
     const price = prices.getPrice(id);
     const { contextTokens = {} } = env.MODEL_CONFIG ?? {};
-    const context = contextTokens[id] ?? listed ?? findKnownContext(id, contextTokens, known(id)?.local ?? false);
+    const context =
+      contextTokens[id] ?? listed ?? findKnownContext(id, contextTokens, findProvider(id)?.local ?? false);
     return { id, ...(price ? { price } : {}), ...(context === undefined ? {} : { contextTokens: context }) };
   };
 
   function findSmallModel(id: string): string | undefined {
-    const provider = known(id);
+    const provider = findProvider(id);
     if (!provider?.small || !provider.key) return undefined;
     const small = `${provider.name}:${provider.small}`;
     const [own, other] = [prices.getPrice(id), prices.getPrice(small)];
@@ -210,30 +212,30 @@ function createModels(env: ModelEnv): Models {
   }
 
   async function describe(provider: Provider): Promise<ProviderInfo> {
-    const { name, wire, baseUrl: base, apiKeyVariable } = provider;
-    const about = {
+    const { name, wire, baseUrl, apiKeyVariable } = provider;
+    const common = {
       name,
       ...(apiKeyVariable ? { apiKeyVariable } : {}),
-      ...(base ? { address: formatAddress(base) } : {}),
+      ...(baseUrl ? { address: formatUrl(baseUrl) } : {}),
     };
     const listWellKnown = () => listKnownModels(name).map((id) => toModelInfo(id));
     if (wire === "scripted") {
       const names = await scripts.listNames();
-      return { ...about, status: "ready", models: names.map((script) => toModelInfo(`scripted:${script}`)) };
+      return { ...common, status: "ready", models: names.map((script) => toModelInfo(`scripted:${script}`)) };
     }
-    if (wire === "workers-ai") return { ...about, status: "ready", models: listWellKnown() };
+    if (wire === "workers-ai") return { ...common, status: "ready", models: listWellKnown() };
     if (provider.needsKey && !provider.key)
-      return { ...about, status: "no key", problem: createKeyAdvice(provider), models: listWellKnown() };
-    const { models, problem } = await getListing(provider, provider.local ? probeMs : listMs);
+      return { ...common, status: "no key", problem: formatKeyAdvice(provider), models: listWellKnown() };
+    const { models, problem } = await getListing(provider, provider.local ? probeTimeoutMs : listTimeoutMs);
     if (models)
       return {
-        ...about,
+        ...common,
         status: "ready",
         models: models.map((model) => toModelInfo(`${name}:${model.name}`, model.contextTokens)),
       };
     if (provider.local)
-      return { ...about, status: "not found", problem: `Nothing of it answers at ${formatAddress(base)}.`, models: [] };
-    return { ...about, status: "error", problem, models: listWellKnown() };
+      return { ...common, status: "not found", problem: `No server found at ${formatUrl(baseUrl)}.`, models: [] };
+    return { ...common, status: "error", problem, models: listWellKnown() };
   }
 
   return {
@@ -252,7 +254,7 @@ function createModels(env: ModelEnv): Models {
   };
 }
 
-const titles: Record<string, string> = { ollama: "Ollama", lmstudio: "LM Studio" };
+const displayNames: Record<string, string> = { ollama: "Ollama", lmstudio: "LM Studio" };
 
 const workersAi = ["@cf/meta/llama-3.3-70b-instruct-fp8-fast", "@cf/openai/gpt-oss-120b", "@cf/openai/gpt-oss-20b"];
 
@@ -260,19 +262,19 @@ function listKnownModels(provider: string): string[] {
   return provider === "workers-ai" ? workersAi.map((name) => `workers-ai:${name}`) : listPricedModels(provider);
 }
 
-function createKeyAdvice({ apiKeyVariable }: Provider): string {
+function formatKeyAdvice({ apiKeyVariable }: Provider): string {
   return `Set ${apiKeyVariable} in the environment, or in a .env file in the folder where the host is started, and restart the host.`;
 }
 
-function describeBadAddress({ name, apiKeyVariable }: Provider): string {
-  const where =
-    apiKeyVariable === "LLM_API_KEY" ? "LLM_API_BASE" : name === "ollama" ? "OLLAMA_HOST" : `providers.${name}.base`;
-  return `${where} is not an address; write it as http://127.0.0.1:8080/v1 and restart the host.`;
+function describeInvalidUrl({ name, apiKeyVariable }: Provider): string {
+  const setting =
+    apiKeyVariable === "LLM_API_KEY" ? "LLM_API_BASE" : name === "ollama" ? "OLLAMA_HOST" : `providers.${name}.baseUrl`;
+  return `${setting} is not a valid URL. Use a form such as http://127.0.0.1:8080/v1 and restart the host.`;
 }
 
-// An address may carry a name and a password.
-function formatAddress(base: string): string {
-  if (!URL.canParse(base)) return base;
-  const { origin, pathname } = new URL(base);
+// Drops credentials and the query.
+function formatUrl(baseUrl: string): string {
+  if (!URL.canParse(baseUrl)) return baseUrl;
+  const { origin, pathname } = new URL(baseUrl);
   return (origin + pathname).replace(/\/$/, "");
 }

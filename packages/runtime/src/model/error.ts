@@ -1,35 +1,35 @@
 /**
- * Every way a call to a model fails, sorted by codes and statuses, never by words in a message.
- * `refused` is what is left: the provider understood us and says no (no such model, a malformed request).
+ * The ways a model call fails, classified by error codes and HTTP statuses, not by the wording of messages.
+ * `refused` is the rest: the provider rejects the request (unknown model, malformed request).
  */
 export const modelErrorKinds = ["auth", "quota", "overflow", "overloaded", "content", "network", "refused"] as const;
 
 export type ModelErrorKind = (typeof modelErrorKinds)[number];
 
 interface ModelErrorOptions {
-  /** May the same call succeed a little later? */
-  passing: boolean;
-  /** The provider's own wish. */
+  /** Whether the same call may succeed a little later. */
+  retryable: boolean;
+  /** The delay the provider asks for. */
   retryAfterMs?: number;
   status?: number;
-  /** What a person should do. */
+  /** What the user should do. */
   advice: string;
 }
 
 export class ModelError extends Error {
   override readonly name = "ModelError";
   readonly kind: ModelErrorKind;
-  readonly passing: boolean;
+  readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
   readonly advice: string;
 
-  constructor(kind: ModelErrorKind, message: string, facts: ModelErrorOptions) {
+  constructor(kind: ModelErrorKind, message: string, options: ModelErrorOptions) {
     super(message);
     this.kind = kind;
-    this.passing = facts.passing;
-    this.retryAfterMs = facts.retryAfterMs;
-    this.status = facts.status;
-    this.advice = facts.advice;
+    this.retryable = options.retryable;
+    this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
+    this.advice = options.advice;
   }
 }

@@ -1,10 +1,9 @@
 import type { ModelMessage, ToolDefinition } from "./model.ts";
 
-/** Guesses tokens where no provider has counted them yet. Rather too many than too few, for what is written in letters. */
-
+/** Estimates tokens before a provider has counted them. Errs on the high side for alphabetic scripts. */
 export const charsPerToken = 3.5;
 const tokensPerImage = 1_500;
-/** The frame around every message. */
+/** Overhead of each message. */
 const tokensPerMessage = 4;
 
 export function estimateTextTokens(text: string): number {
@@ -26,10 +25,10 @@ export function estimateMessageTokens(message: ModelMessage): number {
   return tokensPerMessage + estimateTextTokens(message.content) + calls + replay;
 }
 
-/** A pure function's results; an entry lives as long as its definition. */
+/** Caches the results of a pure function; an entry lives as long as its definition. */
 const definitionChars = new WeakMap<ToolDefinition, number>();
 
-/** What every request begins with. Definitions are the same objects from turn to turn. */
+/** The system prompt and tools of a request. Definitions are the same objects from turn to turn. */
 export function estimatePromptTokens({
   system,
   tools,
@@ -37,7 +36,7 @@ export function estimatePromptTokens({
   system: string;
   tools: { definitions(): readonly ToolDefinition[] };
 }): number {
-  // As long as the list would be in JSON: its brackets and commas, and each definition.
+  // The length of the list as JSON: brackets, commas and each definition.
   let chars = 1;
   for (const definition of tools.definitions()) chars += 1 + countDefinitionChars(definition);
   return estimateTextTokens(system) + Math.ceil(Math.max(2, chars) / charsPerToken);

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { ModelEnv, Provider } from "./providers.ts";
 
-/** Asks providers which models they have. */
-
+/** A model as its provider lists it. */
 export interface ListedModel {
   name: string;
   contextTokens?: number;
@@ -10,7 +9,7 @@ export interface ListedModel {
 
 const tokensSchema = z.int().positive().optional().catch(undefined);
 
-/** Who tells at all how much a model reads, tells it in one of these fields. */
+/** Servers that report the context length do so in one of these fields. */
 const listSchema = z.object({
   data: z.array(
     z.object({
@@ -26,10 +25,10 @@ const listSchema = z.object({
 
 const tagsSchema = z.object({ models: z.array(z.object({ name: z.string() })) });
 
-/** What Ollama has in memory, with the length it was loaded for; the length a model was made for says little. */
+/** The models Ollama has loaded, with the context length each was loaded with (not the one it was trained for). */
 const loadedSchema = z.object({ models: z.array(z.object({ name: z.string(), context_length: tokensSchema })) });
 
-/** LM Studio's own list, which knows more than the one it has in OpenAI's format. */
+/** LM Studio's native list, which has more fields than its OpenAI-compatible one. */
 const studioSchema = z.object({
   data: z.array(z.object({ id: z.string(), loaded_context_length: tokensSchema, max_context_length: tokensSchema })),
 });
@@ -44,32 +43,32 @@ const googleSchema = z.object({
   ),
 });
 
-// OpenAI lists what draws, hears and embeds beside what talks.
+// OpenAI also lists image, audio and embedding models.
 const chatModelPattern =
   /^(?:gpt-|chatgpt-|o\d)(?!.*(?:audio|realtime|image|tts|transcribe|search|instruct|live|embedding|whisper))/;
 const embeddingModelPattern = /embed/i;
 
-/** How requests leave: through the daemon's own service where there is one, which also reaches this machine. */
+/** Returns a fetch that goes through the daemon's service if bound, which also reaches local addresses. */
 export function createModelFetch(env: ModelEnv): typeof fetch {
   const { MODELS } = env;
   return MODELS ? (input, init) => MODELS.fetch(input, init) : (input, init) => fetch(input, init);
 }
 
-/** What a provider lists, within the time given. Throws a sentence for people. */
-export async function listModels(provider: Provider, send: typeof fetch, limitMs: number): Promise<ListedModel[]> {
-  const { wire, baseUrl: base, name } = provider;
+/** Fetches a provider's model list. Throws an error with a user-facing message. */
+export async function listModels(provider: Provider, send: typeof fetch, timeoutMs: number): Promise<ListedModel[]> {
+  const { wire, baseUrl, name } = provider;
   if (name === "ollama") {
-    const { models } = await fetchJson(`${stripVersion(base)}/api/tags`, provider, send, limitMs, tagsSchema);
+    const { models } = await fetchJson(`${stripVersion(baseUrl)}/api/tags`, provider, send, timeoutMs, tagsSchema);
     return models.map((model) => ({ name: model.name }));
   }
   if (wire === "google") {
-    const { models } = await fetchJson(`${base}/models?pageSize=200`, provider, send, limitMs, googleSchema);
+    const { models } = await fetchJson(`${baseUrl}/models?pageSize=200`, provider, send, timeoutMs, googleSchema);
     return models
       .filter(({ supportedGenerationMethods }) => supportedGenerationMethods.includes("generateContent"))
       .map((model) => toListedModel(model.name.replace(/^models\//, ""), model.inputTokenLimit));
   }
   const path = wire === "messages" ? "/models?limit=200" : "/models";
-  const { data } = await fetchJson(base + path, provider, send, limitMs, listSchema);
+  const { data } = await fetchJson(baseUrl + path, provider, send, timeoutMs, listSchema);
   const all = data.map((model) =>
     toListedModel(
       model.id,
@@ -80,22 +79,22 @@ export async function listModels(provider: Provider, send: typeof fetch, limitMs
         model.max_model_len,
     ),
   );
-  return isOpenAi(base) ? all.filter((model) => chatModelPattern.test(model.name)) : all;
+  return isOpenAi(baseUrl) ? all.filter((model) => chatModelPattern.test(model.name)) : all;
 }
 
-/** How much a model of this machine reads at once, as it is loaded now. */
+/** Returns the context length a local model is currently loaded with. */
 export async function readLoadedContext(
   provider: Provider,
   model: string,
   send: typeof fetch,
-  limitMs: number,
+  timeoutMs: number,
 ): Promise<number | undefined> {
   if (provider.name === "ollama") {
     const { models } = await fetchJson(
       `${stripVersion(provider.baseUrl)}/api/ps`,
       provider,
       send,
-      limitMs,
+      timeoutMs,
       loadedSchema,
     );
     return models.find(({ name }) => isSameModel(name, model))?.context_length;
@@ -104,19 +103,19 @@ export async function readLoadedContext(
     `${stripVersion(provider.baseUrl)}/api/v0/models`,
     provider,
     send,
-    limitMs,
+    timeoutMs,
     studioSchema,
   );
   const found = data.find(({ id }) => id === model);
   return found?.loaded_context_length ?? found?.max_context_length;
 }
 
-/** Is what Ollama calls so the model that somebody named? */
+/** Compares a listed name with a requested one; Ollama's `:latest` tag is optional. */
 export function isSameModel(name: string, wanted: string): boolean {
   return name === wanted || name === `${wanted}:latest`;
 }
 
-/** The first that can hold a conversation. */
+/** Returns the first model that is not an embedding model. */
 export function findFirstChatModel(models: readonly ListedModel[]): string | undefined {
   return (models.find(({ name }) => !embeddingModelPattern.test(name)) ?? models[0])?.name;
 }
@@ -125,7 +124,7 @@ async function fetchJson<T>(
   url: string,
   provider: Provider,
   send: typeof fetch,
-  limitMs: number,
+  timeoutMs: number,
   schema: z.ZodType<T>,
 ): Promise<T> {
   const { apiKeyVariable } = provider;
@@ -135,22 +134,24 @@ async function fetchJson<T>(
     response = await send(url, {
       headers: createHeaders(provider),
       redirect: "manual",
-      signal: AbortSignal.timeout(limitMs),
+      signal: AbortSignal.timeout(timeoutMs),
     });
   } catch (error) {
-    const late = error instanceof Error && error.name === "TimeoutError";
-    throw new Error(late ? `It did not answer within ${limitMs / 1000} s.` : "It cannot be reached.", { cause: error });
+    const isTimeout = error instanceof Error && error.name === "TimeoutError";
+    throw new Error(isTimeout ? `No response within ${timeoutMs / 1000} s.` : "Connection failed.", { cause: error });
   }
   if (!response.ok) {
     await response.body?.cancel();
-    const refused = response.status === 401 || response.status === 403;
+    const isRejected = response.status === 401 || response.status === 403;
     throw new Error(
-      refused && apiKeyVariable ? `It refuses the key; check ${apiKeyVariable}.` : `It answered ${response.status}.`,
+      isRejected && apiKeyVariable
+        ? `The API key was rejected. Check ${apiKeyVariable}.`
+        : `Unexpected status ${response.status}.`,
     );
   }
-  const read = schema.safeParse(await response.json().catch(() => undefined));
-  if (!read.success) throw new Error("It answered something else than a list of models.");
-  return read.data;
+  const parsed = schema.safeParse(await response.json().catch(() => undefined));
+  if (!parsed.success) throw new Error("The response is not a list of models.");
+  return parsed.data;
 }
 
 function createHeaders({ wire, key }: Provider): Record<string, string> {
@@ -159,12 +160,12 @@ function createHeaders({ wire, key }: Provider): Record<string, string> {
   return wire === "google" ? { "x-goog-api-key": key } : { authorization: `Bearer ${key}` };
 }
 
-const stripVersion = (base: string) => base.replace(/\/v1$/, "");
+const stripVersion = (baseUrl: string) => baseUrl.replace(/\/v1$/, "");
 
 function toListedModel(name: string, contextTokens: number | undefined): ListedModel {
   return contextTokens === undefined ? { name } : { name, contextTokens };
 }
 
-function isOpenAi(base: string): boolean {
-  return new URL(base).hostname === "api.openai.com";
+function isOpenAi(baseUrl: string): boolean {
+  return new URL(baseUrl).hostname === "api.openai.com";
 }

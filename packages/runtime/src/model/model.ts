@@ -1,11 +1,9 @@
-/** The door to models: one interface, whatever the provider and its wire format. */
-
 export type JsonSchema = Record<string, unknown>;
 
 export interface ToolDefinition {
   name: string;
   description: string;
-  /** JSON schema of the input. */
+  /** JSON Schema of the input. */
   parameters: JsonSchema;
 }
 
@@ -15,11 +13,11 @@ export interface ToolCall {
   id: string;
   name: string;
   input: unknown;
-  /** The model's own text, where it was not JSON; `input` is then undefined. */
+  /** The model's raw text if it was not valid JSON; `input` is then undefined. */
   malformed?: string;
 }
 
-/** For calls that came without an id, or with one that means another call already. */
+/** For calls that arrive without an id, or with one already in use. */
 export function createCallId(): string {
   return `call_${crypto.randomUUID().replaceAll("-", "")}`;
 }
@@ -30,7 +28,7 @@ export type ModelMessage =
       role: "assistant";
       content: string;
       toolCalls?: ToolCall[];
-      /** What the same adapter said must come back unchanged (signatures of thoughts, say). */
+      /** Data the same adapter needs back unchanged, such as reasoning signatures. */
       replay?: Replay;
     }
   | {
@@ -42,13 +40,13 @@ export type ModelMessage =
       images?: { mediaType: string; data: Uint8Array }[];
     };
 
-/** What a message says, in words: an image by its kind. */
+/** Returns the text of a message, with a placeholder for each image. */
 export function getMessageText({ content }: ModelMessage): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "text" ? part.text : `[image, ${part.mediaType}]`)).join("\n");
 }
 
-/** Opaque to everybody but the adapter named in it. */
+/** Opaque to everything but the named adapter. */
 export interface Replay {
   adapter: string;
   data: unknown;
@@ -78,17 +76,18 @@ export type FinishReason = "stop" | "tool-calls" | "length" | "content" | "other
 export type ModelPart =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
-  /** A whole call; its input has been assembled and parsed. */
+  /** A complete call with its input parsed. */
   | { type: "tool-call"; call: ToolCall }
   | { type: "replay"; replay: Replay }
   | { type: "finish"; reason: FinishReason; usage?: Usage };
 
+/** One interface for all models, whatever the provider and its wire format. */
 export interface Model {
-  /** `provider:model`, as people write it. */
+  /** `provider:model` */
   readonly id: string;
   /**
-   * One call, streamed: the parts that arrived together come together, because a hop of the event loop costs more
-   * than a part. Ends after exactly one `finish`. Throws a `ModelError`; what came before it is then void.
+   * Streams one call. Parts that arrive together are yielded together, because a hop of the event loop costs more than
+   * a part. Ends after exactly one `finish`. Throws a `ModelError`; parts yielded before it are then void.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart[]>;
 }

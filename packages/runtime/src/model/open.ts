@@ -5,10 +5,10 @@ import { createChatModel } from "./wire/chat.ts";
 import { createMessagesModel } from "./wire/messages.ts";
 import { createResponsesModel } from "./wire/responses.ts";
 
-/** A model of this machine may have to be read from its disk before it says a word. */
-const loadingMs = 300_000;
+/** A local model may have to be loaded from disk before its first token. */
+const localIdleMs = 300_000;
 
-/** A provider's model behind our interface. Adapters of other people's making are loaded only when they are used. */
+/** Opens a provider's model. Third-party adapters are imported only when used. */
 export async function openModel(
   provider: Provider,
   id: string,
@@ -16,15 +16,15 @@ export async function openModel(
   send: typeof fetch,
   env: ModelEnv,
 ): Promise<Model> {
-  const { wire, baseUrl: base, key, apiKeyVariable } = provider;
+  const { wire, baseUrl, key, apiKeyVariable } = provider;
   const options = {
     id,
     model,
-    base,
+    base: baseUrl,
     fetch: send,
     ...(key ? { key } : {}),
     ...(apiKeyVariable ? { keyName: apiKeyVariable } : {}),
-    ...(provider.local ? { idleMs: loadingMs } : {}),
+    ...(provider.local ? { idleMs: localIdleMs } : {}),
   };
   switch (wire) {
     case "chat":
@@ -42,6 +42,6 @@ export async function openModel(
       return createWorkersAiModel({ id, model, binding: env.AI as AiBinding });
     }
     case "scripted":
-      throw new Error("Scripts are played, not opened.");
+      throw new Error("Scripted models are created by createScriptedModel.");
   }
 }

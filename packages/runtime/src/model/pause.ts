@@ -1,14 +1,14 @@
-/** Waits, unless the signal says that there is nothing to wait for any more. */
+/** Waits for `ms`. Throws the signal's reason if it is aborted first. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
-    const done = () => {
+    const finish = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", done);
+      signal.removeEventListener("abort", finish);
       resolve();
     };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
+    const timer = setTimeout(finish, ms);
+    signal.addEventListener("abort", finish);
+    if (signal.aborted) finish();
   });
   signal.throwIfAborted();
 }

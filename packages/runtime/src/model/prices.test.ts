@@ -3,14 +3,14 @@ import { listPricedModels, openPrices } from "./prices.ts";
 
 const million = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
 
-test("a well-known model costs what its table says, and a snapshot of it the same", () => {
+test("a known model has the price from the table, and so does a dated snapshot of it", () => {
   const { computeCost } = openPrices();
   expect(computeCost("openai:gpt-4.1-mini", million)).toBeCloseTo(2);
   expect(computeCost("openai:gpt-4.1-mini-2025-04-14", million)).toBeCloseTo(2);
   expect(computeCost("anthropic:claude-sonnet-4-5-20250929", million)).toBeCloseTo(18);
 });
 
-test("cached tokens are a cheaper part of the input, and never more than it", () => {
+test("cached tokens are a cheaper part of the input, and never exceed it", () => {
   const { computeCost } = openPrices();
   expect(computeCost("openai:gpt-4.1", { ...million, cachedInputTokens: 500_000 })).toBeCloseTo(1 + 0.25 + 8);
   expect(computeCost("openai:gpt-4.1", { ...million, cachedInputTokens: 9_000_000 })).toBeCloseTo(0.5 + 8);
@@ -18,7 +18,7 @@ test("cached tokens are a cheaper part of the input, and never more than it", ()
   expect(flat.computeCost("groq:x", { ...million, cachedInputTokens: 500_000 })).toBeCloseTo(2);
 });
 
-test("reasoning is a part of the output and not counted twice", () => {
+test("reasoning tokens are part of the output and not counted twice", () => {
   expect(openPrices().computeCost("openai:gpt-4.1", { ...million, reasoningTokens: 900_000 })).toBeCloseTo(10);
 });
 
@@ -29,12 +29,12 @@ test("an unknown price is unknown, not free", () => {
   }
 });
 
-test("what runs on this machine, or is a script, is free", () => {
+test("local and scripted models are free", () => {
   for (const id of ["scripted:tour", "ollama:llama3.2:latest", "lmstudio:qwen"])
     expect(openPrices().computeCost(id, million)).toBe(0);
 });
 
-test("the configuration's price wins over every other", () => {
+test("a configured price takes precedence", () => {
   const prices = { "openai:gpt-4.1": { input: 1, output: 2, cachedInput: 0.5 }, "ollama:big": { input: 0, output: 3 } };
   const { computeCost, getPrice } = openPrices(prices);
   expect(computeCost("openai:gpt-4.1", million)).toBeCloseTo(3);
@@ -42,7 +42,7 @@ test("the configuration's price wins over every other", () => {
   expect(getPrice("openai:gpt-4.1")).toEqual(prices["openai:gpt-4.1"]);
 });
 
-test("every price in the table is sane: output costs no less than input, cached input no more", () => {
+test("in the price table, output costs at least as much as input and cached input at most as much", () => {
   const { getPrice } = openPrices();
   const ids = ["openai", "anthropic", "google"].flatMap(listPricedModels);
   expect(ids.length).toBeGreaterThan(20);

@@ -44,19 +44,19 @@ const knownPrices: Record<string, [input: number, output: number, cachedInput?: 
   "google:gemini-2.5-flash-lite": [0.1, 0.4, 0.01],
 };
 
-/** Models that run on the user's own machine, or not at all. */
+/** Providers that run on the user's machine, or call no model. */
 const freeProviders = new Set(["scripted", "ollama", "lmstudio"]);
 
 export interface Prices {
-  /** Nothing when nobody told us; that is shown as unknown, never as free. */
+  /** Returns undefined if the price is unknown, which is shown as unknown, never as free. */
   getPrice(id: string): Price | undefined;
-  /** What a call came to, in US dollars. */
+  /** Returns the cost of a call in US dollars. */
   computeCost(id: string, usage: Usage): number | undefined;
 }
 
 /**
- * The table above under the configuration's own. A name is priced wherever it is served: who proxies a well-known
- * model most likely pays for it, and a budget should rather count too much than nothing.
+ * Configured prices take precedence over the table above. The table applies to a name wherever it is served: whoever
+ * proxies a well-known model most likely pays for it, and a budget should overcount rather than count nothing.
  */
 export function openPrices(configured: Readonly<Record<string, Price>> = {}): Prices {
   const getPrice = (id: string): Price | undefined => {
@@ -81,7 +81,7 @@ export function openPrices(configured: Readonly<Record<string, Price>> = {}): Pr
   };
 }
 
-/** The models we know of one provider, to show where it cannot be asked. */
+/** Lists the known models of a provider, for when it cannot be asked. */
 export function listPricedModels(provider: string): string[] {
   return Object.keys(knownPrices).filter((id) => id.startsWith(`${provider}:`));
 }

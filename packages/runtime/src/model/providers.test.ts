@@ -3,7 +3,7 @@ import { parseOllamaHost, collectProviders } from "./providers.ts";
 
 const MODELS = { fetch: async () => new Response() } as never;
 
-test("keys are found under their own names, and blanks are no keys", () => {
+test("keys are read from their variables, and blank ones are ignored", () => {
   const providers = collectProviders({ MODELS, OPENAI_API_KEY: " sk-1 ", ANTHROPIC_API_KEY: "  " });
   expect(providers.get("openai")).toMatchObject({
     key: "sk-1",
@@ -14,7 +14,7 @@ test("keys are found under their own names, and blanks are no keys", () => {
   expect([...providers.keys()]).toEqual(["anthropic", "openai", "google", "ollama", "lmstudio", "scripted"]);
 });
 
-test("with LLM_API_BASE, openai goes there in the chat format with its own key, never with OpenAI's", () => {
+test("with LLM_API_BASE, openai uses that URL in the chat format with LLM_API_KEY, never with OpenAI's key", () => {
   const env = { MODELS, OPENAI_API_KEY: "sk-openai", LLM_API_BASE: "http://127.0.0.1:8080/v1/" };
   expect(collectProviders(env).get("openai")).toMatchObject({
     wire: "chat",
@@ -28,7 +28,7 @@ test("with LLM_API_BASE, openai goes there in the chat format with its own key, 
   });
 });
 
-test("the configuration adds providers and moves the built-in ones", () => {
+test("the configuration adds providers and overrides the URLs of built-in ones", () => {
   const MODEL_CONFIG = {
     prices: {},
     providers: {
@@ -53,7 +53,7 @@ test("the configuration adds providers and moves the built-in ones", () => {
   });
 });
 
-test("a key under another name takes the place of the built-in one, also when it is not set", () => {
+test("a configured key variable replaces the built-in one, even if it is not set", () => {
   const MODEL_CONFIG = {
     prices: {},
     providers: { openai: { baseUrl: "https://proxy.example/v1", apiKeyVariable: "PROXY_KEY" } },
@@ -66,7 +66,7 @@ test("a key under another name takes the place of the built-in one, also when it
   ).toMatchObject({ key: "own" });
 });
 
-test("away from a daemon nobody looks for programs of this machine", () => {
+test("without a daemon, local servers are not providers unless OLLAMA_HOST is set", () => {
   expect([...collectProviders({ AI: {} as never }).keys()]).toEqual([
     "anthropic",
     "openai",

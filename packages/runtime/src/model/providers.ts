@@ -3,11 +3,11 @@ import type { ModelConfig } from "@thinkery/sdk/internal";
 import type { Service } from "../host/host.ts";
 import type { AiBinding } from "./adapters/workers-ai.ts";
 
-/** What the door to models finds in the Worker's environment. Keys are bound under their own names. */
+/** The Worker bindings that models use. API keys are bound under their variables' names. */
 export interface ModelEnv {
-  /** The way out to providers, private and local addresses included. Absent on Cloudflare. */
+  /** Outbound service to providers, private and local addresses included. Absent on Cloudflare. */
   MODELS?: Service;
-  /** The daemon, which knows the scripts of this machine. Absent on Cloudflare. */
+  /** The daemon, which reads the scripts on this machine. Absent on Cloudflare. */
   HOST?: Service;
   /** Workers AI, on Cloudflare. */
   AI?: AiBinding;
@@ -25,17 +25,17 @@ export type Wire = "chat" | "responses" | "messages" | "google" | "workers-ai" |
 export interface Provider {
   name: string;
   wire: Wire;
-  /** Where its API is, without a slash at the end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   apiKeyVariable?: string;
   key?: string;
-  /** Nothing goes there without a key. */
+  /** Requests require a key. */
   needsKey: boolean;
-  /** It runs on this machine, or does not: what it lists is all there is. */
+  /** A server on this machine; its list of models is complete. */
   local: boolean;
-  /** The model to take when nobody chose one; without it, the first that it lists. */
+  /** The default model; if unset, the first one listed. */
   first?: string;
-  /** A quick and cheap one, for what needs no more. Only known of a provider's own API. */
+  /** A fast, cheap model for simple work. Only known for a provider's own API. */
   small?: string;
 }
 
@@ -71,43 +71,43 @@ const builtIn: Record<BuiltInProvider, BuiltInDefaults> = {
 
 export const defaultScript = "tour";
 
-/** Every provider there is, by name: the built-in ones, what the configuration says of them and adds, and what is bound. */
+/** Collects all providers by name: built-in, configured, and bound to the Worker. */
 export function collectProviders(env: ModelEnv): Map<string, Provider> {
   const configured = env.MODEL_CONFIG?.providers ?? {};
   const providers = new Map<string, Provider>();
   for (const name of builtInProviders) {
     const { local = false, ...rest } = builtIn[name];
-    // Elsewhere than here, nobody looks for programs on this machine.
+    // Local servers are only reachable through the daemon.
     if (local && !env.MODELS && !(name === "ollama" && env.OLLAMA_HOST)) continue;
     providers.set(name, addKey(env, { name, needsKey: !local, local, ...rest }));
   }
   const ollama = providers.get("ollama");
   if (ollama && env.OLLAMA_HOST) ollama.baseUrl = `${parseOllamaHost(env.OLLAMA_HOST)}/v1`;
 
-  for (const [name, { baseUrl: base, apiKeyVariable, wire }] of Object.entries(configured)) {
-    const known: Provider = providers.get(name) ?? { name, wire: "chat", baseUrl: base, needsKey: false, local: false };
-    // What was known holds for another address no more, least of all a key that has another name there.
-    const { small: _, key: __, ...own } = known;
-    const variable = apiKeyVariable ?? own.apiKeyVariable;
+  for (const [name, { baseUrl, apiKeyVariable, wire }] of Object.entries(configured)) {
+    const known: Provider = providers.get(name) ?? { name, wire: "chat", baseUrl, needsKey: false, local: false };
+    // At another address the small model does not apply, nor does a key that has another variable there.
+    const { small: _, key: __, ...defaults } = known;
+    const variable = apiKeyVariable ?? defaults.apiKeyVariable;
     const provider: Provider = {
-      ...own,
-      baseUrl: trimSlashes(base),
+      ...defaults,
+      baseUrl: trimSlashes(baseUrl),
       ...(wire ? { wire } : {}),
       ...(variable ? { apiKeyVariable: variable } : {}),
     };
     providers.set(name, addKey(env, { ...provider, needsKey: variable !== undefined }));
   }
   if (env.LLM_API_BASE?.trim()) {
-    // Only its own key goes there, never OpenAI's.
+    // Only LLM_API_KEY is sent there, never OpenAI's key.
     const { key: _, first: __, small: ___, ...openai } = providers.get("openai") as Provider;
-    const elsewhere: Provider = {
+    const compatible: Provider = {
       ...openai,
       wire: "chat",
       baseUrl: trimSlashes(env.LLM_API_BASE.trim()),
       apiKeyVariable: "LLM_API_KEY",
       needsKey: false,
     };
-    providers.set("openai", addKey(env, elsewhere));
+    providers.set("openai", addKey(env, compatible));
   }
   if (env.AI)
     providers.set("workers-ai", { name: "workers-ai", wire: "workers-ai", baseUrl: "", needsKey: false, local: false });
@@ -130,12 +130,12 @@ function addKey(env: ModelEnv, provider: Provider): Provider {
 
 const trimSlashes = (baseUrl: string) => baseUrl.replace(/\/+$/, "");
 
-/** OLLAMA_HOST as Ollama itself reads it: a scheme, a port and even the host may be missing. */
+/** Parses OLLAMA_HOST as Ollama does: scheme, port and even the host are optional. */
 export function parseOllamaHost(text: string): string {
   const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/.exec(text.trim()) ?? [];
   const [, host = "", port] = /^(\[[^\]]*\]|[^:/]*)(?::(\d+))?/.exec(rest) ?? [];
-  // The address a server listens on everywhere is not one to call.
+  // A wildcard listen address cannot be called.
   const name = !host || host === "0.0.0.0" || host === "[::]" ? "127.0.0.1" : host;
-  const assumed = scheme === "https" ? "443" : scheme === "http" ? "80" : "11434";
-  return `${scheme ?? "http"}://${name}:${port ?? assumed}`;
+  const defaultPort = scheme === "https" ? "443" : scheme === "http" ? "80" : "11434";
+  return `${scheme ?? "http"}://${name}:${port ?? defaultPort}`;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ModelEnv } from "./providers.ts";
 import { createKeyRedactor } from "./redactor.ts";
 
-test("every provider's key is redacted, also in an isolate that never opened a model", () => {
+test("every provider's key is redacted, even in an isolate that never opened a model", () => {
   const redact = createKeyRedactor({
     OPENAI_API_KEY: "plain-openai-key",
     OWN_KEY: " plain-own-key ",

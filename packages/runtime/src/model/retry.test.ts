@@ -4,27 +4,27 @@ import { maxAttempts, getRetryDelayMs } from "./retry.ts";
 
 const createTransientError = (retryAfterMs?: number) =>
   new ModelError("overloaded", "busy", {
-    passing: true,
+    retryable: true,
     advice: "",
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 
-test("what does not pass is not tried again, and nothing is tried for ever", () => {
-  expect(getRetryDelayMs(new ModelError("auth", "no", { passing: false, advice: "" }), 1, () => 1)).toBeUndefined();
+test("permanent errors are not retried, and the number of retries is limited", () => {
+  expect(getRetryDelayMs(new ModelError("auth", "no", { retryable: false, advice: "" }), 1, () => 1)).toBeUndefined();
   const delays = Array.from({ length: 10 }, (_, index) => getRetryDelayMs(createTransientError(), index + 1, () => 1));
   expect(delays.filter((delay) => delay !== undefined)).toHaveLength(maxAttempts - 1);
   expect(delays.slice(maxAttempts - 1).every((delay) => delay === undefined)).toBe(true);
 });
 
-test("waits grow, are spread over their whole length, and have an end", () => {
-  const longest = [1, 2, 3].map((attempt) => getRetryDelayMs(createTransientError(), attempt, () => 1)!);
-  expect(longest).toEqual([...longest].sort((a, b) => a - b));
-  expect(longest[0]).toBe(500);
-  expect(longest[2]).toBeLessThanOrEqual(30_000);
+test("delays grow, use full jitter, and are capped", () => {
+  const maxDelays = [1, 2, 3].map((attempt) => getRetryDelayMs(createTransientError(), attempt, () => 1)!);
+  expect(maxDelays).toEqual([...maxDelays].sort((a, b) => a - b));
+  expect(maxDelays[0]).toBe(500);
+  expect(maxDelays[2]).toBeLessThanOrEqual(30_000);
   expect(getRetryDelayMs(createTransientError(), 3, () => 0)).toBe(0);
 });
 
-test("a provider's wish is kept, never undercut, and too long a wish is a no", () => {
+test("a provider's retry-after is a minimum, and one that is too long is not retried", () => {
   for (const chance of [0, 0.5, 1]) {
     expect(getRetryDelayMs(createTransientError(5000), 1, () => chance)).toBeGreaterThanOrEqual(5000);
     expect(getRetryDelayMs(createTransientError(60_000), 1, () => chance)).toBe(60_000);

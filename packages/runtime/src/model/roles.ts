@@ -2,26 +2,26 @@ import { fail, isThinkeryError, type ModelRole, type ModelRoles } from "@thinker
 import type { Models } from "./catalogue.ts";
 import type { Model } from "./model.ts";
 
-/** Which model fills which role of one agent's turn. */
+/** The models for the roles of one agent's turn. */
 export interface Roles {
   getPrimary(): Promise<Model>;
   getModel(role: ModelRole): Promise<Model>;
-  /** Its id alone, without opening it. */
+  /** Returns the model's id without opening it. */
   getModelId(role: ModelRole): Promise<string>;
 }
 
 /**
- * Takes the first layer that says something of a role, the strongest coming first, and under them all the host's
- * configuration. Nobody says anything: the catalogue finds a primary model, and the others follow from that.
+ * Each role takes the first layer that sets it (strongest first), then the host's configuration. If no layer sets it,
+ * the catalogue picks a primary model and the other roles follow from that.
  */
 export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]): Roles {
   const all = [...layers, models.configured];
-  const findChosen = (role: ModelRole) => all.find((layer) => layer[role])?.[role];
-  const filled = new Map<ModelRole, Model>();
+  const findConfigured = (role: ModelRole) => all.find((layer) => layer[role])?.[role];
+  const opened = new Map<ModelRole, Model>();
 
   async function getModelId(role: ModelRole): Promise<string> {
-    const said = findChosen(role);
-    if (said) return said;
+    const configured = findConfigured(role);
+    if (configured) return configured;
     if (role === "primary") return (await models.getDefaultModel()).id;
     if (role === "summarizer") return getModelId("fast");
     const primary = (await getModel("primary")).id;
@@ -29,13 +29,13 @@ export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]
   }
 
   async function getModel(role: ModelRole): Promise<Model> {
-    const before = filled.get(role);
-    if (before) return before;
+    const existing = opened.get(role);
+    if (existing) return existing;
     const id = await getModelId(role);
-    // The same script twice would be two models.
-    const same = [...filled.values()].find((model) => model.id === id);
+    // Resolving a script twice would create two models.
+    const same = [...opened.values()].find((model) => model.id === id);
     const model = same ?? (await openForRole(role, id));
-    filled.set(role, model);
+    opened.set(role, model);
     return model;
   }
 
@@ -50,8 +50,8 @@ export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]
   return { getModel, getModelId, getPrimary: () => getModel("primary") };
 }
 
-/** Whoever reads it did not necessarily choose the model, and wants to know where to look. */
+/** Names the role, because the reader may not have chosen this model and needs to know where to look. */
 function addRoleToError(role: ModelRole, error: unknown): unknown {
   if (role === "primary" || !isThinkeryError(error)) return error;
-  return fail(error.code, `The model for the role “${role}” cannot be used. ${error.message}`, error.details);
+  return fail(error.code, `Cannot use the model for the role “${role}”: ${error.message}`, error.details);
 }

@@ -21,25 +21,25 @@ interface AgencyBudgetClientOptions {
   store: AgentStore;
   address: AgentAddress;
   registration: Registration;
-  /** Has the agent to ask before it spends? */
+  /** Whether the agent must reserve budget before it spends. */
   isMetered(): boolean | Promise<boolean>;
 }
 
-/** An agency that does not answer is asked again after these. */
+/** Delays before an agency that does not respond is asked again. */
 const retryDelaysMs = [50, 500];
 
-/** How an agent states to its agency what it spends: before a call where it has to ask, else some time after its turn. */
+/** Reports an agent's usage to its agency: before each call if it is metered, otherwise some time after the turn. */
 export class AgencyBudgetClient implements BudgetClient {
   readonly #options: AgencyBudgetClientOptions;
   #reserved: Reservation = noReservation;
-  /** May the agency have something set aside for us? */
+  /** Whether the agency may hold a reservation for us. */
   #hasReservation = false;
-  /** Counts rests: what was asked for before one is not set aside after it. */
+  /** Counts releases: a reservation requested before a release does not count after it. */
   #releases = 0;
-  /** Counts what is sent, to know the latest by; and whether that one has arrived, which nobody knows after a wake. */
+  /** Numbers the deliveries, and whether the latest one has arrived (unknown after a wake). */
   #deliveries = 0;
   #isDelivered = false;
-  /** The agency has not all our days. */
+  /** Whether the agency lacks some of our days. */
   #isIncomplete = false;
   #reserving: Promise<unknown> = Promise.resolve();
 
@@ -51,18 +51,21 @@ export class AgencyBudgetClient implements BudgetClient {
     return this.#options.isMetered();
   }
 
-  /** One question at a time: each says all that is set aside by then. */
+  /** One request at a time: each contains the total reserved so far. */
   reserve(call: ReservationRequest): Promise<ReservationResult> {
-    const answer = this.#reserving.then(() => this.#reserve(call));
-    this.#reserving = answer.catch(() => {});
-    return answer;
+    const result = this.#reserving.then(() => this.#reserve(call));
+    this.#reserving = result.catch(() => {});
+    return result;
   }
 
   release(call: Reservation): void {
     this.#reserved = subtractReservation(this.#reserved, call);
   }
 
-  /** Nothing more is done: nothing is set aside, and the agency hears of it at once where others may wait for that. */
+  /**
+   * Releases everything when the agent becomes idle. Reported at once if the agency holds a reservation others may wait
+   * for.
+   */
   releaseAll(): void {
     this.#releases++;
     this.#reserved = noReservation;
@@ -72,11 +75,11 @@ export class AgencyBudgetClient implements BudgetClient {
     this.#hasReservation = false;
   }
 
-  /** Every now and then. Answers whether the agency has heard all there is to say. */
-  async reportIfDue(busy: boolean): Promise<boolean> {
+  /** Called by the heartbeat. Returns whether the agency has received everything. */
+  async reportIfDue(isBusy: boolean): Promise<boolean> {
     const { env } = this.#options;
-    if (busy) {
-      // What a long turn has spent so far; where it has to ask, it has said so.
+    if (isBusy) {
+      // Reports what a long turn has spent so far; a metered one reports with each reservation.
       if (!this.#hasReservation) queueReport(env, this.#createDelivery());
       return false;
     }
@@ -84,35 +87,39 @@ export class AgencyBudgetClient implements BudgetClient {
     return this.#isDelivered && !this.#isIncomplete;
   }
 
-  /** All days: the last statement of an agent that is deleted. */
+  /** Creates a report of all days, the last one of an agent that is deleted. */
   createFullReport(): UsageReport {
     return this.#createReport("");
   }
 
   async #reserve(call: ReservationRequest): Promise<ReservationResult> {
-    const rests = this.#releases;
+    const releases = this.#releases;
     this.#hasReservation = true;
     const first = await this.#askAgency(call, getYesterday());
-    // Days that are missing there would not be counted.
-    const verdict = first.incomplete ? await this.#askAgency(call, "") : first;
-    if (!verdict.refused && rests === this.#releases) this.#reserved = addReservations(this.#reserved, call);
-    return verdict;
+    // Days that the agency lacks would not be counted.
+    const result = first.incomplete ? await this.#askAgency(call, "") : first;
+    if (!result.refused && releases === this.#releases) this.#reserved = addReservations(this.#reserved, call);
+    return result;
   }
 
-  async #askAgency(asked: ReservationRequest, since: string): Promise<ReservationResult> {
+  async #askAgency(request: ReservationRequest, since: string): Promise<ReservationResult> {
     const { env, address } = this.#options;
     for (const ms of [...retryDelaysMs, undefined]) {
       try {
-        const statement = { ...this.#createReport(since), reserved: addReservations(this.#reserved, asked), asked };
-        return await env.Agency.getByName(address.agency).reportUsage(statement);
+        const report: UsageReport = {
+          ...this.#createReport(since),
+          reserved: addReservations(this.#reserved, request),
+          request,
+        };
+        return await env.Agency.getByName(address.agency).reportUsage(report);
       } catch (error) {
-        console.error("the agency could not be asked", error);
+        console.error("budget reservation failed", error);
         if (ms !== undefined) await new Promise((resolve) => setTimeout(resolve, ms));
       }
     }
     throw new TurnError(
       "internal",
-      "The agency could not be asked whether its budget has room.",
+      "The budget could not be checked because the agency did not respond.",
       "Send the message again.",
     );
   }
@@ -138,7 +145,7 @@ export class AgencyBudgetClient implements BudgetClient {
       since: Date.parse(registration.get().agent.createdAt),
       version: log.last,
       spent: since === "" ? spending.readRows() : spending.readRecent(since),
-      inAll: spending.getTotals(),
+      totals: spending.getTotals(),
       reserved: this.#reserved,
     };
   }

@@ -29,12 +29,12 @@ import { checkBlueprint, type System, findWarnings } from "../system/system.ts";
 import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
 
-/** Grows with every change, so that whoever watches knows when to look again. */
+/** Increases with every change, so that clients know when to reload. */
 export interface Revision {
   revision: number;
 }
 
-/** A boundary of tenancy and teamwork. It keeps blueprints, the registry of agents and their books; it never calls a model. */
+/** A tenant: stores blueprints, the registry of agents and their usage. Never calls a model. */
 export abstract class Agency extends BaseObject<Revision> {
   override initialState: Revision = { revision: 0 };
   readonly #record: AgencyRecord;
@@ -51,31 +51,31 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#agents = new AgentRegistry(ctx.storage.sql, id);
     const user = () => env.User.getByName(this.#record.owner);
     this.#usage = new AgencyUsageTotals(ctx.storage, id, this.#record, {
-      reportUsage: (statement) => user().reportUsage(statement),
+      reportUsage: (report) => user().reportUsage(report),
       listBudgetStatuses: () => user().listBudgetStatuses(),
     });
   }
 
-  /** What agents here are made of. */
+  /** The tools, middleware and blueprints available to agents. */
   protected abstract getSystem(): System;
 
-  /** Metered: its owner has a budget. */
-  async setUp(info: AgencyInfo, metered = false): Promise<AgencyInfo> {
+  /** `isMetered`: the owner has a budget. */
+  async setUp(info: AgencyInfo, isMetered = false): Promise<AgencyInfo> {
     await this.ensureReady();
-    const founded = this.#record.create(info);
-    this.#record.isMetered = metered;
-    return founded;
+    const created = this.#record.create(info);
+    this.#record.isMetered = isMetered;
+    return created;
   }
 
-  /** Deletes every agent, and answers what all of them have spent. Safe to ask again. */
+  /** Deletes all agents, and returns their total usage. Idempotent. */
   async retire(): Promise<UsageReport | undefined> {
     await this.ensureReady();
-    const founded = this.#record.markDeleting();
+    const exists = this.#record.markDeleting();
     for (const name of this.#agents.listNames()) await this.#agents.remove(name, this.#eraseAgent);
-    return founded ? this.#usage.createFullReport() : undefined;
+    return exists ? this.#usage.createFullReport() : undefined;
   }
 
-  /** Forgets everything, once it is retired. Safe to ask again. */
+  /** Retires the agency, then deletes everything. Idempotent. */
   async erase(): Promise<void> {
     await this.retire();
     await this.destroy();
@@ -120,32 +120,32 @@ export abstract class Agency extends BaseObject<Revision> {
 
   async hasAgent(name: string): Promise<boolean> {
     await this.#open();
-    // The name is part of an object's name, where case counts.
+    // Part of an object's name, which is case-sensitive.
     return this.#agents.find(name)?.name === name;
   }
 
-  async createAgent(owner: string, wanted: NewAgent): Promise<AgentInfo> {
+  async createAgent(owner: string, options: NewAgent): Promise<AgentInfo> {
     const { id: agency } = await this.#open();
-    checkNewAgent(this.env, this.getSystem(), wanted);
-    const driver = wanted.driver ?? wanted.backend;
-    const blueprint = this.#blueprints.get(wanted.blueprint ?? wanted.agentType ?? defaultBlueprint.name);
-    const name = wanted.name ?? this.#findFreeName(blueprint.name);
-    if (!this.#agents.isFree(name)) throw fail("conflict", `There is already an agent “${name}” in ${agency}.`);
+    checkNewAgent(this.env, this.getSystem(), options);
+    const driver = options.driver ?? options.backend;
+    const blueprint = this.#blueprints.get(options.blueprint ?? options.agentType ?? defaultBlueprint.name);
+    const name = options.name ?? this.#findFreeName(blueprint.name);
+    if (!this.#agents.isFree(name)) throw this.#createNameConflict(name);
     const agent: AgentInfo = {
       id: name,
       name,
       agency,
       blueprint: blueprint.name,
       ...(driver ? { driver } : {}),
-      ...(wanted.model ? { model: wanted.model } : {}),
-      ...(wanted.system ? { system: wanted.system } : {}),
+      ...(options.model ? { model: options.model } : {}),
+      ...(options.system ? { system: options.system } : {}),
       owner,
       createdAt: new Date().toISOString(),
     };
     await this.#agents
-      .add({ agent, ...(wanted.props ? { props: wanted.props } : {}) }, this.#registerAgent)
+      .add({ agent, ...(options.props ? { props: options.props } : {}) }, this.#registerAgent)
       .catch(async (error: unknown) => {
-        // What the agent refuses is forgotten at once, so that its name is free.
+        // If the agent rejects its props, it is removed at once, so that the name is free.
         if (isThinkeryError(error)) await this.#agents.remove(name, this.#eraseAgent);
         throw error;
       });
@@ -161,7 +161,7 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#reportToOwner();
   }
 
-  /** What an agent needs to know of its agency for its next turn: its blueprint, and whether it has to ask before it spends. */
+  /** Returns what an agent needs for its next turn: its blueprint, and whether it must reserve budget. */
   async resolveBlueprint(blueprint: string): Promise<{ blueprint: ListedBlueprint; metered: boolean }> {
     await this.#open();
     return { blueprint: this.#blueprints.get(blueprint), metered: this.#usage.isMetered };
@@ -172,16 +172,16 @@ export abstract class Agency extends BaseObject<Revision> {
     return this.#usage.isMetered;
   }
 
-  /** An agent states what it has spent, and asks for its next call. */
-  async reportUsage(statement: UsageReport): Promise<ReservationResult> {
+  /** Records an agent's usage, and reserves budget for its next call. */
+  async reportUsage(report: UsageReport): Promise<ReservationResult> {
     await this.#open();
-    return this.#usage.reportUsage(statement);
+    return this.#usage.reportUsage(report);
   }
 
-  /** Several agents state what they have spent; answers which of them should state all of it. */
-  async reportUsageBatch(statements: UsageReport[]): Promise<string[]> {
+  /** Records the usage of several agents. Returns the names of those that should send a full report. */
+  async reportUsageBatch(reports: UsageReport[]): Promise<string[]> {
     await this.#open();
-    return this.#usage.reportUsageBatch(statements);
+    return this.#usage.reportUsageBatch(reports);
   }
 
   async getUsage(days?: number): Promise<AgencyUsage> {
@@ -205,7 +205,7 @@ export abstract class Agency extends BaseObject<Revision> {
     return this.#usage.getBudget();
   }
 
-  /** Told by its owner, possibly twice: there is a budget now, or none any more. */
+  /** Called by the owner, possibly twice, when its budget is set or removed. */
   async setMetered(metered: boolean): Promise<void> {
     await this.#open();
     this.#record.isMetered = metered;
@@ -235,14 +235,14 @@ export abstract class Agency extends BaseObject<Revision> {
     return this.#record.get();
   }
 
-  /** One that is lost is made good by the next. */
+  /** A lost report is made up for by the next one. */
   #reportToOwner(): void {
     this.ctx.waitUntil(
-      this.#usage.reportToOwner().catch((error: unknown) => console.error("the owner was not told", error)),
+      this.#usage.reportToOwner().catch((error: unknown) => console.error("usage report to the owner failed", error)),
     );
   }
 
-  /** With the driver and the model of its blueprint, if it has none of its own. */
+  /** Adds the driver and model of the blueprint, unless the agent has its own. */
   #fillDefaults(agent: AgentInfo): AgentInfo {
     const blueprint = this.#blueprints.find(agent.blueprint);
     const model = agent.model ?? blueprint?.model;
@@ -250,11 +250,17 @@ export abstract class Agency extends BaseObject<Revision> {
     return { ...agent, driver, ...(model ? { model } : {}) };
   }
 
-  #checkModels(ids: Record<string, string | undefined>, under: string[] = []): void {
+  #checkModels(ids: Record<string, string | undefined>, path: string[] = []): void {
     const models = openSystemModels(this.env, this.getSystem());
     for (const [key, id] of Object.entries(ids)) {
-      if (id) checkModel(models, id, [...under, key]);
+      if (id) checkModel(models, id, [...path, key]);
     }
+  }
+
+  #createNameConflict(name: string): Error {
+    const existing = this.#agents.find(name)?.name ?? name;
+    const detail = existing === name ? "" : `, and “${name}” differs from it only in case`;
+    return fail("conflict", `Agent “${existing}” already exists in ${this.name}${detail}.`);
   }
 
   #findFreeName(blueprint: string): string {
@@ -264,7 +270,7 @@ export abstract class Agency extends BaseObject<Revision> {
     }
   }
 
-  /** Those that come with the Worker were looked at when it was made. */
+  /** Static blueprints were checked when the Worker was built. */
   #addWarnings(listed: ListedBlueprint): ListedBlueprint {
     const warnings = listed.source === "dynamic" ? findWarnings(this.getSystem(), listed) : [];
     return warnings.length > 0 ? { ...listed, warnings } : listed;
@@ -273,7 +279,7 @@ export abstract class Agency extends BaseObject<Revision> {
   #notifyChange(): void {
     this.setState({ revision: this.state.revision + 1 });
     const info = this.#record.find();
-    // The count is for the owner's overview only; a lost one is corrected by the next change.
+    // Only for the owner's overview; a lost count is corrected by the next change.
     if (info) this.ctx.waitUntil(this.env.User.getByName(info.owner).noteAgents(info.id, this.#agents.count()));
   }
 }

@@ -7,6 +7,6 @@ import { type AgentAddress, fail, parseAddress } from "@thinkery/sdk";
 export function resolveAddress(path: readonly { name: string }[]): AgentAddress {
   const [root = "", ...subAgents] = path.map(({ name }) => name);
   const address = parseAddress(root);
-  if (!address) throw fail("not_found", "There is no such agent.");
+  if (!address) throw fail("not_found", "Agent not found.");
   return { agency: address.agency, path: [...address.path, ...subAgents] };
 }

@@ -34,7 +34,7 @@ import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { Env } from "./env.ts";
 import type { RegisteredAgent } from "./registration.ts";
 
-/** Another isolate (Cloudflare) may have changed the blueprint without our hearing of it. */
+/** Bounds the age of a blueprint that was changed in another isolate (Cloudflare), of which we are not notified. */
 const ttlMs = 30_000;
 
 interface AgentResolverOptions {
@@ -50,24 +50,24 @@ interface AgentResolverOptions {
   budgetClient: BudgetClient;
 }
 
-/** What the agency said, and when. */
+/** A value from the agency, and when it was read. */
 interface Cached<T> {
   value: T;
   revision: number;
   at: number;
 }
 
-/** What follows from the blueprint alone, until it changes: its tools and its middleware, which was initialized. */
+/** The tools and the initialized middleware of a blueprint, reused until it changes. */
 interface ResolvedBlueprint {
   blueprint: Blueprint;
   tools: Toolbox;
   pipeline: Pipeline;
 }
 
-/** Finds what an agent's next turn is computed with, layer by layer. */
+/** Resolves what an agent's next turn runs with, layer by layer. */
 export class AgentResolver {
   readonly #options: AgentResolverOptions;
-  /** The same for every turn. */
+  /** Shared by all turns. */
   readonly #environment: Pick<
     TurnDeps,
     "capabilities" | "sandbox" | "workspace" | "shellFiles" | "sandboxKey" | "linux"
@@ -77,7 +77,7 @@ export class AgentResolver {
   #meteredCache: Cached<boolean> | undefined;
   #resolved: Promise<ResolvedBlueprint> | ResolvedBlueprint | undefined;
   #resolvedFrom: Blueprint | undefined;
-  /** Kept between turns: a driver may remember what it derived from the conversation. */
+  /** Reused between turns: a driver may cache what it derived from the conversation. */
   #driver: { definition: DriverDefinition; driver: Driver } | undefined;
 
   constructor(options: AgentResolverOptions) {
@@ -133,7 +133,7 @@ export class AgentResolver {
     };
   }
 
-  /** Throws if this agent cannot have these props. One that is being created brings its blueprint. */
+  /** Throws if the props are invalid for this agent. `blueprint` is passed while the agent is being created. */
   async check(registered: RegisteredAgent, request: Props | undefined, blueprint?: Blueprint): Promise<void> {
     const { env, system } = this.#options;
     if (!request?.tools && !request?.models) return;
@@ -146,25 +146,26 @@ export class AgentResolver {
     this.#addPropsTools(tools, registered, request);
   }
 
-  /** What can be seen of an agent between its turns: its tools, and what its middleware adds to its state. */
+  /** Returns the tools of an agent between turns, and what its middleware adds to its state. */
   async preview(registered: RegisteredAgent): Promise<{ tools: Toolbox; added: Record<string, unknown> }> {
     const { blueprint, pipeline, tools } = await this.#resolveBlueprint(registered);
-    const own = this.#addPropsTools(tools, registered);
-    return { tools: own, added: pipeline.createRunner(this.#createScope(registered, blueprint, own)).collectState() };
+    const allTools = this.#addPropsTools(tools, registered);
+    const scope = this.#createScope(registered, blueprint, allTools);
+    return { tools: allTools, added: pipeline.createRunner(scope).collectState() };
   }
 
-  /** The conversation was cleared. */
+  /** Called when the conversation is cleared. */
   resetDriver(): void {
     this.#driver?.driver.reset?.();
   }
 
-  /** Has the agent to ask before it spends? Known at once, but for when that may have changed. */
+  /** Whether the agent must reserve budget before it spends. Synchronous while the cached value is fresh. */
   isMetered(): boolean | Promise<boolean> {
-    const known = this.#meteredCache;
-    return known && this.#isFresh(known) ? known.value : this.#fetchMetered();
+    const cached = this.#meteredCache;
+    return cached && this.#isFresh(cached) ? cached.value : this.#fetchMetered();
   }
 
-  /** What its blueprint lets the agent spend. One whose blueprint is gone has spent something nevertheless. */
+  /** Returns the agent's own budget. Works without the blueprint too, because usage remains after it is deleted. */
   async resolveBudget({ agent, props }: RegisteredAgent): Promise<AgentBudget | undefined> {
     const blueprint = await this.#readBlueprint(agent.blueprint).catch((error: unknown) => {
       if (isThinkeryError(error) && error.code === "not_found") return undefined;
@@ -185,7 +186,7 @@ export class AgentResolver {
 
   async #useBlueprint(registered: RegisteredAgent, blueprint: Blueprint): Promise<ResolvedBlueprint> {
     if (this.#resolvedFrom !== blueprint || !this.#resolved) {
-      const before = this.#resolved;
+      const previous = this.#resolved;
       this.#resolvedFrom = blueprint;
       const loading = this.#load(registered, blueprint);
       this.#resolved = loading;
@@ -197,8 +198,8 @@ export class AgentResolver {
           if (this.#resolvedFrom === blueprint) this.#resolved = undefined;
         },
       );
-      // A turn that still runs keeps the tools it has; they no longer change.
-      void Promise.resolve(before).then(
+      // A running turn keeps its tools; they just no longer change.
+      void Promise.resolve(previous).then(
         (old) => old?.tools.close(),
         () => {},
       );
@@ -217,12 +218,12 @@ export class AgentResolver {
     return { blueprint, tools, pipeline };
   }
 
-  /** Returns a toolbox of its own, with the tools that the agent and the request were given. */
+  /** Returns a new toolbox that adds the tools from the props of the agent and the request. */
   #addPropsTools(tools: Toolbox, { props }: RegisteredAgent, request: Props = {}): Toolbox {
     const { env, system } = this.#options;
-    const own = new Toolbox([], tools);
-    for (const given of [props, request]) attachPropsTools(own, system, given, openOutbound(env));
-    return own;
+    const toolbox = new Toolbox([], tools);
+    for (const layer of [props, request]) attachPropsTools(toolbox, system, layer, openOutbound(env));
+    return toolbox;
   }
 
   #createScope(registered: RegisteredAgent, blueprint: Blueprint, tools: Toolbox) {
@@ -235,7 +236,7 @@ export class AgentResolver {
       signal: new AbortController().signal,
       step: () => 0,
       plan: () => undefined,
-      consult: () => Promise.reject(new Error("A model can be consulted during a turn only.")),
+      generate: () => Promise.reject(new Error("A model can only be called during a turn.")),
       hold: (...events) => recorder.record(...events),
       flush: () => {},
     });
@@ -250,27 +251,28 @@ export class AgentResolver {
       config: budget ? { ...config, budget } : config,
       info: () => ({ ...agent, request: store.facts.getRequestContext() }),
       limits: resolveLimits(env.TURN_LIMITS, budget?.steps),
-      // Whoever runs a daemon wants to see their mistakes.
+      // With a daemon, the developer wants to see errors in detail.
       development: env.HOST !== undefined,
     };
   }
 
   async #readBlueprint(name: string): Promise<Blueprint> {
-    const known = this.#blueprintCache;
-    if (known && this.#isFresh(known)) return known.value;
+    const cached = this.#blueprintCache;
+    if (cached && this.#isFresh(cached)) return cached.value;
     const revision = getRevision(this.#options.address.agency);
-    const { blueprint: read, metered } = await this.#options.env.Agency.getByName(
+    const { blueprint, metered } = await this.#options.env.Agency.getByName(
       this.#options.address.agency,
     ).resolveBlueprint(name);
-    // The same once more is the same: middleware need not start again.
-    const value = known && JSON.stringify(known.value) === JSON.stringify(read) ? known.value : read;
+    // Keeps the object identity of an unchanged blueprint, so that middleware need not start again.
+    const isUnchanged = cached && JSON.stringify(cached.value) === JSON.stringify(blueprint);
+    const value = isUnchanged ? cached.value : blueprint;
     const at = Date.now();
     this.#blueprintCache = { value, revision, at };
     this.#meteredCache = { value: metered, revision, at };
     return value;
   }
 
-  /** A turn goes on with the blueprint it began with, whatever becomes of that; but not beyond a budget set meanwhile. */
+  /** Read separately: a turn keeps the blueprint it started with, but must respect a budget set in the meantime. */
   async #fetchMetered(): Promise<boolean> {
     const revision = getRevision(this.#options.address.agency);
     const value = await this.#options.env.Agency.getByName(this.#options.address.agency).isMetered();
@@ -283,7 +285,7 @@ export class AgentResolver {
   }
 }
 
-/** A price of somebody's own may be nonsense; then it is not known. */
+/** A custom price function may return nonsense, which counts as unknown. */
 function toValidCost(usd: number | undefined): number | undefined {
   return usd !== undefined && usd >= 0 && usd < Infinity ? usd : undefined;
 }

@@ -14,8 +14,8 @@ const limits = {
   runs: 250,
 };
 
-/** An agent whose app is answered for by a double of the sandbox. */
-function createFeature(serve: (app: App, request: Request, terms: SandboxRunOptions) => Promise<Response>) {
+/** An agent whose app runs in a mock sandbox. */
+function createFeature(serve: (app: App, request: Request, options: SandboxRunOptions) => Promise<Response>) {
   const stored = new Map<string, Uint8Array>([["b1", packApp({ code: "one", modules: { "a.ts": "two" } })]]);
   const reads: string[] = [];
   let app: StoredApp | undefined = {
@@ -44,16 +44,16 @@ function createFeature(serve: (app: App, request: Request, terms: SandboxRunOpti
 
 const request = () => new Request("http://app/");
 
-test("an app is handed to the sandbox with all its modules, in its agent's name, for a limited time", async () => {
+test("the sandbox receives the app with all its modules, the agent's key and the limits", async () => {
   let seen: [App, SandboxRunOptions] | undefined;
   const { agentApp } = createFeature(
-    async (app, _, terms) => (
-      (seen = [app, terms]),
+    async (app, _, options) => (
+      (seen = [app, options]),
       new Response("well", { status: 201, headers: { "x-thinkery-app": "fake" } })
     ),
   );
-  const answer = await agentApp.fetch(request());
-  expect([answer.status, await answer.text(), answer.headers.get("x-thinkery-app")]).toEqual([201, "well", "v1"]);
+  const response = await agentApp.fetch(request());
+  expect([response.status, await response.text(), response.headers.get("x-thinkery-app")]).toEqual([201, "well", "v1"]);
   expect(seen?.[0]).toEqual({
     id: "global~alice.v1.1794700800000",
     main: "main.ts",
@@ -62,7 +62,7 @@ test("an app is handed to the sandbox with all its modules, in its agent's name,
   expect(seen?.[1]).toMatchObject({ agent: "global~alice", timeoutMs: 7000, waitMs: 10_000 });
 });
 
-test("its code is read once, and again when it is set anew: then it is another app to the sandbox", async () => {
+test("the code is read once, and again after an update, which is another app to the sandbox", async () => {
   const ids: string[] = [];
   const { agentApp, reads, change } = createFeature(async ({ id }) => (ids.push(id), new Response()));
   await agentApp.fetch(request());
@@ -81,41 +81,43 @@ test("its code is read once, and again when it is set anew: then it is another a
 });
 
 test.each<ToolErrorCode>(["timeout", "limit", "sandbox_lost", "no_sandbox"])(
-  "a sandbox that fails by %s is told as not available now",
+  "a sandbox failure with %s is reported as unavailable",
   async (errorCode) => {
     const { agentApp } = createFeature(() => Promise.reject(new ToolError(errorCode, "It is gone.")));
     await expect(agentApp.fetch(request())).rejects.toMatchObject({
       code: "unavailable",
-      message: "The app did not answer. It is gone.",
+      message: "The app did not respond. It is gone.",
     });
   },
 );
 
-test("nothing but echo is open to an app", async () => {
+test("an app can only use echo", async () => {
   const { agentApp } = createFeature(async (_, __, { call }) => {
-    const tried = await Promise.allSettled(
+    const results = await Promise.allSettled(
       ["echo", "tools.set_title", "fetch", "echo.x", "constructor"].map((name) =>
         call(name, '{"a":1}', {} as NestedSandbox),
       ),
     );
-    return Response.json(tried.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Error).message)));
+    return Response.json(
+      results.map((result) => (result.status === "fulfilled" ? result.value : (result.reason as Error).message)),
+    );
   });
   expect(await (await agentApp.fetch(request())).json()).toEqual([
     '{"a":1}',
-    "An app's request has no turn, and tools can be called in a turn only.",
+    "Apps cannot call tools, because tool calls need a turn.",
     expect.stringContaining("“fetch”"),
     expect.stringContaining("“echo.x”"),
     expect.stringContaining("“constructor”"),
   ]);
 });
 
-test("an agent that is erased takes the requests of its app along", async () => {
+test("erasing an agent aborts the requests of its app", async () => {
   const { agentApp } = createFeature(
     (_, __, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
   );
-  const asked = agentApp.fetch(request());
+  const response = agentApp.fetch(request());
   await new Promise((resolve) => setTimeout(resolve));
   agentApp.halt();
-  await expect(asked).rejects.toMatchObject({ code: "not_found" });
+  await expect(response).rejects.toMatchObject({ code: "not_found" });
 });

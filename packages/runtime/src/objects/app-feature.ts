@@ -17,12 +17,12 @@ import type { Blobs } from "../store/blobs/blobs.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { AgentFeature } from "./feature.ts";
 
-/** Nobody waits longer for a page, however long a turn may wait for a sandbox. */
+/** A page request waits at most this long for a sandbox, however long a turn may wait. */
 const maxWaitMs = 10_000;
 
 interface AppOptions {
   address: AgentAddress;
-  /** Whose sandbox processes it runs in. */
+  /** Selects the sandbox processes it runs in. */
   sandboxKey: string;
   store: AgentStore;
   blobs: Blobs;
@@ -30,11 +30,11 @@ interface AppOptions {
   sandbox(): Sandbox;
 }
 
-/** The app of an agent: what it is, and its way into a sandbox. */
+/** Stores an agent's app and runs it in a sandbox. */
 export class AppFeature implements AgentFeature {
   readonly #options: AppOptions;
   readonly #ending = new AbortController();
-  /** The latest one that was asked for, so that not every request reads it from the blob store. */
+  /** The app last served, so that not every request reads the blob store. */
   #loaded: App | undefined;
 
   constructor(options: AppOptions) {
@@ -48,7 +48,7 @@ export class AppFeature implements AgentFeature {
   async put(app: NewApp, by: string): Promise<AppInfo> {
     const { store, blobs, recorder } = this.#options;
     const facts = createAppFacts(app, await blobs.put(packApp(app)), by);
-    // What is there already is not set anew: its isolate stays, and the log need not say it twice.
+    // An unchanged app is not recorded again, so its isolate stays.
     if (store.facts.getApp()?.version !== facts.version) recorder.record({ type: "app.set", data: facts });
     return this.read();
   }
@@ -58,22 +58,24 @@ export class AppFeature implements AgentFeature {
     this.#options.recorder.record({ type: "app.removed", data: { by } });
   }
 
-  /** Has the app answer. What it answers is its own: nothing in it is to be trusted. */
+  /** Forwards a request to the app. The response is untrusted. */
   async fetch(request: Request): Promise<Response> {
     const stored = this.#getStored();
     const app = await this.#load(stored);
     const sandbox = this.#options.sandbox();
-    const answer = await sandbox.serve(app, request, this.#createTerms(sandbox.limits)).catch((error: unknown) => {
-      if (error instanceof ToolError) throw fail("unavailable", `The app did not answer. ${error.message}`);
-      if (this.#ending.signal.aborted) throw fail("not_found", "There is no such agent.");
-      throw error;
-    });
-    const headers = new Headers(answer.headers);
+    const response = await sandbox
+      .serve(app, request, this.#createRunOptions(sandbox.limits))
+      .catch((error: unknown) => {
+        if (error instanceof ToolError) throw fail("unavailable", `The app did not respond. ${error.message}`);
+        if (this.#ending.signal.aborted) throw fail("not_found", "Agent not found.");
+        throw error;
+      });
+    const headers = new Headers(response.headers);
     headers.set("x-thinkery-app", stored.version);
-    return new Response(answer.body, { status: answer.status, headers });
+    return new Response(response.body, { status: response.status, headers });
   }
 
-  /** Ends what it is doing: the agent is about to be erased. */
+  /** Aborts running requests, because the agent is about to be erased. */
   halt(): void {
     this.#ending.abort();
   }
@@ -89,13 +91,13 @@ export class AppFeature implements AgentFeature {
     return { ...info, address: formatAppAddress(agency, path[0]) };
   }
 
-  #createTerms({ timeoutSeconds: seconds, queueTimeoutSeconds }: SandboxLimits): SandboxRunOptions {
+  #createRunOptions({ timeoutSeconds, queueTimeoutSeconds }: SandboxLimits): SandboxRunOptions {
     return {
       agent: this.#options.sandboxKey,
-      timeoutMs: seconds * 1000,
+      timeoutMs: timeoutSeconds * 1000,
       waitMs: Math.min(queueTimeoutSeconds * 1000, maxWaitMs),
       signal: this.#ending.signal,
-      call: answerCall,
+      call: handleCall,
       onConsole() {},
       onPlace() {},
     };
@@ -106,26 +108,25 @@ export class AppFeature implements AgentFeature {
     if (!stored)
       throw fail(
         "not_found",
-        "This agent has no app. Give it one with `thinkery app put`, or PUT its code to …/app as {“code”: “export default { fetch() { … } }”}.",
+        "This agent has no app. Create one with `thinkery app put`, or PUT {“code”: “export default { fetch() { … } }”} to …/app.",
       );
     return stored;
   }
 
   async #load({ version, blob, updatedAt }: StoredApp): Promise<App> {
-    // The time is that of whoever set it: an agent made anew under an old name finds nothing of the old one in memory.
+    // Includes the time, so that a new agent with an old name does not reuse the old one's isolate.
     const id = `${formatAddress(this.#options.address)}.${version}.${Date.parse(updatedAt)}`;
     if (this.#loaded?.id === id) return this.#loaded;
     const content = await this.#options.blobs.get(blob);
-    if (!content) throw fail("unavailable", "The app's code is not in the blob store any more. Put it again.");
+    if (!content) throw fail("unavailable", "The app's code is missing from the blob store. Put it again.");
     this.#loaded = { id, ...unpackApp(content) };
     return this.#loaded;
   }
 }
 
-/** What an app may call. Tools belong to turns: only there are they counted, asked about and logged. */
-async function answerCall(capability: string, input: string): Promise<string> {
+/** Handles calls from an app. Tools are only available in turns, where calls are counted, checked and logged. */
+async function handleCall(capability: string, input: string): Promise<string> {
   if (capability === "echo") return input;
-  if (capability.startsWith("tools."))
-    throw new Error("An app's request has no turn, and tools can be called in a turn only.");
-  throw new Error(`An app cannot use “${capability.slice(0, 100)}”: nothing but echo is open to it.`);
+  if (capability.startsWith("tools.")) throw new Error("Apps cannot call tools, because tool calls need a turn.");
+  throw new Error(`Apps cannot use “${capability.slice(0, 100)}”. Only echo is available.`);
 }

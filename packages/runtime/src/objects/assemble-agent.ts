@@ -29,13 +29,13 @@ interface AgentContext {
   address: AgentAddress;
   system: System;
   layer: ClassLayer;
-  /** Has the object woken after so many seconds, even if its memory is lost meanwhile. */
+  /** Schedules a heartbeat that survives the loss of memory. */
   schedule(seconds: number, beat: number): Promise<unknown>;
-  /** What clients see of the agent may have changed. */
+  /** Called when the state that clients see may have changed. */
   onChange(): void;
 }
 
-/** What an agent is made of. Assembled after each wake, when the object knows its address. */
+/** Creates the parts of an agent. Called after each wake, when the object knows its address. */
 export function assembleAgent({ storage, env, address, system, layer, schedule, onChange }: AgentContext) {
   migrate(storage, thinkSchema, formerThinkSteps);
   const name = formatAddress(address);
@@ -51,12 +51,12 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
   const files = new FilesFeature({ storage, blobs, env, record: (event) => recorder.record(event) });
-  // A sub-agent works in the files of the agent that it belongs to.
+  // A sub-agent works in the workspace of its root agent.
   const workspace: WorkspacePort =
     address.path.length === 1
       ? files.port
       : new RemoteWorkspace({ connect: () => env.Think.getByName(root).workspace, blobs, limits: files.port.limits });
-  // And it runs code in the same processes, or the two would take them from each other.
+  // It also uses the same sandbox processes, or the two would compete for them.
   const sandboxKey = root;
   const app = new AppFeature({ address, sandboxKey, store, blobs, recorder, sandbox: () => openSandbox(env) });
 
@@ -97,11 +97,11 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     agency,
     blobs,
     store,
-    audience: broadcaster,
+    broadcaster,
     recorder,
     registration,
     heartbeat,
-    books: budgetClient,
+    budgetClient,
     resolver,
     queue,
     sockets,

@@ -4,24 +4,24 @@ import type { RecordedEvent } from "../store/log.ts";
 import type { Listener } from "../turn/loop/recorder.ts";
 import { toChatFrames } from "./chat-frames.ts";
 
-/** Words are gathered this long before they go out: every frame costs, for every client. */
+/** Text is collected this long before it is sent, because every frame has a cost per client. */
 const flushDelayMs = 20;
 
-/** One thing to tell, with its text made at most once. */
+/** An event or chat frame, with its text serialized once. */
 export type Frame =
   | { event: AgentEvent; frame?: undefined; text: string }
   | { frame: ChatFrame; event?: undefined; text: string };
 
-/** Somebody who listens: a socket or a stream. */
+/** A receiver of frames: a socket or a stream. */
 export interface Subscriber {
-  /** Does it want to hear of every action as it is logged? */
+  /** Whether it wants every action as it is logged. */
   readonly wantsActions?: boolean;
-  receive(news: readonly Frame[]): void;
+  receive(frames: readonly Frame[]): void;
 }
 
 type PendingFrame = { event: AgentEvent; text: string } | { frame: ChatFrame };
 
-/** Everybody who listens to one agent. */
+/** Broadcasts what one agent records to its subscribers. */
 export class Broadcaster implements Listener {
   readonly #store: AgentStore;
   readonly #onFlush: () => void;
@@ -29,19 +29,19 @@ export class Broadcaster implements Listener {
   #pending: PendingFrame[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(store: AgentStore, onTold: () => void) {
+  constructor(store: AgentStore, onFlush: () => void) {
     this.#store = store;
-    this.#onFlush = onTold;
+    this.#onFlush = onFlush;
   }
 
-  /** What was gathered so far is told first: a newcomer starts from what is stored, and hears what comes after. */
-  subscribe(ear: Subscriber): void {
+  /** Flushes first: a new subscriber starts from what is stored and receives only what follows. */
+  subscribe(subscriber: Subscriber): void {
     this.flush();
-    this.#subscribers.add(ear);
+    this.#subscribers.add(subscriber);
   }
 
-  unsubscribe(ear: Subscriber): void {
-    this.#subscribers.delete(ear);
+  unsubscribe(subscriber: Subscriber): void {
+    this.#subscribers.delete(subscriber);
   }
 
   onRecorded(events: readonly RecordedEvent[]): void {
@@ -83,7 +83,7 @@ export class Broadcaster implements Listener {
       const frames = pending.map((item): Frame =>
         "event" in item ? item : { frame: item.frame, text: JSON.stringify(item.frame) },
       );
-      for (const ear of this.#subscribers) ear.receive(frames);
+      for (const subscriber of this.#subscribers) subscriber.receive(frames);
     }
     this.#onFlush();
   }
@@ -95,7 +95,7 @@ export class Broadcaster implements Listener {
     if (action) this.#pending.push({ frame: { type: "action", action } });
   }
 
-  // Words that follow words of the same message go out as one frame.
+  // Consecutive deltas of one message are merged into one frame.
   #addDelta(frame: Extract<ChatFrame, { type: "text_delta" | "reasoning" }>): void {
     const last = this.#pending.at(-1);
     if (last && "frame" in last && last.frame.type === frame.type && last.frame.messageId === frame.messageId) {

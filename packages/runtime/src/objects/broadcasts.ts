@@ -10,30 +10,32 @@ const maxEventsPerRead = 500;
 const maxReadChars = 256_000;
 
 /**
- * The log from a number on, and then as it grows. Whoever lags is not sent more than it reads: what it has not been
- * sent is read from the log when it is ready for it, so nothing piles up here. What calls show while they go on is in no
- * log: with `progress`, it is told to those who keep up.
+ * Streams the log from a sequence number on, and then as it grows. A lagging reader is not sent more than it reads: the
+ * rest is read from the log when it is ready, so nothing accumulates here. The progress of running calls is not logged;
+ * with `progress`, readers that keep up receive it.
  */
 export function followEvents(
   store: AgentStore,
-  audience: Broadcaster,
+  broadcaster: Broadcaster,
   after: number | undefined,
   progress: boolean,
 ): ReadableStream<Uint8Array> {
   let position = after ?? store.log.last;
   const stream = createEventStream(
-    (news, self) => {
+    (frames, self) => {
       if (self.isLagging()) return;
-      const fresh = news.filter(({ event, frame }) =>
+      const newFrames = frames.filter(({ event, frame }) =>
         event ? event.seq > position : progress && frame.type === "tool_progress",
       );
-      const events = fresh.flatMap(({ event }) => event ?? []);
+      const events = newFrames.flatMap(({ event }) => event ?? []);
       if (events.length > 0 ? events[0]?.seq !== position + 1 : position !== store.log.last) return;
-      if (fresh.length > 0)
-        self.send(fresh.map(({ event, frame, text }) => formatSse((event ?? frame).type, text, event?.seq)).join(""));
+      if (newFrames.length > 0)
+        self.send(
+          newFrames.map(({ event, frame, text }) => formatSse((event ?? frame).type, text, event?.seq)).join(""),
+        );
       position = events.at(-1)?.seq ?? position;
     },
-    (self) => audience.unsubscribe(self),
+    (self) => broadcaster.unsubscribe(self),
     (self) => {
       if (position >= store.log.last) return;
       const events = store.log.read(position, maxEventsPerRead, maxReadChars);
@@ -41,16 +43,16 @@ export function followEvents(
       position = events.at(-1)?.seq ?? position;
     },
   );
-  audience.subscribe(stream);
-  // A number and no data: whoever is cut off before the first event knows where to go on.
+  broadcaster.subscribe(stream);
+  // An id without data, so that a client disconnected before the first event knows where to resume.
   stream.send(`: welcome\nid: ${position}\n\n`);
   return stream.body;
 }
 
-/** One turn as it happens, and nothing else; whoever stops listening does not stop the turn. */
+/** Streams one turn as it happens. Canceling the stream does not stop the turn. */
 export function converse(
   store: AgentStore,
-  audience: Broadcaster,
+  broadcaster: Broadcaster,
   recorder: Recorder,
   agent: string,
   admit: () => Admission,
@@ -59,12 +61,12 @@ export function converse(
   let isOwnTurn = false;
   const send = (self: EventStream, event: JobEvent) => self.send(formatSse(event.type, JSON.stringify(event)));
 
-  const receive = (news: readonly Frame[], self: EventStream) => {
-    for (const { event, frame } of news) {
+  const receive = (frames: readonly Frame[], self: EventStream) => {
+    for (const { event, frame } of frames) {
       for (const update of toUpdates(event ?? frame)) {
         if (update.kind === "turn-started" || update.kind === "turn-resumed") isOwnTurn = update.runId === runId;
-        const said = isOwnTurn ? toJobEvent(update, agent) : undefined;
-        if (said) send(self, said);
+        const jobEvent = isOwnTurn ? toJobEvent(update, agent) : undefined;
+        if (jobEvent) send(self, jobEvent);
         if (update.kind !== "turn-ended" || update.runId !== runId) continue;
         send(self, createJobEnd(update.end.status, runId, agent, store));
         self.end();
@@ -73,8 +75,8 @@ export function converse(
     }
   };
 
-  const stream = createEventStream(receive, (self) => audience.unsubscribe(self));
-  audience.subscribe(stream);
+  const stream = createEventStream(receive, (self) => broadcaster.unsubscribe(self));
+  broadcaster.subscribe(stream);
   let admission: Admission;
   try {
     admission = admit();

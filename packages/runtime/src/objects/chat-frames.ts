@@ -10,9 +10,9 @@ import type { AgentStore } from "../store/agent-store.ts";
 
 const noFrames: readonly ChatFrame[] = [];
 
-/** An event in the words of the chat vocabulary. */
+/** Converts an event to chat frames. */
 export function toChatFrames(event: AgentEvent, store: AgentStore): readonly ChatFrame[] {
-  // Text is sent as the model says it, before it is stored.
+  // Text is sent as the model generates it, before it is stored.
   if (event.type === "model.delta") return noFrames;
   let frames = noFrames;
   for (const update of eventToUpdates(event)) {
@@ -27,8 +27,8 @@ function toUpdateFrames(update: ConversationUpdate, event: AgentEvent, store: Ag
     case "request": {
       const { runId, key, position } = update;
       const timestamp = Date.parse(event.ts);
-      const messages = update.messages.map((said): Message => ({
-        ...said,
+      const messages = update.messages.map((message): Message => ({
+        ...message,
         status: "pending",
         timestamp,
         runId,
@@ -61,6 +61,10 @@ function toUpdateFrames(update: ConversationUpdate, event: AgentEvent, store: Ag
     }
     case "note":
       return update.note.kind === "middleware" ? [{ type: "warning", warning: formatNote(update.note) }] : noFrames;
+    case "agent-stopped":
+      return [{ type: "status", status: "stopped" }];
+    case "agent-resumed":
+      return [{ type: "status", status: "idle" }];
     case "cleared":
       return [{ type: "history", messages: [] }];
     default:
@@ -96,17 +100,19 @@ function toEndFrames({ runId, end }: Update<"turn-ended">, store: AgentStore): C
       { type: "status", status: "idle" },
     ];
   }
-  // What was said so far, or what was asked for and never begun.
-  const left = store.messages.listByTurn(runId).filter(({ status }) => status === "cancelled");
+  // The partial response, or requests that were never started.
+  const cancelled = store.messages.listByTurn(runId).filter(({ status }) => status === "cancelled");
   return [
-    ...left.map((message) => ({ type: "message-complete", message }) as const),
+    ...cancelled.map((message) => ({ type: "message-complete", message }) as const),
     { type: "task-canceled", taskId: runId },
-    // It may have been one that waited while another runs on.
-    ...(store.turns.getRunning() ? [] : [{ type: "status", status: "idle" } as const]),
+    // A queued turn may be canceled while another one is running.
+    ...(store.turns.getRunning() || store.facts.getStoppedBy() !== undefined
+      ? []
+      : [{ type: "status", status: "idle" } as const]),
   ];
 }
 
-/** The answer to whoever said something, and the news of it for everybody else. */
+/** Confirms a message to its sender, and announces it to all other clients. */
 export function createQueuedFrame(id: string, taskId: string, position: number, messages: Message[]): ChatFrame {
   return { type: "task-queued", id, taskId, position, messages };
 }

@@ -9,13 +9,14 @@ import {
   type EventQuery,
   fail,
   type Invoke,
+  type LifecycleResponse,
   type Message,
   type MessageQuery,
   type Outcome,
   type Run,
   type Sender,
   type BudgetStatus,
-  type ToolReport,
+  type ToolCallResolution,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import { toRun } from "../store/turns.ts";
@@ -23,7 +24,7 @@ import { createInput } from "../turn/admission/input.ts";
 import { listAgentBudgetStatuses } from "../turn/budget/turn-budget.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 import { converse, followEvents } from "./broadcasts.ts";
-import { createExport, createUsage, readState } from "./snapshot.ts";
+import { createExport, createStatus, createUsage, readState } from "./snapshot.ts";
 
 /** Sends messages to an agent and reads its conversation, log and usage. */
 export class ConversationApi extends RpcTarget {
@@ -42,29 +43,41 @@ export class ConversationApi extends RpcTarget {
 
   async converse(invoke: Invoke, from: Sender, name: string): Promise<ReadableStream<Uint8Array>> {
     const agent = await this.#open();
-    const { store, audience, recorder, queue, blobs } = agent;
+    const { store, broadcaster, recorder, queue, blobs } = agent;
     await checkProps(agent, invoke);
-    // Listening begins before the turn does, or its first words would be missed.
+    // Subscribes before the turn starts, or its first text would be missed.
     const input = await createInput(invoke, from, blobs);
-    return converse(store, audience, recorder, name, () => queue.admit(input));
+    return converse(store, broadcaster, recorder, name, () => queue.admit(input));
   }
 
-  /** The result of a tool call that was deferred. */
-  async resolveToolCall(result: ToolReport): Promise<Run> {
+  /** Submits the result of a deferred tool call. */
+  async resolveToolCall(result: ToolCallResolution): Promise<Run> {
     return (await this.#open()).queue.resolveToolCall(result);
   }
 
   async cancel(runId?: string): Promise<{ runId?: string; status: Run["status"] }> {
     const { queue } = await this.#open();
     const turn = queue.cancel(runId, "canceled");
-    if (!turn && runId) throw fail("not_found", "There is no such turn.");
+    if (!turn && runId) throw fail("not_found", "Turn not found.");
     return turn ? { runId: turn.id, status: toRun(turn).status } : { status: "idle" };
   }
 
-  /** Returns when the turn is over. */
+  async stop(by: string): Promise<LifecycleResponse> {
+    const { queue, store, name } = await this.#open();
+    queue.stop(by);
+    return toLifecycleResponse(createStatus(store, name));
+  }
+
+  async start(by: string): Promise<LifecycleResponse> {
+    const { queue, store, name } = await this.#open();
+    queue.start(by);
+    return toLifecycleResponse(createStatus(store, name));
+  }
+
+  /** Waits until the turn is over. */
   async waitForOutcome(runId: string): Promise<Outcome> {
     const { store, queue } = await this.#open();
-    if (!store.turns.get(runId)) throw fail("not_found", "There is no such turn.");
+    if (!store.turns.get(runId)) throw fail("not_found", "Turn not found.");
     return queue.waitForOutcome(runId);
   }
 
@@ -80,8 +93,8 @@ export class ConversationApi extends RpcTarget {
   }
 
   async followEvents(after: number | undefined, progress: boolean): Promise<ReadableStream<Uint8Array>> {
-    const { store, audience } = await this.#open();
-    return followEvents(store, audience, after, progress);
+    const { store, broadcaster } = await this.#open();
+    return followEvents(store, broadcaster, after, progress);
   }
 
   async listMessages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
@@ -89,11 +102,11 @@ export class ConversationApi extends RpcTarget {
   }
 
   async clear(by: string): Promise<void> {
-    const { store, audience, queue, resolver, features } = await this.#open();
+    const { store, broadcaster, queue, resolver, features } = await this.#open();
     if (queue.isBusy || store.turns.getPaused()) {
-      throw fail("conflict", "A turn is running. Cancel it first, or wait until it is over.");
+      throw fail("conflict", "A turn is running. Cancel it, or wait until it is over.");
     }
-    audience.onRecorded(store.clear(by));
+    broadcaster.onRecorded(store.clear(by));
     resolver.resetDriver();
     for (const feature of features) feature.clear?.();
   }
@@ -109,7 +122,7 @@ export class ConversationApi extends RpcTarget {
     return { ...createUsage(store, days), budget: [...listAgentBudgetStatuses(store, budget), ...shared] };
   }
 
-  /** An `AgentExport` as text: what a call between objects may carry as a value is limited. */
+  /** Returns an `AgentExport` as text, because RPC values are limited in size. */
   async export(): Promise<ReadableStream<Uint8Array>> {
     return new Blob([JSON.stringify(createExport(await this.#open()))]).stream();
   }
@@ -124,4 +137,8 @@ export class ConversationApi extends RpcTarget {
 
 async function checkProps({ resolver, registration }: AgentParts, { props }: Invoke): Promise<void> {
   if (props) await resolver.check(registration.get(), parseProps(props));
+}
+
+function toLifecycleResponse({ status, queued }: LifecycleResponse): LifecycleResponse {
+  return { status, queued };
 }

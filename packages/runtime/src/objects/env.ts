@@ -10,8 +10,8 @@ import type { User } from "./user.ts";
 type Call = (...input: never[]) => Promise<unknown>;
 
 /**
- * A namespace of objects whose stubs look like the objects' own asynchronous methods and the APIs of their features.
- * What crosses is plain data; the platform's mapped types give up on our schemas' open records.
+ * A namespace whose stubs have the asynchronous methods of the objects and the APIs of their features. Only plain data
+ * is passed; the platform's mapped types fail on the open records of our schemas.
  */
 interface ObjectNamespace<T> {
   getByName(
@@ -19,14 +19,14 @@ interface ObjectNamespace<T> {
   ): { [K in keyof T as T[K] extends Call | RpcTarget ? K : never]: T[K] } & Pick<Fetcher, "fetch">;
 }
 
-/** What the Worker is bound to. Binding names of objects are their class names, as the Agents SDK expects. */
+/** The Worker's bindings. Objects are bound under their class names, as the Agents SDK expects. */
 export interface Env extends ModelEnv, OutboundEnv, SandboxEnv {
   Think: ObjectNamespace<Think>;
   Agency: ObjectNamespace<Agency>;
   User: ObjectNamespace<User>;
-  /** The page's files: a disk service here, static assets on Cloudflare. */
+  /** The page's files: a disk service locally, static assets on Cloudflare. */
   ASSETS: Fetcher;
-  /** Big values: a disk service here, a bucket on Cloudflare. */
+  /** Large values: a disk service locally, a bucket on Cloudflare. */
   BLOBS: Fetcher;
   BUCKET?: R2Bucket;
   VERSION: string;
@@ -36,11 +36,11 @@ export interface Env extends ModelEnv, OutboundEnv, SandboxEnv {
   COOKIE_NAME: string;
   ALLOWED_HOSTS: string[];
   ALLOWED_ORIGINS: string[];
-  /** Names of the model providers that have a key or an address. */
+  /** Names of the model providers that have a key or a base URL. */
   PROVIDERS: string[];
-  /** Absent where no daemon made them; then the defaults hold. */
+  /** Set by the daemon; the defaults apply if absent. */
   TURN_LIMITS?: TurnLimits;
   WORKSPACE_LIMITS?: WorkspaceLimits;
-  /** This start of main, and how the one before it ended. */
+  /** Identifies this start of main, and says how the previous one ended. */
   BOOT?: Boot;
 }

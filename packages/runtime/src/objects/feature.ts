@@ -2,15 +2,15 @@ import type { AgentExport, AgentState } from "@thinkery/sdk";
 import type { Connection } from "agents";
 
 /**
- * One capability of an agent. Its tables are in `store/schema`, its routes in `http/routes`, and what other objects may
- * ask of it is an `RpcTarget` beside it. `assembleAgent` puts it together with the others.
+ * One feature of an agent. Its tables are in `store/schema`, its routes in `http/routes`, and its API for other objects
+ * is an `RpcTarget` in this folder. `assembleAgent` creates all features.
  */
 export interface AgentFeature {
-  /** Runs after each wake, before anything is asked of the agent. */
+  /** Runs after each wake, before the agent handles anything. */
   wake?(connections: readonly Connection[]): void;
-  /** Ends what it is doing: the agent is about to be erased. */
+  /** Stops all activity, because the agent is about to be erased. */
   halt?(): void;
-  /** The conversation was cleared. */
+  /** Called when the conversation is cleared. */
   clear?(): void;
   /** Returns what it adds to the agent's state. */
   state?(): Partial<AgentState>;

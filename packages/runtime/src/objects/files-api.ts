@@ -37,13 +37,13 @@ interface ReadOptions {
 export interface FileReadResult {
   file: FileInfo;
   body?: Transfer;
-  /** What of it the body is, if not all; no byte of it was asked for where it is outside. */
+  /** The range in `body` if it is partial; “outside” if the requested range contains no bytes of the file. */
   part?: ByteSpan | "outside";
-  /** The asker has it already. */
+  /** The client has this content already. */
   isKnown?: boolean;
 }
 
-/** The workspace as users' requests read and change it. Every change is one version, with its user as the origin. */
+/** The workspace API for users' requests. Every change is one version, with the user as its origin. */
 export class FilesApi extends RpcTarget {
   readonly #open: () => Promise<Workspace>;
 
@@ -57,44 +57,44 @@ export class FilesApi extends RpcTarget {
     return workspace.list(query);
   }
 
-  /** A file, and what is in it or in a part of it, unless the asker knows that already or only wants to hear of it. */
+  /** Reads a file or a range of it; without content if the client has it already or only wants metadata. */
   async read(path: string, at: VersionRef, { condition = {}, range, only }: ReadOptions = {}): Promise<FileReadResult> {
     const workspace = await this.#open();
-    const place = parseFilePath(path);
-    const file = workspace.stat(place, at);
-    if (!file) throw createMissingError(workspace, place, at);
+    const filePath = parseFilePath(path);
+    const file = workspace.stat(filePath, at);
+    if (!file) throw createMissingError(workspace, filePath, at);
     const { match, noneMatch } = condition;
-    if (match !== undefined && !isOneOf(file, match)) throw createPreconditionError(place, file, { match });
+    if (match !== undefined && !isOneOf(file, match)) throw createPreconditionError(filePath, file, { match });
     if (noneMatch !== undefined && isOneOf(file, noneMatch)) return { file, isKnown: true };
     if (only === "info") return { file };
     const isPart = range !== undefined && (range.of === undefined || range.of === file.hash);
     const part = isPart ? resolveRange(range, file.size) : { from: 0, to: file.size };
     if (!part) return { file, part: "outside" };
-    // It was there a moment ago, and what is read of it is what it is now.
-    const bytes = (await workspace.readFile(place, at)) ?? new Uint8Array();
+    // The content was stat'ed above, so it is only missing if it was deleted in the meantime.
+    const bytes = (await workspace.readFile(filePath, at)) ?? new Uint8Array();
     return { file, body: toTransfer(bytes.subarray(part.from, part.to)), ...(isPart ? { part } : {}) };
   }
 
   async write(
     path: string,
-    cargo: Transfer,
+    transfer: Transfer,
     { branch, ...condition }: OnBranch & Condition,
     user: string,
   ): Promise<{ file: FileInfo; created: boolean }> {
     const workspace = await this.#open();
-    const place = parseFilePath(path);
-    const bytes = await readTransfer(cargo);
-    const content = await workspace.store(bytes, place);
-    // From here to the commit nobody else gets a word in.
-    const before = workspace.stat(place, { branch });
-    // What is already as it should be was probably written by the same request, whose answer got lost.
-    const isDone =
+    const filePath = parseFilePath(path);
+    const bytes = await readTransfer(transfer);
+    const content = await workspace.store(bytes, filePath);
+    // Synchronous from here to the commit, so nothing can change in between.
+    const before = workspace.stat(filePath, { branch });
+    // Equal content was probably written by the same request, whose response got lost.
+    const isWritten =
       condition.noneMatch === undefined &&
       before !== undefined &&
-      isSameContent(workspace.getContent(place, { branch }), content);
-    if (!isDone && !isMet(before, condition)) throw createPreconditionError(place, before, condition);
-    commit(workspace, [{ write: place, content }], user, branch);
-    return { file: workspace.stat(place, { branch }) as FileInfo, created: before === undefined };
+      isSameContent(workspace.getContent(filePath, { branch }), content);
+    if (!isWritten && !isMet(before, condition)) throw createPreconditionError(filePath, before, condition);
+    commit(workspace, [{ write: filePath, content }], user, branch);
+    return { file: workspace.stat(filePath, { branch }) as FileInfo, created: before === undefined };
   }
 
   async edit({ edits, base }: FileEdits, { branch }: OnBranch, user: string): Promise<CommitResponse> {
@@ -111,29 +111,29 @@ export class FilesApi extends RpcTarget {
     user: string,
   ): Promise<void> {
     const workspace = await this.#open();
-    const place = parseFilePath(path);
-    const file = workspace.stat(place, { branch });
-    if (!isMet(file, condition)) throw createPreconditionError(place, file, condition);
-    if (!file && !(recursive && isFolder(workspace, place, { branch })))
-      throw createMissingError(workspace, place, { branch }, "delete it with `recursive`");
-    commit(workspace, [{ delete: place }], user, branch);
+    const filePath = parseFilePath(path);
+    const file = workspace.stat(filePath, { branch });
+    if (!isMet(file, condition)) throw createPreconditionError(filePath, file, condition);
+    if (!file && !(recursive && isFolder(workspace, filePath, { branch })))
+      throw createMissingError(workspace, filePath, { branch }, "Delete it with `recursive`");
+    commit(workspace, [{ delete: filePath }], user, branch);
   }
 
   async readArchive({ under, ...query }: ArchiveQuery): Promise<ReadableStream<Uint8Array>> {
     const workspace = await this.#open();
     const folder = under === undefined ? undefined : parseFolderPath(under);
     if (folder && !isFolder(workspace, folder, query))
-      throw fail("not_found", `There is no folder “${folder}” in the workspace.`);
+      throw fail("not_found", `Folder “${folder}” not found in the workspace.`);
     return createArchive(workspace, { ...query, ...(folder ? { under: folder } : {}) });
   }
 
   async writeArchive(
-    cargo: Transfer,
+    transfer: Transfer,
     { branch, replace }: OnBranch & { replace: boolean },
     user: string,
   ): Promise<CommitResponse> {
     const workspace = await this.#open();
-    const edits = await readArchiveEdits(workspace, await readTransfer(cargo), { branch, replace });
+    const edits = await readArchiveEdits(workspace, await readTransfer(transfer), { branch, replace });
     return toEditResult(commit(workspace, edits, user, branch));
   }
 
@@ -147,9 +147,9 @@ export class FilesApi extends RpcTarget {
     return workspace.diff(id, path);
   }
 
-  async revert(order: Revert, user: string): Promise<MergeResponse> {
+  async revert(request: Revert, user: string): Promise<MergeResponse> {
     const workspace = await this.#open();
-    return workspace.revert(order, toOrigin(user));
+    return workspace.revert(request, toOrigin(user));
   }
 
   async listBranches(): Promise<Branch[]> {
@@ -157,9 +157,9 @@ export class FilesApi extends RpcTarget {
     return workspace.listBranches();
   }
 
-  async createBranch(order: NewBranch, user: string): Promise<Branch> {
+  async createBranch(request: NewBranch, user: string): Promise<Branch> {
     const workspace = await this.#open();
-    return workspace.createBranch(order, toOrigin(user));
+    return workspace.createBranch(request, toOrigin(user));
   }
 
   async removeBranch(name: string, user: string): Promise<void> {
@@ -167,9 +167,9 @@ export class FilesApi extends RpcTarget {
     workspace.removeBranch(name, toOrigin(user));
   }
 
-  async mergeBranch(name: string, order: Merge, user: string): Promise<MergeResponse> {
+  async mergeBranch(name: string, request: Merge, user: string): Promise<MergeResponse> {
     const workspace = await this.#open();
-    return workspace.merge(name, order, toOrigin(user));
+    return workspace.merge(name, request, toOrigin(user));
   }
 }
 
@@ -198,12 +198,12 @@ function createMissingError(
   workspace: Workspace,
   path: string,
   at: VersionRef,
-  advice = `list it with \`?under=${encodeURIComponent(path)}\``,
+  advice = `List it with \`?under=${encodeURIComponent(path)}\``,
 ): Error {
-  if (isFolder(workspace, path, at)) return fail("bad_request", `“${path}” is a folder; ${advice}.`);
+  if (isFolder(workspace, path, at)) return fail("bad_request", `“${path}” is a folder. ${advice}.`);
   return fail(
     "not_found",
-    `There is no file “${path}” in the workspace${at.version === undefined ? "" : ` as of version ${at.version}`}.`,
+    `File “${path}” not found in the workspace${at.version === undefined ? "" : ` at version ${at.version}`}.`,
   );
 }
 
@@ -213,8 +213,8 @@ function toEditResult(version: Version | undefined, overlaps: CommitResponse["ov
   return { ...(version ? { version } : {}), overlaps };
 }
 
-/** Half a character could not be written to a disk and read back. */
+/** Rejects lone surrogates, which would not survive a round trip to disk. */
 function checkWellFormed(text: string, path: string): string {
   if (text.isWellFormed()) return text;
-  throw fail("bad_request", `What should be written to “${path}” is not well-formed text; send it as base64.`);
+  throw fail("bad_request", `The content for “${path}” is not well-formed text. Send it as base64.`);
 }

@@ -15,7 +15,7 @@ interface FilesOptions {
   record(event: NewEvent): void;
 }
 
-/** An agent's workspace, and everybody who edits it live. */
+/** An agent's workspace, and the clients that edit it live. */
 export class FilesFeature implements AgentFeature {
   readonly workspace: Workspace;
   readonly port: LocalWorkspace;
@@ -31,7 +31,7 @@ export class FilesFeature implements AgentFeature {
     this.live.restore(connections.filter((connection) => this.live.has(connection)));
   }
 
-  /** The model has forgotten what it saw of the files. */
+  /** After a clear, the model no longer knows the files it has seen. */
   clear(): void {
     this.workspace.seen.clear();
   }

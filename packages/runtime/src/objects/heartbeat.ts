@@ -1,16 +1,16 @@
 interface HeartbeatOptions {
   seconds: number;
-  /** Has `beat` come back after so many seconds, even if this memory is lost meanwhile. */
+  /** Schedules `beat`, even if memory is lost in the meantime. */
   schedule(seconds: number, beat: number): Promise<unknown>;
 }
 
 /**
- * The beats of an agent that is at work: whoever hears one takes up what a crash left open. They are numbered, because
- * the SDK would take the beat that is just being run for the next one.
+ * Periodic wake-ups of a working agent, which resume what a crash interrupted. Beats are numbered, because the SDK
+ * would otherwise mistake the beat that is currently running for the next one.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  /** The beat that is due next, while there are any. */
+  /** The next beat, while the heartbeat is running. */
   #next: number | undefined;
 
   constructor(options: HeartbeatOptions) {
@@ -23,14 +23,14 @@ export class Heartbeat {
     void this.arm();
   }
 
-  /** Answers whether this beat is to be heard: a second chain of them, begun after a crash, ends here. */
+  /** Returns whether to handle this beat. Ends a second chain of beats, started after a crash. */
   take(beat: number): boolean {
     if (this.#next !== undefined && this.#next !== beat) return false;
     this.#next = beat + 1;
     return true;
   }
 
-  /** After the first, agents that began together beat apart. */
+  /** Adds jitter after the first beat, so that agents that started together do not beat together. */
   async arm(): Promise<void> {
     const { seconds, schedule } = this.#options;
     const beat = this.#next ?? 0;

@@ -6,12 +6,12 @@ import { createStatus } from "./snapshot.ts";
 import type { Socket } from "./socket.ts";
 
 const maxMessages = 50;
-/** A conversation of long messages is shown as far as this goes; older ones are had by the page. */
+/** Limits the history of conversations with long messages; older ones are fetched page by page. */
 const maxHistoryChars = 1_000_000;
 const maxEventsPerBatch = 500;
 const maxBatchChars = 256_000;
 
-/** What a client is told when it connects: what it missed, how things stand, and what is being said right now. */
+/** Sends a new client the events it missed, the current state, and the message being generated. */
 export function sendInitialFrames(
   socket: Socket,
   store: AgentStore,

@@ -1,7 +1,7 @@
 import type { ConversationUpdate, JobEvent, TurnEnd } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 
-/** What `/run` tells of an update, if anything. How the turn ends is in `createJobEnd`. */
+/** Converts an update to an event of `/run`, if it has one. The end of a turn is converted by `createJobEnd`. */
 export function toJobEvent(update: ConversationUpdate, agent: string): JobEvent | undefined {
   switch (update.kind) {
     case "draft-text":
@@ -28,7 +28,7 @@ export function toJobEvent(update: ConversationUpdate, agent: string): JobEvent 
   }
 }
 
-/** The last event of a turn. */
+/** Creates the last event of a turn. */
 export function createJobEnd(status: TurnEnd["status"], runId: string, agent: string, store: AgentStore): JobEvent {
   if (status === "canceled") return { type: "done", agent, runId, status, content: store.messages.getLastText(runId) };
   const turn = store.turns.get(runId);

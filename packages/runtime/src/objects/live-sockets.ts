@@ -7,28 +7,30 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 const maxSockets = 200;
-/** Whoever has been sent this much without a word is asked for one, and cut off when there is none until so much more. */
-const askAfterBytes = 1024 * 1024;
+/**
+ * A client that has been sent this much without sending anything is queried; at `maxUnreadBytes` it is disconnected.
+ */
+const queryAfterBytes = 1024 * 1024;
 const maxUnreadBytes = 8 * 1024 * 1024;
 
 const megabyte = 1024 * 1024;
 
-/** What is known of an editor's socket, also after the object slept. */
+/** The state of an editor's socket, which survives hibernation. */
 interface LiveSocketState {
   live: string;
   user: string;
   mayWrite: boolean;
   clients: readonly number[];
-  /** What it still says is not heard any more. */
+  /** Further messages are ignored. */
   closed?: boolean;
 }
 
-/** Is this request for the live document? Only our own routes can say so. */
+/** Whether a request is for the live document. Only our own routes can set this header. */
 export function isLive(request: Request): boolean {
   return request.headers.get("x-thinkery-yjs") === "1";
 }
 
-/** The sockets of everybody who edits an agent's files live, each in the room of its branch. */
+/** The sockets that edit an agent's files live, each in the room of its branch. */
 export class LiveSockets {
   readonly #workspace: Workspace;
   readonly #storage: DurableObjectStorage;
@@ -39,7 +41,7 @@ export class LiveSockets {
     this.#workspace = workspace;
     this.#storage = storage;
     workspace.subscribe((commit) => {
-      // Version 0 says that a branch was removed.
+      // Version 0 means that the branch was removed.
       if (commit.version !== 0) return this.#rooms.get(commit.branch)?.applyCommit(commit);
       this.#getRoom(commit.branch).dissolve(`The branch “${commit.branch}” was removed.`);
       this.#rooms.delete(commit.branch);
@@ -48,19 +50,20 @@ export class LiveSockets {
 
   connect(connection: Connection, request: Request): void {
     const scopes = (request.headers.get("x-thinkery-scopes") ?? "").split(",");
-    const facts: LiveSocketState = {
+    const state: LiveSocketState = {
       live: new URL(request.url).searchParams.get("branch") ?? mainBranch,
       user: request.headers.get("x-thinkery-user") ?? "",
       mayWrite: scopes.includes("chat") || scopes.includes("admin"),
       clients: [],
     };
-    connection.setState(facts);
-    const socket = this.#add(connection, facts);
-    if (this.#sockets.size > maxSockets) socket.close(1013, "Too many are connected to these files. Try again later.");
-    else this.#getRoom(facts.live).join(socket);
+    connection.setState(state);
+    const socket = this.#add(connection, state);
+    if (this.#sockets.size > maxSockets)
+      socket.close(1013, "Too many clients are editing these files. Try again later.");
+    else this.#getRoom(state.live).join(socket);
   }
 
-  /** Those that stayed open while the object slept. */
+  /** Restores sockets that stayed open while the object hibernated. */
   restore(connections: Iterable<Connection>): void {
     for (const connection of connections) if (!isClosed(connection)) this.#getSocket(connection);
   }
@@ -86,23 +89,23 @@ export class LiveSockets {
   }
 
   #getSocket(connection: Connection): LiveSocket {
-    const known = this.#sockets.get(connection.id);
-    if (known) return known;
+    const existing = this.#sockets.get(connection.id);
+    if (existing) return existing;
     const socket = this.#add(connection, connection.state as LiveSocketState);
     this.#getRoom(socket.branch).restore(socket);
     return socket;
   }
 
-  #add(connection: Connection, facts: LiveSocketState): LiveSocket {
-    // Once whoever closes it is done with what they were about.
-    const socket = new LiveSocket(connection, facts, () => queueMicrotask(() => this.disconnect(connection)));
+  #add(connection: Connection, state: LiveSocketState): LiveSocket {
+    // Deferred, so that the code that closes it can finish first.
+    const socket = new LiveSocket(connection, state, () => queueMicrotask(() => this.disconnect(connection)));
     this.#sockets.set(connection.id, socket);
     return socket;
   }
 
   #getRoom(branch: string): Room {
-    const known = this.#rooms.get(branch);
-    if (known) return known;
+    const existing = this.#rooms.get(branch);
+    if (existing) return existing;
     const room = new Room({ branch, files: this.#workspace, store: new LiveStore(this.#storage, branch) });
     this.#rooms.set(branch, room);
     return room;
@@ -115,19 +118,19 @@ class LiveSocket implements Peer {
   readonly #connection: Connection;
   readonly #onClose: () => void;
   readonly #limiters = {
-    ask: new RateLimiter(64 * megabyte, megabyte),
-    show: new RateLimiter(megabyte / 4, megabyte / 16),
+    request: new RateLimiter(64 * megabyte, megabyte),
+    presence: new RateLimiter(megabyte / 4, megabyte / 16),
   };
   #state: LiveSocketState;
   #unreadBytes = 0;
-  #hasAsked = false;
+  #isQueried = false;
   #isClosed = false;
-  heardAt = Date.now();
+  lastSeenAt = Date.now();
 
-  constructor(connection: Connection, facts: LiveSocketState, gone: () => void) {
+  constructor(connection: Connection, state: LiveSocketState, onClose: () => void) {
     this.#connection = connection;
-    this.#onClose = gone;
-    this.#state = facts;
+    this.#onClose = onClose;
+    this.#state = state;
   }
 
   get branch(): string {
@@ -146,32 +149,32 @@ class LiveSocket implements Peer {
     return this.#state.clients;
   }
 
-  speakFor(clients: readonly number[]): void {
+  setClients(clients: readonly number[]): void {
     this.#state = { ...this.#state, clients };
     this.#connection.setState(this.#state);
   }
 
-  hasAllowance(what: "ask" | "show", bytes: number): boolean {
-    return this.#limiters[what].take(bytes);
+  takeAllowance(kind: "request" | "presence", bytes: number): boolean {
+    return this.#limiters[kind].take(bytes);
   }
 
-  /** Any word shows that they read. */
+  /** Any message shows that the client is reading. */
   noteActivity(): void {
-    this.heardAt = Date.now();
+    this.lastSeenAt = Date.now();
     this.#unreadBytes = 0;
-    this.#hasAsked = false;
+    this.#isQueried = false;
   }
 
-  send(frame: Uint8Array, asked = false): void {
+  send(frame: Uint8Array, isRequested = false): void {
     if (this.#isClosed) return;
-    if (asked) return this.#send(frame);
-    // One frame that is larger than all that may wait has to get through nevertheless.
+    if (isRequested) return this.#send(frame);
+    // A single frame larger than the limit must still get through.
     if (this.#unreadBytes > 0 && this.#unreadBytes + frame.length > maxUnreadBytes)
-      return this.close(1013, "You are not reading. Connect again to go on.");
+      return this.close(1013, "The client is not reading. Reconnect to continue.");
     this.#unreadBytes += frame.length;
     this.#send(frame);
-    if (this.#hasAsked || this.#unreadBytes < askAfterBytes) return;
-    this.#hasAsked = true;
+    if (this.#isQueried || this.#unreadBytes < queryAfterBytes) return;
+    this.#isQueried = true;
     this.#send(presenceQueryFrame);
   }
 
@@ -179,13 +182,13 @@ class LiveSocket implements Peer {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#connection.setState({ ...this.#state, closed: true });
-    // Not before its handshake is over: workerd would then leave the client waiting for the end of the connection.
+    // Not before the handshake is over: workerd would leave the client waiting for the end of the connection.
     setTimeout(() => this.#connection.close(code, reason), 0);
     this.#onClose();
   }
 
   #send(frame: Uint8Array): void {
-    // A socket that is just closing throws; its close event follows.
+    // A closing socket throws; its close event follows.
     try {
       this.#connection.send(frame);
     } catch {

@@ -1,17 +1,17 @@
-/** So much at once, and so much more every second. */
+/** A token bucket. */
 export class RateLimiter {
   readonly #max: number;
   readonly #perSecond: number;
   #available: number;
   #updatedAt = Date.now();
 
-  constructor(most: number, perSecond: number) {
-    this.#max = most;
+  constructor(max: number, perSecond: number) {
+    this.#max = max;
     this.#perSecond = perSecond;
-    this.#available = most;
+    this.#available = max;
   }
 
-  /** What is larger than all there can be is let through when nothing was taken before it. */
+  /** Returns whether the amount is allowed. An amount larger than the bucket passes if the bucket is full. */
   take(amount: number): boolean {
     const now = Date.now();
     this.#available = Math.min(this.#max, this.#available + ((now - this.#updatedAt) / 1000) * this.#perSecond);

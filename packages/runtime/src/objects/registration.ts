@@ -5,7 +5,7 @@ export interface RegisteredAgent {
   props: Props;
 }
 
-/** What the agent was told about itself when it was created: by its agency, or by the agent that it works for. */
+/** The agent's record, stored when it was created by its agency or by its parent agent. */
 export class Registration {
   readonly #sql: SqlStorage;
   #cached: RegisteredAgent | undefined;
@@ -14,7 +14,7 @@ export class Registration {
     this.#sql = sql;
   }
 
-  /** Throws if there is no such agent: merely naming an object creates one. */
+  /** Throws if the agent was never created: merely naming an object creates the object. */
   get(): RegisteredAgent {
     return (this.#cached ??= this.#read());
   }
@@ -26,7 +26,7 @@ export class Registration {
 
   #read(): RegisteredAgent {
     const [row] = this.#sql.exec<{ agent: string; props: string | null }>("SELECT * FROM registration").toArray();
-    if (!row) throw fail("not_found", "There is no such agent.");
+    if (!row) throw fail("not_found", "Agent not found.");
     return { agent: JSON.parse(row.agent) as AgentInfo, props: row.props ? (JSON.parse(row.props) as Props) : {} };
   }
 }

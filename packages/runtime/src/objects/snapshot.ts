@@ -4,7 +4,7 @@ import { listChatMessages } from "../store/chat-messages.ts";
 import { getFirstDay, summarizeUsage } from "../store/usage.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 
-/** Creates what clients of the Agents SDK's protocol see of an agent. */
+/** Creates the agent's state for clients of the Agents SDK's protocol. */
 export function createStatus(store: AgentStore, agent: string): AgentStatus {
   const run = store.turns.getRun(agent);
   const title = store.facts.getTitle();
@@ -19,6 +19,7 @@ export function createStatus(store: AgentStore, agent: string): AgentStatus {
 }
 
 function getActivity(store: AgentStore, run: Run): AgentStatus["status"] {
+  if (store.facts.getStoppedBy() !== undefined) return "stopped";
   if (run.status === "paused") return "waiting";
   if (run.status !== "running") return "idle";
   return store.messages.listUnansweredCalls(run.runId).length > 0 ? "executing" : "thinking";
@@ -36,14 +37,14 @@ export async function readState({
   const { tools, added } = await resolver.preview(registered);
   const title = store.facts.getTitle();
   const run = store.turns.getRun(name);
-  // What it thought with last, where nobody chose.
+  // If no model is set, the one it used last.
   const model = agent.model ?? store.turns.get(run.runId)?.model;
-  // What middleware adds cannot take the place of what is ours, even where we have nothing to say.
-  const { title: _, model: __, context: ___, ...more } = added;
+  // Middleware cannot override our fields, even if we do not set them.
+  const { title: _, model: __, context: ___, ...custom } = added;
   const context = store.getContext();
   return {
     state: {
-      ...more,
+      ...custom,
       ...Object.assign({}, ...features.map((feature) => feature.state?.())),
       messages: listChatMessages(store),
       tools: tools.definitions().map((tool) => ({ ...tool })),
@@ -56,6 +57,7 @@ export async function readState({
       },
       threadId: name,
       agentType: agent.blueprint,
+      status: getActivity(store, run),
       ...(model ? { model } : {}),
       todos: store.facts.getTodos(),
       ...(title ? { title } : {}),
@@ -76,7 +78,7 @@ export function createUsage({ spending, turns, messages, log }: AgentStore, days
 
 export function createExport({ store, registration, features, name }: AgentParts): AgentExport {
   const title = store.facts.getTitle();
-  const all = Number.MAX_SAFE_INTEGER;
+  const noLimit = Number.MAX_SAFE_INTEGER;
   return {
     format: "thinkery-agent",
     version: 1,
@@ -85,9 +87,9 @@ export function createExport({ store, registration, features, name }: AgentParts
     todos: store.facts.getTodos(),
     ...Object.assign({}, ...features.map((feature) => feature.export?.())),
     run: store.turns.getRun(name),
-    messages: store.messages.page({ limit: all - 1 }, all).messages,
-    events: store.log.read(0, all, all),
-    actions: store.actions.page({ limit: all - 1 }).actions,
+    messages: store.messages.page({ limit: noLimit - 1 }, noLimit).messages,
+    events: store.log.read(0, noLimit, noLimit),
+    actions: store.actions.page({ limit: noLimit - 1 }).actions,
     usage: createUsage(store),
   };
 }

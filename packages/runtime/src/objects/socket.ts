@@ -1,15 +1,15 @@
 import type { Connection } from "agents";
 import type { Subscriber, Frame } from "./broadcaster.ts";
 
-/** A client that has been sent this much without a word from it is cut off: nothing is buffered for ever. */
+/** A client that has been sent this much without sending anything is disconnected, so that buffers stay bounded. */
 const maxUnreadBytes = 8 * 1024 * 1024;
 
-/** What is known of a client's socket, also after the object slept. */
+/** The state of a client's socket, which survives hibernation. */
 export interface SocketState {
   only?: "chat" | "events";
   batch: boolean;
   actions: boolean;
-  /** It speaks the Agents SDK's protocol and is sent its state. */
+  /** The client speaks the Agents SDK's protocol and receives its state. */
   protocol: boolean;
   user: string;
   scopes: string[];
@@ -28,31 +28,31 @@ export function readSocketState(request: Request): SocketState {
   };
 }
 
-/** A client's socket as somebody who listens. */
+/** A client's socket as a subscriber. */
 export class Socket implements Subscriber {
   readonly #connection: Connection;
   readonly state: SocketState;
   #unreadBytes = 0;
   #isClosed = false;
 
-  constructor(connection: Connection, facts: SocketState) {
+  constructor(connection: Connection, state: SocketState) {
     this.#connection = connection;
-    this.state = facts;
+    this.state = state;
   }
 
   get wantsActions(): boolean {
     return this.state.actions;
   }
 
-  /** Remembered with the connection, so that it holds after the object slept. */
-  wantActions(on: boolean): void {
-    this.state.actions = on;
+  /** Stored with the connection, so that it survives hibernation. */
+  setWantsActions(wantsActions: boolean): void {
+    this.state.actions = wantsActions;
     this.#connection.setState(this.state);
   }
 
-  receive(news: readonly Frame[]): void {
+  receive(frames: readonly Frame[]): void {
     const texts: string[] = [];
-    for (const { event, frame, text } of news) {
+    for (const { event, frame, text } of frames) {
       if (event && this.state.only === "chat") continue;
       if (frame && this.state.only === "events") continue;
       if (frame?.type === "action" && !this.state.actions) continue;
@@ -67,7 +67,7 @@ export class Socket implements Subscriber {
     else for (const text of texts) this.#send(text);
   }
 
-  /** Any word of the client shows that it reads. */
+  /** Any message shows that the client is reading. */
   noteActivity(): void {
     this.#unreadBytes = 0;
   }
@@ -78,14 +78,14 @@ export class Socket implements Subscriber {
 
   #send(text: string): void {
     if (this.#isClosed) return;
-    // One frame that is larger than all that may wait has to get through nevertheless.
+    // A single frame larger than the limit must still get through.
     if (this.#unreadBytes > 0 && this.#unreadBytes + text.length > maxUnreadBytes) {
       this.#isClosed = true;
-      this.#connection.close(1013, "You are not reading. Connect again with ?after= to go on.");
+      this.#connection.close(1013, "The client is not reading. Reconnect with ?after= to continue.");
       return;
     }
     this.#unreadBytes += text.length;
-    // A socket that is just closing throws; its close event follows.
+    // A closing socket throws; its close event follows.
     try {
       this.#connection.send(text);
     } catch {

@@ -1,4 +1,11 @@
-import { type ClientFrame, clientFrameSchema, fail, isThinkeryError, type Scope } from "@thinkery/sdk";
+import {
+  type ClientFrame,
+  clientFrameSchema,
+  createValidationError,
+  fail,
+  isThinkeryError,
+  type Scope,
+} from "@thinkery/sdk";
 import type { Connection } from "agents";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
@@ -20,7 +27,7 @@ interface SocketsOptions {
   queue: TurnQueue;
 }
 
-/** The sockets of one agent's clients, and what they say. */
+/** The sockets of one agent's clients; handles the frames they send. */
 export class Sockets {
   readonly #options: SocketsOptions;
   readonly #sockets = new Map<string, Socket>();
@@ -29,16 +36,16 @@ export class Sockets {
     this.#options = options;
   }
 
-  /** Is anybody connected who speaks the Agents SDK's protocol? */
+  /** Whether a client that speaks the Agents SDK's protocol is connected. */
   get hasProtocolClients(): boolean {
     for (const { state } of this.#sockets.values()) if (state.protocol) return true;
     return false;
   }
 
   connect(connection: Connection, request: Request): void {
-    const facts = readSocketState(request);
-    connection.setState(facts);
-    const socket = this.#add(connection, facts);
+    const state = readSocketState(request);
+    connection.setState(state);
+    const socket = this.#add(connection, state);
     const after = new URL(request.url).searchParams.get("after");
     sendInitialFrames(
       socket,
@@ -48,7 +55,7 @@ export class Sockets {
     );
   }
 
-  /** Those that stayed open while the object slept. One without a state is only just connecting, and is welcomed next. */
+  /** Restores sockets that stayed open while the object hibernated. One without state is still connecting. */
   restore(connections: Iterable<Connection>): void {
     for (const connection of connections) if (connection.state) this.#getSocket(connection);
   }
@@ -59,7 +66,7 @@ export class Sockets {
     this.#sockets.delete(connection.id);
   }
 
-  /** A frame that is wrong is answered with an `error` frame, and the socket lives. */
+  /** An invalid frame gets an `error` frame in response; the socket stays open. */
   async receive(connection: Connection, message: string | ArrayBuffer): Promise<void> {
     const socket = this.#getSocket(connection);
     socket.noteActivity();
@@ -71,7 +78,7 @@ export class Sockets {
     } catch (error) {
       const isKnown = isThinkeryError(error);
       if (!isKnown) console.error("frame failed", error);
-      const text = isKnown ? error.message : "Something went wrong here. The host's log says more.";
+      const text = isKnown ? error.message : "Internal error. `thinkery logs` shows the details.";
       socket.send([JSON.stringify({ type: "error", error: text, code: isKnown ? error.code : "internal", id })]);
     }
   }
@@ -79,27 +86,27 @@ export class Sockets {
   async #handleFrame(socket: Socket, frame: ClientFrame): Promise<void> {
     const { store, blobs, queue } = this.#options;
     if (frame.type === "ack") return;
-    if (frame.type === "actions") return socket.wantActions(frame.on);
+    if (frame.type === "actions") return socket.setWantsActions(frame.on);
     checkScope(socket, frame.type === "approve" ? "approve" : "chat");
-    if (frame.type === "approve") throw fail("conflict", "Nothing waits for an approval.");
+    if (frame.type === "approve") throw fail("conflict", "No tool call is waiting for approval.");
     if (frame.type === "cancel") return void queue.cancel(frame.runId, "canceled");
     const { id, content: message, attachments, mode } = frame;
     if (store.messages.get(id) && !store.turns.findAdmission(id))
-      throw fail("conflict", "Another message has this id. Send it with a new one.");
+      throw fail("conflict", "Another message already has this id. Send it with a new one.");
     const from = { user: socket.state.user, context: {} };
     const invoke = { message, messageId: id, idempotencyKey: id, mode, ...(attachments ? { attachments } : {}) };
     const { duplicate, runId, messageId, position } = queue.admit(await createInput(invoke, from, blobs));
     if (!duplicate) return;
-    const said = store.messages.get(messageId);
-    socket.send([JSON.stringify(createQueuedFrame(id, runId, position, said ? [said] : []))]);
+    const stored = store.messages.get(messageId);
+    socket.send([JSON.stringify(createQueuedFrame(id, runId, position, stored ? [stored] : []))]);
   }
 
   #getSocket(connection: Connection): Socket {
     return this.#sockets.get(connection.id) ?? this.#add(connection, connection.state as SocketState);
   }
 
-  #add(connection: Connection, facts: SocketState): Socket {
-    const socket = new Socket(connection, facts);
+  #add(connection: Connection, state: SocketState): Socket {
+    const socket = new Socket(connection, state);
     this.#sockets.set(connection.id, socket);
     this.#options.broadcaster.subscribe(socket);
     return socket;
@@ -107,30 +114,26 @@ export class Sockets {
 }
 
 function checkScope(socket: Socket, scope: Scope): void {
-  if (!socket.hasScope(scope)) throw fail("forbidden", `This needs a token with the scope “${scope}”.`);
+  if (!socket.hasScope(scope)) throw fail("forbidden", `This requires a token with the scope “${scope}”.`);
 }
 
 function parseMessage(message: string | ArrayBuffer): unknown {
-  if (typeof message !== "string") throw fail("bad_request", "Send text frames with JSON.");
+  if (typeof message !== "string") throw fail("bad_request", "Expected a text frame with JSON.");
   try {
     return JSON.parse(message);
   } catch {
-    throw fail("bad_request", "That frame is not JSON.");
+    throw fail("bad_request", "The frame is not valid JSON.");
   }
 }
 
-/** What the sender calls the message, also of one that is not valid: they wait for an answer to it. */
+/** Reads the sender's message id even from an invalid frame, because the sender waits for a response with it. */
 function readMessageId(value: unknown): string | undefined {
   const { type, id } = (value ?? {}) as { type?: unknown; id?: unknown };
   return type === "chat" && typeof id === "string" && id !== "" && id.length <= maxIdChars ? id : undefined;
 }
 
 function parseFrame(value: unknown): ClientFrame {
-  const checked = clientFrameSchema.safeParse(value);
-  if (checked.success) return checked.data;
-  const [issue] = checked.error.issues;
-  throw fail(
-    "bad_request",
-    `That frame is not valid at ${issue?.path.join(".") || "type"}: ${issue?.message ?? "unknown problem"}`,
-  );
+  const parsed = clientFrameSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw createValidationError("frame", parsed.error, clientFrameSchema);
 }

@@ -23,8 +23,8 @@ import type { Sockets } from "./sockets.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
 
 /**
- * A durable agent: one conversation, one workspace. `assembleAgent` says what it is made of; here is what an object adds
- * to that: its life, its sockets, and what other objects may ask of it.
+ * A durable agent: one conversation, one workspace. `assembleAgent` creates its parts; this class adds the life cycle,
+ * the sockets, and the API for other objects.
  */
 export abstract class Think extends BaseObject<AgentStatus> {
   override initialState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
@@ -34,20 +34,20 @@ export abstract class Think extends BaseObject<AgentStatus> {
   readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
 
-  /** Returns what agents here are made of. */
+  /** The tools, middleware and blueprints available to agents. */
   protected abstract getSystem(): System;
 
-  /** The class layer: what a product says to all its agents, after their blueprints. */
+  /** Class layer: instructions for all agents of a product, after those of their blueprints. */
   protected getAdditionalInstructions(): string {
     return "";
   }
 
-  /** The class layer: tools of a product, beside the ones its agents have by their tags. */
+  /** Class layer: tools for all agents of a product, in addition to those selected by tags. */
   protected getCustomTools(): readonly Tool[] {
     return [];
   }
 
-  /** The class layer: a product's models, where neither blueprint nor props say otherwise. */
+  /** Class layer: a product's models, unless blueprint or props override them. */
   protected getModelConfig(): Partial<ModelRoles> {
     return {};
   }
@@ -68,37 +68,40 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return this.#app;
   }
 
-  /** Not a method of `app`: workerd never delivers a request that came in through a property's target and goes on. */
+  /**
+   * Not a method of `app`: workerd never delivers a request that is forwarded after arriving through a property's RPC
+   * target.
+   */
   async fetchApp(request: Request): Promise<Response> {
     return (await this.#open()).app.fetch(request);
   }
 
-  /** Told by the agency, possibly twice: a crash may have come between its row and ours. */
+  /** Called by the agency, possibly twice: a crash may have happened between its write and ours. */
   async register(info: AgentInfo, props?: Props, blueprint?: Blueprint): Promise<void> {
     await this.ensureReady();
     const { store, recorder, registration, resolver, name } = this.#agent;
-    const given = props && parseProps(props);
+    const parsedProps = props && parseProps(props);
     if (store.log.last === 0) {
-      registration.put(info, given);
+      registration.put(info, parsedProps);
       recorder.record({ type: "thread.created", data: { threadId: name } });
     }
-    // With the blueprint that the agency brings: it may be unable to answer before it has told us.
-    if (given && blueprint) await resolver.check({ agent: info, props: {} }, given, blueprint);
+    // Uses the blueprint that the agency passed: it may be unable to respond before this call returns.
+    if (parsedProps && blueprint) await resolver.check({ agent: info, props: {} }, parsedProps, blueprint);
   }
 
   async describe(): Promise<AgentInfo> {
     return (await this.#open()).registration.get().agent;
   }
 
-  /** Stops, and returns what it has spent in all, before it is erased. Safe to ask again. */
+  /** Stops the agent before it is erased, and returns its total usage. Idempotent. */
   async retire(): Promise<UsageReport | undefined> {
     await this.ensureReady();
-    const { queue, store, books } = this.#agent;
+    const { queue, store, budgetClient } = this.#agent;
     queue.halt();
-    return store.log.last > 0 ? books.createFullReport() : undefined;
+    return store.log.last > 0 ? budgetClient.createFullReport() : undefined;
   }
 
-  /** Forgets everything, also if it cannot be opened. Safe to ask again. */
+  /** Deletes everything, even if the agent cannot be opened. Idempotent. */
   async erase(): Promise<void> {
     this.#parts?.queue.halt();
     for (const feature of this.#parts?.features ?? []) feature.halt?.();
@@ -109,7 +112,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
     await this.__unsafe_ensureInitialized();
-    const { heartbeat, queue, store, books } = this.#agent;
+    const { heartbeat, queue, store, budgetClient } = this.#agent;
     if (!heartbeat.take(beat)) return;
     await this.ensureReady().catch((error: unknown) => {
       heartbeat.stop();
@@ -117,9 +120,9 @@ export abstract class Think extends BaseObject<AgentStatus> {
     });
     queue.checkProgress(Date.now());
     queue.wake();
-    // One that was erased meanwhile has nothing more to say.
-    const isReported = store.log.last === 0 || (await books.reportIfDue(queue.isBusy));
-    // A turn may have begun while the agency was told.
+    // An agent that was erased in the meantime has nothing to report.
+    const isReported = store.log.last === 0 || (await budgetClient.reportIfDue(queue.isBusy));
+    // A turn may have started while the report was sent.
     if (queue.isBusy || !isReported) await heartbeat.arm();
     else heartbeat.stop();
   }
@@ -173,7 +176,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return files.live.has(connection) ? files.live : sockets;
   }
 
-  /** There is such an agent, and it is awake. */
+  /** Wakes the agent. Throws if it does not exist. */
   async #open(): Promise<AgentParts> {
     await this.ensureReady();
     this.#agent.registration.get();
@@ -185,10 +188,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return this.#parts;
   }
 
-  /** The SDK stores and sends the state; that costs a write, so it is done only for clients that speak its protocol. */
-  #syncState(now = false): void {
+  /** The SDK stores and sends the state. That costs a write, so it is only done for clients that speak its protocol. */
+  #syncState(isForced = false): void {
     const { sockets, store, name } = this.#agent;
-    if (!now && !sockets.hasProtocolClients) return;
+    if (!isForced && !sockets.hasProtocolClients) return;
     const status = createStatus(store, name);
     if (JSON.stringify(status) !== JSON.stringify(this.state)) this.setState(status);
   }

@@ -2,60 +2,63 @@ import { isThinkeryError } from "@thinkery/sdk";
 import type { UsageReport } from "../store/usage-totals.ts";
 import type { Env } from "./env.ts";
 
-/** A statement on its way to an agency. */
+/** A usage report to be sent to an agency. */
 export interface ReportDelivery {
   agency: string;
   report: UsageReport;
-  /** It was heard; the agency may want to hear of all days. */
+  /** Called on delivery; `incomplete` if the agency needs a report of all days. */
   onDelivered(incomplete: boolean): void;
 }
 
-/** So long statements are gathered: many agents' are sent in one, and of each only its last. */
+/** Reports are batched this long: one call for many agents, with only the latest report of each. */
 const flushDelayMs = 500;
-/** Whoever set the timer may be gone, and the timer with them. */
+/** The object that set the timer may be gone, and the timer with it. */
 const maxTimerLagMs = 1_000;
 
 /**
- * What the agents of this isolate have to say to their agencies and are in no hurry about: by agency and agent. Totals
- * that are read in another isolate lack it for `flushDelayMs`, or until an agent's next beat if whoever set the timer is
- * gone. Budgets do not depend on it: an agent that has one asks its agency before each call.
+ * Non-urgent reports of the agents in this isolate, by agency and agent. Totals read in another isolate lack them for
+ * `flushDelayMs`, or until an agent's next heartbeat if the object that set the timer is gone. Budgets do not depend on
+ * them: a metered agent reports to its agency before each call.
  */
 const pendingReports = new Map<string, Map<string, ReportDelivery>>();
 let flushDueAt = 0;
 
-export function queueReport(env: Env, sending: ReportDelivery): void {
-  let all = pendingReports.get(sending.agency);
-  if (!all) pendingReports.set(sending.agency, (all = new Map()));
-  all.set(sending.report.name, sending);
+export function queueReport(env: Env, delivery: ReportDelivery): void {
+  let deliveries = pendingReports.get(delivery.agency);
+  if (!deliveries) pendingReports.set(delivery.agency, (deliveries = new Map()));
+  deliveries.set(delivery.report.name, delivery);
   const now = Date.now();
   if (now < flushDueAt + maxTimerLagMs) return;
   flushDueAt = now + flushDelayMs;
   setTimeout(() => void flushReports(env), flushDelayMs);
 }
 
-/** Sends all that was gathered in this isolate, for whoever is about to read totals. What does not arrive is said again by its agent's next beat. */
+/**
+ * Sends all pending reports of this isolate, before totals are read. Failed ones are repeated by the agent's next
+ * heartbeat.
+ */
 export async function flushReports(env: Env): Promise<void> {
   flushDueAt = 0;
-  const all = [...pendingReports];
+  const pending = [...pendingReports];
   pendingReports.clear();
-  await Promise.all(all.map(([agency, sendings]) => sendReports(env, agency, [...sendings.values()])));
+  await Promise.all(pending.map(([agency, deliveries]) => sendReports(env, agency, [...deliveries.values()])));
 }
 
-/** For a statement that others wait for. */
-export async function sendReport(env: Env, sending: ReportDelivery): Promise<void> {
-  pendingReports.get(sending.agency)?.delete(sending.report.name);
-  await sendReports(env, sending.agency, [sending]);
+/** Sends a report at once, because others wait for it. */
+export async function sendReport(env: Env, delivery: ReportDelivery): Promise<void> {
+  pendingReports.get(delivery.agency)?.delete(delivery.report.name);
+  await sendReports(env, delivery.agency, [delivery]);
 }
 
-async function sendReports(env: Env, agency: string, all: readonly ReportDelivery[]): Promise<void> {
-  if (all.length === 0) return;
+async function sendReports(env: Env, agency: string, deliveries: readonly ReportDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return;
   try {
-    const incomplete = await env.Agency.getByName(agency).reportUsageBatch(all.map(({ report }) => report));
-    for (const { report, onDelivered } of all) onDelivered(incomplete.includes(report.name));
+    const incomplete = await env.Agency.getByName(agency).reportUsageBatch(deliveries.map(({ report }) => report));
+    for (const { report, onDelivered } of deliveries) onDelivered(incomplete.includes(report.name));
   } catch (error) {
-    // An agency that is gone keeps no books.
+    // A deleted agency needs no reports.
     const isGone = isThinkeryError(error) && error.code === "not_found";
-    if (isGone) for (const { onDelivered } of all) onDelivered(false);
-    else console.error("statements did not arrive", error);
+    if (isGone) for (const { onDelivered } of deliveries) onDelivered(false);
+    else console.error("usage reports failed", error);
   }
 }

@@ -27,7 +27,7 @@ import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
 
-/** One person: their agencies, their credentials, their preferences, and the books of all they spend. */
+/** A user: agencies, credentials, preferences and usage. */
 export class User extends BaseObject<Revision> {
   override initialState: Revision = { revision: 0 };
   readonly #agencies: AgencyRegistry;
@@ -63,13 +63,13 @@ export class User extends BaseObject<Revision> {
     return this.#agencies.find(id) !== undefined;
   }
 
-  async createAgency(wanted: NewAgency): Promise<AgencyInfo> {
+  async createAgency(options: NewAgency): Promise<AgencyInfo> {
     await this.ensureReady();
-    const id = wanted.id ?? this.#findFreeId(wanted.name);
-    if (!this.#agencies.isFree(id)) throw fail("conflict", `You already have an agency “${id}”.`);
+    const id = options.id ?? this.#findFreeId(options.name);
+    if (!this.#agencies.isFree(id)) throw fail("conflict", `Agency “${id}” already exists. Ids are case-insensitive.`);
     const agency: AgencyInfo = {
       id,
-      name: wanted.name ?? id,
+      name: options.name ?? id,
       owner: this.name,
       createdAt: new Date().toISOString(),
     };
@@ -88,7 +88,7 @@ export class User extends BaseObject<Revision> {
 
   async noteAgents(id: string, agents: number): Promise<void> {
     await this.ensureReady();
-    this.#agencies.noteAgents(id, agents);
+    this.#agencies.setAgentCount(id, agents);
   }
 
   async getTotals(): Promise<{ agencies: number; agents: number }> {
@@ -125,10 +125,10 @@ export class User extends BaseObject<Revision> {
     return this.#preferences.put(values);
   }
 
-  /** An agency states what it has spent, and asks for an agent's next call. */
-  async reportUsage(statement: UsageReport): Promise<ReservationResult> {
+  /** Records an agency's usage, and reserves budget for an agent's next call. */
+  async reportUsage(report: UsageReport): Promise<ReservationResult> {
     await this.ensureReady();
-    return this.#usage.applyReport(statement);
+    return this.#usage.applyReport(report);
   }
 
   async getUsage(days?: number): Promise<UserUsage> {
@@ -189,8 +189,8 @@ export class User extends BaseObject<Revision> {
 
   protected override async wake(): Promise<void> {
     if (await this.#agencies.settle(this.#setUpAgency, this.#eraseAgency)) this.#notifyChange();
-    // One that cannot be told now is told at the next wake.
-    await this.#syncMetered().catch((error: unknown) => console.error("an agency was not told of the budget", error));
+    // An agency that cannot be reached now is updated at the next wake.
+    await this.#syncMetered().catch((error: unknown) => console.error("budget sync failed", error));
   }
 
   readonly #setUpAgency = async (agency: AgencyInfo): Promise<void> => {
@@ -206,7 +206,7 @@ export class User extends BaseObject<Revision> {
     await agency.erase();
   };
 
-  /** Tells every agency whether there is a budget, as often as that changes meanwhile. */
+  /** Tells every agency whether there is a budget. Repeats if that changes in the meantime. */
   async #syncMetered(): Promise<void> {
     for (;;) {
       const metered = this.#usage.budget !== undefined;

@@ -5,7 +5,7 @@ import type { WorkspaceEndpoint } from "../workspace/remote-workspace.ts";
 import type { ChangesQuery, CommitRequest, WorkspaceChanges } from "../workspace/workspace-port.ts";
 import type { VersionRef } from "../workspace/workspace.ts";
 
-/** The workspace as other agents' objects work in it; see `RemoteWorkspace`. Users' requests go through `FilesApi`. */
+/** The workspace API for sub-agents; see `RemoteWorkspace`. Users' requests go through `FilesApi`. */
 export class WorkspaceApi extends RpcTarget implements WorkspaceEndpoint {
   readonly #open: () => Promise<LocalWorkspace>;
 

@@ -6,12 +6,12 @@ const decide = (rules: PolicyRules | undefined, tool: PolicyTool, input: unknown
 
 const bash = { name: "bash" };
 
-test("what no rule speaks of is allowed", () => {
+test("a call that no rule matches is allowed", () => {
   expect(decide(undefined, bash, { command: "ls" }).action).toBe("allow");
   expect(decide({ policy: [{ tool: "fetch", action: "deny" }] }, bash, {}).action).toBe("allow");
 });
 
-test("deny wins over ask, ask over allow, whatever their order", () => {
+test("deny wins over ask, and ask over allow, in any order", () => {
   const policy = (...actions: ("deny" | "ask" | "allow")[]) => ({
     policy: actions.map((action) => ({ tool: "bash", action })),
   });
@@ -20,26 +20,26 @@ test("deny wins over ask, ask over allow, whatever their order", () => {
   expect(decide(policy("allow", "ask"), bash, {}).action).toBe("ask");
 });
 
-test("a star stands for anything in the tool's name and in what is matched of the input", () => {
+test("* matches anything in the tool's name and in the input", () => {
   const config = { policy: [{ tool: "team_*", match: "rm -rf */", action: "deny" as const }] };
   expect(decide(config, { name: "team_vote" }, { command: "rm -rf /tmp/" }).action).toBe("deny");
   expect(decide(config, { name: "team_vote" }, { command: "ls" }).action).toBe("allow");
   expect(decide(config, { name: "vote" }, { command: "rm -rf /tmp/" }).action).toBe("allow");
 });
 
-test("other characters of a pattern stand for themselves", () => {
+test("all other characters of a pattern match literally", () => {
   const config = { policy: [{ tool: "b.sh", action: "deny" as const }] };
   expect(decide(config, bash, {}).action).toBe("allow");
   expect(decide(config, { name: "b.sh" }, {}).action).toBe("deny");
 });
 
-test("tools that need a person are asked for, and the reason says so", () => {
+test("a tool under hitl needs approval, and the reason says so", () => {
   const { action, reason } = decide({ hitl: { tools: ["bash"] } }, bash, {});
   expect(action).toBe("ask");
   expect(reason).toMatch(/approval/);
 });
 
-test("a tool that needs a rule is denied without one, and told which one would do", () => {
+test("a tool that needs a rule is denied without one, and the reason suggests a rule", () => {
   const careful = { name: "careful", defaultPolicy: "deny" as const };
   for (const config of [
     undefined,
@@ -51,7 +51,7 @@ test("a tool that needs a rule is denied without one, and told which one would d
     expect(decide(config, careful, {})).toEqual({
       action: "deny",
       reason:
-        'No rule of this agent allows careful to do this. This rule in config.policy of its blueprint would: {"tool": "careful", "action": "allow"}',
+        'No policy rule allows this call of careful. To allow it, add this rule to config.policy of the agent\'s blueprint: {"tool": "careful", "action": "allow"}',
     });
   }
   expect(decide(undefined, { ...careful, ruleFor: () => 'a "b"' }, {}).reason).toContain(
@@ -63,7 +63,7 @@ test("a tool that needs a rule is denied without one, and told which one would d
   expect(decide({ hitl: { tools: ["careful"] } }, careful, {}).action).toBe("ask");
 });
 
-/** Reads the words yes and no, and nothing else. */
+/** Understands the rules “yes” and “no” only. */
 const picky = {
   name: "picky",
   defaultPolicy: "deny" as const,
@@ -73,8 +73,8 @@ const picky = {
   },
 };
 
-test("a tool says itself what a rule means; one that it cannot read never allows, and denies everything", () => {
-  const judged = (match: string, action: "deny" | "ask" | "allow", tool = "picky") =>
+test("a tool interprets its rules; an invalid rule never allows, and denies every call", () => {
+  const decideWith = (match: string, action: "deny" | "ask" | "allow", tool = "picky") =>
     decide(
       {
         policy: [
@@ -85,20 +85,20 @@ test("a tool says itself what a rule means; one that it cannot read never allows
       picky,
       { word: "perhaps" },
     );
-  expect(judged("yes", "deny").action).toBe("deny");
-  expect(judged("no", "deny").action).toBe("allow");
+  expect(decideWith("yes", "deny").action).toBe("deny");
+  expect(decideWith("no", "deny").action).toBe("allow");
   for (const match of ["perhaps", "", "bug"]) {
     expect(decide({ policy: [{ tool: "picky", match, action: "allow" }] }, picky, { word: match }).action).toBe("deny");
-    expect(judged(match, "deny")).toEqual({
+    expect(decideWith(match, "deny")).toEqual({
       action: "deny",
-      reason: `The policy of this agent denies picky, because a rule for it cannot be read: ${JSON.stringify(match)}.`,
+      reason: `The policy of this agent denies picky, because one of its rules is not valid: ${JSON.stringify(match)}.`,
     });
-    expect(judged(match, "ask").action).toBe("ask");
+    expect(decideWith(match, "ask").action).toBe("ask");
   }
 });
 
-test("a rule for several tools that one of them cannot read is looked for as text there, and never allows it", () => {
-  const judged = (match: string, action: "deny" | "allow") =>
+test("a rule for several tools that one of them cannot interpret is matched as text, and never allows its calls", () => {
+  const decideWith = (match: string, action: "deny" | "allow") =>
     decide(
       {
         policy: [
@@ -109,7 +109,7 @@ test("a rule for several tools that one of them cannot read is looked for as tex
       picky,
       { word: "secret" },
     ).action;
-  expect(judged("secret", "deny")).toBe("deny");
-  expect(judged("other", "deny")).toBe("allow");
-  expect(judged("secret", "allow")).toBe("deny");
+  expect(decideWith("secret", "deny")).toBe("deny");
+  expect(decideWith("other", "deny")).toBe("allow");
+  expect(decideWith("secret", "allow")).toBe("deny");
 });

@@ -4,9 +4,9 @@ import { matchesWildcard } from "@thinkery/sdk/internal";
 export type PolicyAction = "deny" | "ask" | "allow";
 
 export interface PolicyRule {
-  /** A tool's name; `*` stands for anything. */
+  /** A tool's name; `*` matches anything. */
   tool: string;
-  /** What the call must be about; without it the rule is about every call of the tool. */
+  /** What the call's input must match. Without it, the rule applies to every call of the tool. */
   match?: string | undefined;
   action: PolicyAction;
 }
@@ -18,11 +18,11 @@ export interface PolicyRules {
   hitl?: { tools?: readonly string[] | undefined } | undefined;
 }
 
-/** What the policy needs to know of the tool that is called. */
+/** What the policy needs to know about the called tool. */
 export interface PolicyTool extends Pick<Tool, "name" | "defaultPolicy" | "ruleFor"> {
-  /** Returns whether a rule's `match` means this input, or undefined if the tool cannot read the rule. */
+  /** Returns whether a rule's `match` applies to this input, or undefined if it is not valid for the tool. */
   matchesRule?(match: string, input: unknown, action: PolicyAction, ruleTool: string): boolean | undefined;
-  /** Where a `match` is searched that the tool does not read itself; by default the input's JSON. */
+  /** The texts searched for a `match` that the tool does not interpret itself. Defaults to the input's JSON. */
   searchTexts?(input: unknown): readonly string[];
 }
 
@@ -33,15 +33,15 @@ export interface PolicyCall {
 
 export interface PolicyDecision {
   action: PolicyAction;
-  /** Why the call is not simply allowed; empty if it is. */
+  /** Why the call is not allowed; empty if it is. */
   reason: string;
 }
 
 const allowDecision: PolicyDecision = { action: "allow", reason: "" };
 
 /**
- * The only interpreter of rules, for calls of the model, calls made by code and commands in a shell. Deny wins over ask,
- * ask over allow. A call that no rule is about is allowed, unless its tool needs a rule.
+ * The only interpreter of rules, for calls of the model, calls made by code and commands in a shell. Deny wins over
+ * ask, and ask over allow. A call that no rule matches is allowed, unless its tool needs a rule.
  */
 export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall): PolicyDecision {
   const { tool } = call;
@@ -58,7 +58,7 @@ export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall)
     };
   }
   if (matching.length === 0 && tool.defaultPolicy === "deny") {
-    return { action: "deny", reason: `No rule of this agent allows ${tool.name} to do this. ${suggestRule(call)}` };
+    return { action: "deny", reason: `No policy rule allows this call of ${tool.name}. ${suggestRule(call)}` };
   }
   return allowDecision;
 }
@@ -74,20 +74,20 @@ function findMatchingRules(policy: readonly PolicyRule[], call: PolicyCall): Pol
     if (!matchesWildcard(tool.name, rule.tool)) return false;
     if (rule.match === undefined) return true;
     if (!tool.matchesRule) return contains(rule.match);
-    return readRule(rule, call) ?? matchUnreadable(rule, tool, contains);
+    return interpretRule(rule, call) ?? matchInvalidRule(rule, tool, contains);
   });
 }
 
 /**
- * A rule that the tool cannot read never allows. If it names this tool alone it forbids everything, because nobody knows
- * what it was meant to forbid; a rule for several tools may be clear to the others and is searched for as text.
+ * A rule that is not valid for the tool never allows. If it names only this tool it forbids every call, because what it
+ * was meant to forbid is unknown. A rule for several tools may be valid for the others, and is matched as text.
  */
-function matchUnreadable(rule: PolicyRule, { name }: PolicyTool, contains: (match: string) => boolean): boolean {
+function matchInvalidRule(rule: PolicyRule, { name }: PolicyTool, contains: (match: string) => boolean): boolean {
   return rule.action !== "allow" && (rule.tool === name || contains(rule.match ?? ""));
 }
 
 // A tool's own code may throw.
-function readRule(
+function interpretRule(
   { match = "", action, tool: ruleTool }: PolicyRule,
   { tool, input }: PolicyCall,
 ): boolean | undefined {
@@ -101,11 +101,11 @@ function readRule(
 function explainDenial(rule: PolicyRule, call: PolicyCall): string {
   if (rule.match === undefined) return "";
   const { tool } = call;
-  const isUnreadable = rule.tool === tool.name && tool.matchesRule && readRule(rule, call) === undefined;
-  return isUnreadable ? `, because a rule for it cannot be read: ${JSON.stringify(rule.match)}` : " with such an input";
+  const isInvalid = rule.tool === tool.name && tool.matchesRule && interpretRule(rule, call) === undefined;
+  return isInvalid ? `, because one of its rules is not valid: ${JSON.stringify(rule.match)}` : " with this input";
 }
 
-/** For the person who maintains the blueprint, and for the model to tell them. */
+/** Addressed to whoever maintains the blueprint; the model can pass it on. */
 function suggestRule({ tool, input }: PolicyCall): string {
   const match = tool.ruleFor?.(input);
   const fields = [
@@ -113,5 +113,5 @@ function suggestRule({ tool, input }: PolicyCall): string {
     ...(match === undefined ? [] : [`"match": ${JSON.stringify(match)}`]),
     '"action": "allow"',
   ];
-  return `This rule in config.policy of its blueprint would: {${fields.join(", ")}}`;
+  return `To allow it, add this rule to config.policy of the agent's blueprint: {${fields.join(", ")}}`;
 }

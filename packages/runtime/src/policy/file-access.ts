@@ -2,8 +2,8 @@ import { evaluatePolicy, type PolicyRules } from "./evaluate-policy.ts";
 import { matchPaths } from "./match-paths.ts";
 
 /**
- * Returns why the policy withholds a file that something reaches in passing, such as an import or a search of
- * everything, or undefined if it may be read. The rules are those of the tool that would name the file.
+ * Returns why the policy withholds a file that is reached indirectly, such as by an import or a search, or undefined if
+ * it may be read. The rules of the given tool apply, which would read the file directly.
  */
 export function explainFileDenial(
   rules: PolicyRules | undefined,

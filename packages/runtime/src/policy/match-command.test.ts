@@ -31,13 +31,13 @@ describe("a rule", () => {
     expect(createCommandCheck([deny(match)])?.(name, args)).toBe(!denied);
   });
 
-  test("that is for several tools is looked for anywhere", () => {
+  test("for several tools is matched anywhere in the command line", () => {
     const isAllowed = createCommandCheck([{ tool: "*", match: "secret", action: "deny" }]);
     const lines = [["cat", "my-secret.txt"], ["secretly"], ["cat", "x"]];
     expect(lines.map(([name = "", ...args]) => isAllowed?.(name, args))).toEqual([false, false, true]);
   });
 
-  test("denies before it asks, asks before it allows, and nobody can be asked", () => {
+  test("that denies or asks wins over one that allows, and a command that needs approval is refused", () => {
     const rule = (match: string, action: PolicyAction): PolicyRule => ({ tool: "bash", match, action });
     const rules = [rule("rm", "allow"), rule("mv", "ask"), rule("mv", "allow"), deny("cp"), rule("cp", "allow")];
     const isAllowed = createCommandCheck(rules);
@@ -46,7 +46,7 @@ describe("a rule", () => {
   });
 });
 
-test("rules about commands are those for the shell, alone or among others, that have a match", () => {
+test("command rules are those with a match whose tool pattern includes the shell", () => {
   const policy: PolicyRule[] = [
     { tool: "bash", match: "rm -rf *", action: "deny" },
     { tool: "*", match: "secret", action: "ask" },

@@ -1,7 +1,7 @@
 import { matchesWildcard } from "@thinkery/sdk/internal";
 import { evaluatePolicy, type PolicyRule, type PolicyTool } from "./evaluate-policy.ts";
 
-/** Names of the same command: a rule about one of them is about all. */
+/** Names of the same command: a rule for one of them applies to all. */
 const synonyms = [
   [".", "source"],
   ["[", "test"],
@@ -18,21 +18,21 @@ interface Command {
   args: readonly string[];
 }
 
-/** A command that a shell is about to run, as the policy sees it: rules for `bash` are about these. */
+/** A command that a shell is about to run, as the policy sees it: rules for `bash` apply to these. */
 const commandTool: PolicyTool = {
   name: shellTool,
-  // A rule for several tools is searched for anywhere in the command line.
+  // A rule for several tools is matched anywhere in the command line.
   matchesRule: (match, input, _, ruleTool) =>
     ruleTool === shellTool ? matchCommand(match, input as Command) : undefined,
-  searchTexts: (input) => listSpellings(input as Command).map(({ name, args }) => [name, ...args].join(" ")),
+  searchTexts: (input) => listAliases(input as Command).map(({ name, args }) => [name, ...args].join(" ")),
 };
 
 /** Returns whether a command may run. Called right before it runs, with its actual arguments. */
 export type CommandCheck = (name: string, args: readonly string[]) => boolean;
 
 /**
- * Returns a check of commands against an agent's rules, or undefined if none of them can forbid a command. What needs
- * approval is refused: nobody can be asked from inside a shell.
+ * Returns a check of commands against an agent's rules, or undefined if none of them can forbid a command. Commands
+ * that need approval are refused: a shell cannot wait for it.
  */
 export function createCommandCheck(policy: readonly PolicyRule[]): CommandCheck | undefined {
   const rules = selectCommandRules(policy);
@@ -41,24 +41,24 @@ export function createCommandCheck(policy: readonly PolicyRule[]): CommandCheck 
     evaluatePolicy({ policy: rules }, { tool: commandTool, input: { name, args } }).action === "allow";
 }
 
-/** The rules that are about commands inside a shell; those without a `match` are about the call of the shell itself. */
+/** Returns the rules for commands inside a shell. Those without a `match` apply to the call of the shell itself. */
 export function selectCommandRules(policy: readonly PolicyRule[]): PolicyRule[] {
   return policy.filter(({ tool, match }) => match !== undefined && matchesWildcard(shellTool, tool));
 }
 
-/** A rule of one word is about a command, whatever its arguments; a longer one is about both. */
+/** A rule of one word matches a command with any arguments; a longer one matches the whole command line. */
 function matchCommand(match: string, command: Command): boolean {
   const pattern = match.trim().replace(/\s+/g, " ");
-  return listSpellings(command).some(({ name, args }) => {
+  return listAliases(command).some(({ name, args }) => {
     if (!pattern.includes(" ")) return matchesWildcard(name, pattern);
     const line = [name, ...args].join(" ");
-    // “rm *” is also about rm alone.
+    // “rm *” also matches rm without arguments.
     const bare = pattern.endsWith(" *") && matchesWildcard(line.trimEnd(), pattern.slice(0, -2));
     return bare || matchesWildcard(line.replace(/\s+/g, " "), pattern);
   });
 }
 
-function listSpellings({ name, args }: Command): Command[] {
+function listAliases({ name, args }: Command): Command[] {
   const names = synonyms.find((group) => group.includes(name)) ?? [name];
-  return names.map((spelling) => ({ name: spelling, args }));
+  return names.map((alias) => ({ name: alias, args }));
 }

@@ -6,7 +6,7 @@ export const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTION
 
 export type Method = (typeof methods)[number];
 
-/** A request in the URL's canonical spelling. */
+/** A request whose URL is normalized. */
 interface HttpRequest {
   url: string;
   method: Method;
@@ -17,20 +17,20 @@ interface RequestRule {
   /** The methods it names; undefined if it names none. */
   methods?: readonly Method[];
   protocol: string;
-  /** In the spelling of URLs. `*` is any host, `*.name` every host below that name. */
+  /** As normalized by `URL`. `*` is any host, `*.name` every subdomain of that name. */
   host: string;
   port: string;
-  /** The path in each of its readings, with stars. */
+  /** The path pattern in each of its readings. */
   paths: readonly string[];
 }
 
-type ParsedRule = { rule: RequestRule; problem?: undefined } | { rule?: undefined; problem: string };
+type ParsedRule = { rule: RequestRule; issue?: undefined } | { rule?: undefined; issue: string };
 
-/** A pure function's results, so they never go stale; bounded, because anybody may write rules. */
+/** Caches a pure function, so entries never go stale; bounded, because anyone may write rules. */
 const maxCachedRules = 1000;
 const parsedRules = new Map<string, ParsedRule>();
 
-/** Returns whether a rule's `match` means this request, or undefined if the rule cannot be read. */
+/** Returns whether a rule's `match` applies to this request, or undefined if the rule is not valid. */
 export function matchRequest(match: string, request: HttpRequest, action: PolicyAction): boolean | undefined {
   let parsed = parsedRules.get(match);
   if (!parsed) {
@@ -41,7 +41,7 @@ export function matchRequest(match: string, request: HttpRequest, action: Policy
   return parsed.rule && matchesRule(parsed.rule, request, action);
 }
 
-/** The `match` of a rule that would allow this request and its neighbours. */
+/** Returns the `match` of a rule that would allow this request and others to the same origin. */
 export function suggestRequestMatch({ url, method }: HttpRequest): string {
   const { origin } = new URL(url);
   return `${method === "GET" || method === "HEAD" ? "" : `${method} `}${origin}/*`;
@@ -50,53 +50,51 @@ export function suggestRequestMatch({ url, method }: HttpRequest): string {
 const ruleFormat =
   "expected “[METHOD,… ]https://host[:port]/path”, for example “https://api.example.com/v1/*” or “GET,POST https://*.example.com/*”";
 
-/** Parses a rule's `match`, or says what is wrong with it. Anything ambiguous is wrong. */
+/** Parses a rule's `match`, or returns what is wrong with it. Anything ambiguous is rejected. */
 export function parseRequestRule(match: string): ParsedRule {
-  const [, named, address = ""] = /^(?:(\S+) +)?(\S+)$/.exec(match) ?? [];
-  const [, scheme = "", place = "", path] = /^(https?):\/\/([^/]+)(\/.*)?$/i.exec(address) ?? [];
-  if (!place || /[@%\\?#]/.test(place) || /\p{Cc}/u.test(match)) return { problem: ruleFormat };
-  const words = named === "*" ? methods : named?.split(",");
-  const wrong = words?.find((word) => !isMethod(word));
-  if (wrong !== undefined)
-    return { problem: `“${wrong}” is no method here; there are ${methods.join(", ")}, and * for all of them` };
-  if (path === undefined)
-    return { problem: "the path is missing: “/*” stands for every path, “/” for the first page alone" };
+  const [, methodList, address = ""] = /^(?:(\S+) +)?(\S+)$/.exec(match) ?? [];
+  const [, scheme = "", authority = "", path] = /^(https?):\/\/([^/]+)(\/.*)?$/i.exec(address) ?? [];
+  if (!authority || /[@%\\?#]/.test(authority) || /\p{Cc}/u.test(match)) return { issue: ruleFormat };
+  const names = methodList === "*" ? methods : methodList?.split(",");
+  const unknown = names?.find((name) => !isMethod(name));
+  if (unknown !== undefined)
+    return { issue: `unknown method “${unknown}”; expected ${methods.join(", ")}, or * for all of them` };
+  if (path === undefined) return { issue: "the path is missing; “/*” matches every path, “/” only the root" };
   if (/[?#]/.test(path))
     return {
-      problem: "a rule does not speak of the query: a path that ends with * admits any, every other admits none",
+      issue: "a rule cannot contain a query; a path that ends with * allows any query, other paths allow none",
     };
-  if (path.includes("\\") || hasDotSegments(path))
-    return { problem: "the path of a rule has no “.”, “..” or backslash in it" };
-  const where = parseHost(scheme, place);
-  if (!where)
+  if (path.includes("\\") || hasDotSegments(path)) return { issue: "the path cannot contain “.”, “..” or a backslash" };
+  const target = parseHost(scheme, authority);
+  if (!target)
     return {
-      problem: `“${place}” is no host: a star stands alone, or for all that comes before a name, as in “*.example.com”`,
+      issue: `“${authority}” is not a valid host; * must stand alone or for the subdomains of a name, as in “*.example.com”`,
     };
   const paths = listPathReadings(new URL(`http://host${path}`).pathname);
-  return { rule: { ...where, paths, ...(words ? { methods: words.filter(isMethod) } : {}) } };
+  return { rule: { ...target, paths, ...(names ? { methods: names.filter(isMethod) } : {}) } };
 }
 
-function isMethod(word: string): word is Method {
-  return (methods as readonly string[]).includes(word);
+function isMethod(name: string): name is Method {
+  return (methods as readonly string[]).includes(name);
 }
 
-/** A host and its port, in the spelling that addresses have when they were read. */
-function parseHost(scheme: string, place: string): Pick<RequestRule, "protocol" | "host" | "port"> | undefined {
-  const [, name = "", port = ""] = /^(\[[^\]]*\]|[^:]+)(:\d+)?$/.exec(place) ?? [];
+/** Parses a host pattern and port, normalized as `URL` normalizes them. */
+function parseHost(scheme: string, authority: string): Pick<RequestRule, "protocol" | "host" | "port"> | undefined {
+  const [, name = "", port = ""] = /^(\[[^\]]*\]|[^:]+)(:\d+)?$/.exec(authority) ?? [];
   const isAny = name === "*";
-  const isUnder = name.startsWith("*.");
-  // A word in the star's place has the rest checked as part of a name: no number can be an address then.
-  const spelled = isAny ? "any" : isUnder ? `any${name.slice(1)}` : name;
-  const address = `${scheme}://${spelled}${port}/`;
-  if (!spelled || !URL.canParse(address)) return undefined;
+  const isSubdomains = name.startsWith("*.");
+  // A word in place of the star makes URL parse the rest as part of a name, so that numbers cannot form an IP address.
+  const hostToParse = isAny ? "any" : isSubdomains ? `any${name.slice(1)}` : name;
+  const address = `${scheme}://${hostToParse}${port}/`;
+  if (!hostToParse || !URL.canParse(address)) return undefined;
   const { protocol, hostname, port: number } = new URL(address);
-  if (hostname.includes("*") || (isUnder && !/^any\../.test(hostname))) return undefined;
-  return { protocol, port: number, host: isAny ? "*" : isUnder ? `*${hostname.slice("any".length)}` : hostname };
+  if (hostname.includes("*") || (isSubdomains && !/^any\../.test(hostname))) return undefined;
+  return { protocol, port: number, host: isAny ? "*" : isSubdomains ? `*${hostname.slice("any".length)}` : hostname };
 }
 
 /**
- * Does a rule mean this request? To allow, it has to in every reading of it, and without methods it means those that
- * only look. To deny or to ask, one reading is enough, whatever the method and the query.
+ * Returns whether a rule applies to a request. To allow, it must match every reading of the path, and without methods
+ * it covers GET and HEAD only. To deny or ask, one reading is enough; without methods it covers all, with any query.
  */
 function matchesRule(rule: RequestRule, { url, method }: HttpRequest, action: PolicyAction): boolean {
   const address = new URL(url);
@@ -128,16 +126,17 @@ function matchesLoosely(rule: RequestRule, { hostname, pathname }: URL, method: 
 }
 
 function matchesHost(hostname: string, host: string): boolean {
-  const under = host.startsWith("*.") ? host.slice(1) : undefined;
-  if (under !== undefined) return hostname.endsWith(under) && hostname.length > under.length;
+  const suffix = host.startsWith("*.") ? host.slice(1) : undefined;
+  if (suffix !== undefined) return hostname.endsWith(suffix) && hostname.length > suffix.length;
   return host === "*" || hostname === host;
 }
 
-/** A name that ends with a dot is the same name to whoever looks it up. */
+/** A trailing dot makes no difference in DNS. */
 const stripTrailingDot = (hostname: string) => hostname.replace(/\.$/, "");
 
-/** To many servers, upper and lower case are the same, and a slash at the end is none. */
+/** Many servers ignore case and a trailing slash. */
 function matchesPathLoosely(path: string, pattern: string): boolean {
-  const [small, like] = [path.toLowerCase(), pattern.toLowerCase()];
-  return [small, `${small}/`, small.replace(/\/$/, "")].some((spelling) => matchesWildcard(spelling, like));
+  const lowerPath = path.toLowerCase();
+  const variants = [lowerPath, `${lowerPath}/`, lowerPath.replace(/\/$/, "")];
+  return variants.some((variant) => matchesWildcard(variant, pattern.toLowerCase()));
 }

@@ -1,21 +1,21 @@
-/** No server decodes what it was sent so often. */
+/** More than any server decodes a path. */
 const maxDecodings = 5;
 
-/** What servers take a path for: as it is; decoded; with several slashes as one; and without what follows a semicolon. */
+/** Returns how servers may read a path: as is, decoded, with repeated slashes merged, and without `;parameters`. */
 export function listPathReadings(path: string): readonly string[] {
   const plain = decodePath(path);
   const single = plain.replace(/\/+/g, "/");
   return [path, plain, single, single.replace(/;[^/]*/g, "")];
 }
 
-/** Does it lead back for a server that decodes it, once or more often? Dots in plain sight were resolved before. */
+/** Returns whether a server that decodes the path, even repeatedly, finds `.` or `..`. `URL` resolves plain ones. */
 export function hasDotSegments(path: string): boolean {
   return decodePath(path)
     .split("/")
     .some((segment) => /^\.{1,2}(?:;|$)/.test(segment));
 }
 
-// Whatever has a meaning in a path is ASCII, and what was a part of the path once stays one.
+// Only ASCII characters have a meaning in a path, so only they are decoded.
 function decodePath(path: string): string {
   let plain = path.replaceAll("\\", "/");
   for (let round = 0; round < maxDecodings; round++) {

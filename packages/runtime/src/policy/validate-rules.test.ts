@@ -4,7 +4,7 @@ import { validateRules } from "./validate-rules.ts";
 
 type Rules = NonNullable<NonNullable<Blueprint["config"]>["policy"]>;
 
-function refusal(policy: Rules) {
+function findError(policy: Rules) {
   try {
     validateRules({ name: "careful", description: "", prompt: "", tags: [], config: { policy } });
   } catch (error) {
@@ -14,37 +14,37 @@ function refusal(policy: Rules) {
   return undefined;
 }
 
-test("a rule for fetch that cannot be read is refused by its path, whatever it was to do", () => {
-  const refused = refusal([
+test("an invalid rule for fetch is rejected with its path, whatever its action", () => {
+  const error = findError([
     { tool: "fetch", match: "https://x.org/*", action: "allow" },
     { tool: "fetch", match: "https://x.org", action: "allow" },
     { tool: "fetch", match: "x.org", action: "deny" },
   ]);
-  expect(refused).toMatchObject({
+  expect(error).toMatchObject({
     code: "bad_request",
-    details: { problems: [{ path: ["config", "policy", 1, "match"] }, { path: ["config", "policy", 2, "match"] }] },
+    details: { issues: [{ path: ["config", "policy", 1, "match"] }, { path: ["config", "policy", 2, "match"] }] },
   });
-  expect(refused?.message).toBe(
-    "The blueprint “careful” is not valid at config.policy.1.match: the path is missing: “/*” stands for every path, “/” for the first page alone.",
+  expect(error?.message).toBe(
+    "Invalid `config.policy.1.match` in the blueprint “careful”: the path is missing; “/*” matches every path, “/” only the root.",
   );
 });
 
-const problems: [string, RegExp][] = [
+const invalidRules: [string, RegExp][] = [
   ["", /expected “\[METHOD,… \]https:\/\/host/],
   ["ftp://x.org/", /expected “\[METHOD/],
-  ["get https://x.org/", /“get” is no method here; there are GET, HEAD, POST/],
-  ["https://x.org/a?b", /does not speak of the query/],
-  ["https://x.org/a/..", /no “\.”, “\.\.” or backslash/],
-  ["https://*x.org/", /“\*x\.org” is no host/],
+  ["get https://x.org/", /unknown method “get”; expected GET, HEAD, POST/],
+  ["https://x.org/a?b", /cannot contain a query/],
+  ["https://x.org/a/..", /cannot contain “\.”, “\.\.” or a backslash/],
+  ["https://*x.org/", /“\*x\.org” is not a valid host/],
 ];
 
-test.each(problems)("what is wrong with %j is said", (match, words) => {
-  expect(refusal([{ tool: "fetch", match, action: "allow" }])?.details?.problems?.[0]?.message).toMatch(words);
+test.each(invalidRules)("%j is rejected with a reason", (match, reason) => {
+  expect(findError([{ tool: "fetch", match, action: "allow" }])?.details?.issues?.[0]?.message).toMatch(reason);
 });
 
-test("rules for other tools, for several, or for all requests have no form", () => {
+test("rules for other tools, for several tools, or without a match are not validated", () => {
   expect(
-    refusal([
+    findError([
       { tool: "bash", match: "rm -rf", action: "deny" },
       { tool: "f*", match: "secret", action: "deny" },
       { tool: "fetch", action: "allow" },

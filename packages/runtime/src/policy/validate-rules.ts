@@ -1,14 +1,14 @@
 import { type Blueprint, fail } from "@thinkery/sdk";
 import { parseRequestRule } from "./match-request.ts";
 
-/** Throws if a rule could not be read when it is needed. Only rules for `fetch` have a syntax of their own. */
+/** Throws if a blueprint has an invalid rule. Only rules for `fetch` have a syntax that can be checked in advance. */
 export function validateRules({ name, config }: Blueprint): void {
-  const problems = (config?.policy ?? []).flatMap(({ tool, match }, index) => {
-    const { problem } = tool === "fetch" && match !== undefined ? parseRequestRule(match) : {};
-    return problem === undefined ? [] : [{ path: ["config", "policy", index, "match"], message: problem }];
+  const issues = (config?.policy ?? []).flatMap(({ tool, match }, index) => {
+    const { issue } = tool === "fetch" && match !== undefined ? parseRequestRule(match) : {};
+    return issue === undefined ? [] : [{ path: ["config", "policy", index, "match"], message: issue }];
   });
-  const [first] = problems;
+  const [first] = issues;
   if (!first) return;
-  const message = `The blueprint “${name}” is not valid at ${first.path.join(".")}: ${first.message}.`;
-  throw fail("bad_request", message, { problems: problems.slice(0, 20) });
+  const message = `Invalid \`${first.path.join(".")}\` in the blueprint “${name}”: ${first.message}.`;
+  throw fail("bad_request", message, { issues: issues.slice(0, 20) });
 }

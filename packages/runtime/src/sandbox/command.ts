@@ -13,15 +13,14 @@ import {
 } from "./shell.ts";
 import { type ViewSource, runWithView } from "./views.ts";
 
-/** Commands and searches as main orders them. */
-
+/** A shell command as main requests it. */
 export interface ShellCommandRequest {
   command: string;
   files: ViewSource;
   state: ShellState;
   limits: Omit<ShellLimits, "timeoutMs">;
   rules: readonly PolicyRule[];
-  /** The network, by the JSON of the capability `fetch`; nothing where the command may not reach it. */
+  /** Calls the capability `fetch` with JSON; omitted if the command has no network access. */
   fetch?(input: string): Promise<string>;
 }
 
@@ -29,9 +28,9 @@ export interface ShellCommandResult {
   exitCode: number;
   stdout: string;
   stderr: string;
-  /** The version of the files that it saw. */
+  /** The workspace version it ran on. */
   version: number;
-  /** What it did to them. */
+  /** What it changed. Nothing is committed yet. */
   changes: ShellChange[];
   state: ShellState;
   notes: string[];
@@ -46,7 +45,7 @@ export interface SearchResult {
   more: boolean;
 }
 
-/** How a new shell begins. */
+/** The state of a new shell. */
 export const initialShellState: ShellState = { cwd: "/work", env: {}, folders: [], scratch: [] };
 
 export const shellLimits: Omit<ShellLimits, "timeoutMs"> = {
@@ -56,7 +55,7 @@ export const shellLimits: Omit<ShellLimits, "timeoutMs"> = {
   depth: 100,
 };
 
-/** What the sandbox holds of main, and which version of the files it reads through it. */
+/** What the sandbox gets of main, and the workspace version that it reads. */
 export interface CommandBridge {
   host: ShellHost;
   reading: { version: number };
@@ -65,15 +64,15 @@ export interface CommandBridge {
 export async function runShellCommand(
   service: SandboxService,
   { host, reading }: CommandBridge,
-  order: ShellCommandRequest,
+  request: ShellCommandRequest,
   agent: string,
   timeoutMs: number,
 ): Promise<ShellCommandResult> {
-  const { command, files, state, limits, rules, fetch } = order;
-  const answer = await runWithView({
+  const { command, files, state, limits, rules, fetch } = request;
+  const result = await runWithView({
     files,
     reading,
-    ask: (view) =>
+    send: (view) =>
       receiveResult(
         service.shell(
           { agent, command, view, state, limits: { ...limits, timeoutMs }, rules, network: fetch !== undefined },
@@ -82,23 +81,23 @@ export async function runShellCommand(
       ),
     getStaleVersion,
   });
-  const { ok: _, ...outcome } = parseOutcome(shellOutcomeSchema, answer, "command");
+  const { ok: _, ...outcome } = parseOutcome(shellOutcomeSchema, result, "command");
   return { ...outcome, version: reading.version };
 }
 
 export async function runSearch(
   service: SandboxService,
   { host, reading }: CommandBridge,
-  { files, ...order }: SearchRequest,
+  { files, ...request }: SearchRequest,
   agent: string,
 ): Promise<SearchResult> {
-  const answer = await runWithView({
+  const result = await runWithView({
     files,
     reading,
-    ask: (view) => receiveResult(service.search({ agent, view, ...order }, host)),
+    send: (view) => receiveResult(service.search({ agent, view, ...request }, host)),
     getStaleVersion,
   });
-  const { ok: _, ...outcome } = parseOutcome(searchOutcomeSchema, answer, "search");
+  const { ok: _, ...outcome } = parseOutcome(searchOutcomeSchema, result, "search");
   return outcome;
 }
 
@@ -106,9 +105,9 @@ interface RpcResult {
   value: unknown;
 }
 
-/** Held by nobody beyond this: what came over RPC is kept by both sides until somebody says that it is needed no more. */
-async function receiveResult(asked: Promise<unknown>): Promise<RpcResult> {
-  const value = await asked;
+/** Disposes the result at once: both sides of an RPC keep a result until it is disposed. */
+async function receiveResult(pending: Promise<unknown>): Promise<RpcResult> {
+  const value = await pending;
   (value as Partial<Disposable> | undefined)?.[Symbol.dispose]?.();
   return { value };
 }
@@ -123,10 +122,10 @@ type Outcome = { ok: true } | { ok: false; kind: "syntax" | "threw" | "limit"; m
 function parseOutcome<Schema extends z.ZodType<Outcome>>(
   schema: Schema,
   { value }: RpcResult,
-  what: string,
+  kind: string,
 ): Extract<z.infer<Schema>, { ok: true }> {
   const outcome = schema.safeParse(value);
-  if (!outcome.success) throw new ToolError("sandbox_lost", `The sandbox did not say what came of the ${what}.`);
+  if (!outcome.success) throw new ToolError("sandbox_lost", `The sandbox returned no valid result for the ${kind}.`);
   const result: Outcome = outcome.data;
   if (!result.ok)
     throw new ToolError(result.kind, [result.message, result.console?.trimEnd()].filter(Boolean).join("\n\n"));

@@ -10,11 +10,11 @@ interface LeaseOptions {
   lose(generation: number, isGone: boolean): Promise<SlotRenewal["ended"]>;
 }
 
-/** The right of one agent to one slot, for a while. */
+/** The temporary right of one agent to use one slot. */
 export class Lease {
   readonly shared: boolean;
   readonly expiresAt: number;
-  /** Which slot it is. */
+  /** The slot's index. */
   readonly index: number;
   readonly #options: LeaseOptions;
   #generation = -1;
@@ -27,17 +27,17 @@ export class Lease {
     this.index = options.index;
   }
 
-  /** Comes back when the slot's process is one that no other agent has used. */
+  /** Resolves when the slot has a process that no other agent has used. */
   async prepare(): Promise<void> {
     this.#generation = await this.#options.prepare();
   }
 
-  /** Gives it back; a process that has no memory left for the next run is replaced first. */
+  /** Returns the slot. A spent process, such as one without memory for another run, is replaced before its next use. */
   release(isSpent = false): void {
     this.#options.release(isSpent);
   }
 
-  /** Gives it back because its process is gone, or has to go. Answers how that process ended. */
+  /** Returns the slot because its process is gone or must be replaced. Resolves with how the process ended. */
   async lose(isGone: boolean): Promise<SlotRenewal["ended"]> {
     this.#isLosing = true;
     try {
@@ -47,7 +47,7 @@ export class Lease {
     }
   }
 
-  /** Its holder is gone without giving it back. Does nothing if it was given back. */
+  /** Called when the holder disappears without releasing. Does nothing if the slot was already returned. */
   abandon(): void {
     if (!this.#isLosing) this.#options.abandon();
   }

@@ -13,48 +13,47 @@ import {
 import { collectedEntrySchema, encodeFileTransfer } from "@thinkery/sdk/internal";
 import type { AgentLinux, LinuxWorkingCopy } from "./linux.ts";
 
-/** The workspace as the Linux sandbox needs it; what lands has the call as its origin. */
+/** What the Linux sandbox needs of the workspace. Commits have the tool call as their origin. */
 export interface LinuxFiles {
-  /** The latest version. */
+  /** Returns the latest version. */
   getVersion(): number | Promise<number>;
-  /** All files of that version. */
+  /** Returns all files of that version. */
   listFiles(): { path: string; hash: string }[] | Promise<{ path: string; hash: string }[]>;
   readContent(path: string): Promise<Uint8Array | undefined>;
-  /** How large a file may be. */
   maxFileBytes: number;
-  /** Content as it is kept. */
+  /** Converts content to the form in which the workspace stores it. */
   store(content: Uint8Array, path: string): FileContent | Promise<FileContent>;
-  /** Edits that were made on the files as of a version. */
+  /** Commits edits that were made on the files of the version `base`. */
   rebaseEdits(edits: readonly FileEdit[], base: number): CommitResponse | Promise<CommitResponse>;
 }
 
-/** So much goes to the daemon in one request, if there is more than one file in it. */
+/** Size of one request to the daemon, unless a single file is larger. */
 const maxRequestBytes = 4 * 1024 * 1024;
 const maxNotes = 20;
 
-/** The Linux sandbox of an agent with its workspace in it: brought there before a command, and back after it. */
+/** Syncs the agent's workspace with its Linux sandbox before and after each command. */
 export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
   const exchange = ({ isLast = false } = {}) =>
     linux.workingCopy.runExclusive(async () => {
-      const brought = await exchangeFiles(linux.workingCopy, files, isLast);
-      return combineResults({ notes: linux.workingCopy.pendingNotes.splice(0) }, brought);
+      const synced = await exchangeFiles(linux.workingCopy, files, isLast);
+      return combineResults({ notes: linux.workingCopy.pendingNotes.splice(0) }, synced);
     });
 
-  /** What came of something is told, whatever became of the files. */
-  async function after<T extends object>(result: T, before: FileSyncResult = {}): Promise<T & FileSyncResult> {
-    const brought = await exchange().catch((error: unknown): FileSyncResult => ({
-      notes: [`Files that were changed in the sandbox are not in the workspace yet: ${toErrorText(error)}`],
+  /** Syncs after an operation. A failed sync becomes a note, so that the operation's result is not lost. */
+  async function syncAfter<T extends object>(result: T, before: FileSyncResult = {}): Promise<T & FileSyncResult> {
+    const synced = await exchange().catch((error: unknown): FileSyncResult => ({
+      notes: [`Files changed in the sandbox are not in the workspace yet: ${toErrorText(error)}`],
     }));
-    return { ...result, ...combineResults(before, brought) };
+    return { ...result, ...combineResults(before, synced) };
   }
 
   return {
     async run(command, options) {
       const before = await exchange();
       try {
-        return await after(await linux.run(command, options), before);
+        return await syncAfter(await linux.run(command, options), before);
       } catch (error) {
-        // It was canceled, or lost. What it did until then is done; the agent may be about to go.
+        // The command was canceled or lost. What it changed until then is still collected; the agent may be about to be deleted.
         await exchange({ isLast: true }).catch(() => {});
         throw error;
       }
@@ -64,48 +63,48 @@ export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
       return { ...(await linux.start(command)), ...before };
     },
     async list() {
-      const { notes = [] } = await after({});
-      // A list has no place for them.
+      const { notes = [] } = await syncAfter({});
+      // A list cannot carry notes, so they go with the next result.
       linux.workingCopy.pendingNotes.push(...notes);
       return linux.list();
     },
-    read: async (id) => after(await linux.read(id)),
-    stop: async (id) => after(await linux.stop(id)),
+    read: async (id) => syncAfter(await linux.read(id)),
+    stop: async (id) => syncAfter(await linux.stop(id)),
   };
 }
 
-/** What was changed in the copy lands in the workspace, and the copy becomes what the workspace is then. */
+/** Commits the working copy's changes to the workspace, then updates the copy to the workspace's latest version. */
 async function exchangeFiles(copy: LinuxWorkingCopy, files: LinuxFiles, isLast: boolean): Promise<FileSyncResult> {
   const { collection, version, isBehind, isStuck, edits, except, notes } = await collectChanges(copy, files);
   if (isStuck) return limitNotes({ notes });
-  let made: Version | undefined;
-  /** The workspace is what the copy was, with what comes from there. */
+  let committed: Version | undefined;
+  /** Whether the workspace now equals the working copy, so that no list of files has to be sent. */
   let isSame = !isBehind && edits.size === 1 && edits.has(version);
   for (const [base, group] of edits) {
     try {
-      // A base that the workspace has not come to yet is from before it was restored.
-      const landed = await files.rebaseEdits(group, base <= (await files.getVersion()) ? base : 0);
-      made = landed.version ?? made;
-      isSame &&= landed.overlaps.length === 0 && (landed.version?.id ?? version + 1) === version + 1;
-      notes.push(...landed.overlaps.map(formatOverlap));
+      // A base newer than the workspace's version stems from before the workspace was restored.
+      const result = await files.rebaseEdits(group, base <= (await files.getVersion()) ? base : 0);
+      committed = result.version ?? committed;
+      isSame &&= result.overlaps.length === 0 && (result.version?.id ?? version + 1) === version + 1;
+      notes.push(...result.overlaps.map(formatOverlap));
     } catch (error) {
       isSame = false;
       except.push(...group.map(getEditPath));
       notes.push(
-        `What was changed in the sandbox could not be taken into the workspace, and stays in the sandbox: ${toErrorText(error)}`,
+        `Changes in the sandbox could not be committed to the workspace and remain in the sandbox: ${toErrorText(error)}`,
       );
     }
   }
-  const now = await files.getVersion();
-  isSame &&= now === (made?.id ?? version);
-  if (!isLast && (edits.size > 0 || now !== version || isBehind)) {
+  const latest = await files.getVersion();
+  isSame &&= latest === (committed?.id ?? version);
+  if (!isLast && (edits.size > 0 || latest !== version || isBehind)) {
     const all = isSame
       ? {}
       : { files: (await files.listFiles()).map(({ path, hash }): [string, string] => [path, hash]) };
-    const needed = await copy.plan({ version: now, landed: collection, except, ...all });
+    const needed = await copy.plan({ version: latest, committed: collection, except, ...all });
     notes.push(...(await sendFiles(copy, files, needed)));
   }
-  return limitNotes({ notes, ...(made ? { version: made } : {}) });
+  return limitNotes({ notes, ...(committed ? { version: committed } : {}) });
 }
 
 function getEditPath(edit: FileEdit): string {
@@ -115,7 +114,7 @@ function getEditPath(edit: FileEdit): string {
 
 async function collectChanges(copy: LinuxWorkingCopy, files: LinuxFiles) {
   let head = { collection: "", version: 0, isBehind: false, isStuck: true };
-  let isWhole = false;
+  let isComplete = false;
   const notes: string[] = [];
   const except: string[] = [];
   const edits = new Map<number, FileEdit[]>();
@@ -125,29 +124,29 @@ async function collectChanges(copy: LinuxWorkingCopy, files: LinuxFiles) {
     else edits.set(base, [edit]);
   };
   for await (const { header, bytes } of copy.collect(files.maxFileBytes)) {
-    const told = collectedEntrySchema.parse(header);
-    if ("collection" in told) {
-      head = told;
-      notes.push(...told.notes);
-    } else if ("delete" in told) add(told.base, { delete: told.delete });
-    else if ("write" in told) {
+    const entry = collectedEntrySchema.parse(header);
+    if ("collection" in entry) {
+      head = entry;
+      notes.push(...entry.notes);
+    } else if ("delete" in entry) add(entry.base, { delete: entry.delete });
+    else if ("write" in entry) {
       try {
-        add(told.base, { write: told.write, content: await files.store(bytes, told.write) });
+        add(entry.base, { write: entry.write, content: await files.store(bytes, entry.write) });
       } catch (error) {
-        except.push(told.write);
-        notes.push(`“${told.write}” stays in the sandbox and does not come into the workspace: ${toErrorText(error)}`);
+        except.push(entry.write);
+        notes.push(`“${entry.write}” stays in the sandbox and is not copied to the workspace: ${toErrorText(error)}`);
       }
-    } else isWhole = true;
+    } else isComplete = true;
   }
-  if (!isWhole)
+  if (!isComplete)
     throw fail(
       "unavailable",
-      "The host was lost while files came back from the sandbox; they come with the next command.",
+      "The connection to the host was lost while files were collected from the sandbox. They follow with the next command.",
     );
   return { ...head, edits, except, notes };
 }
 
-/** Gives the daemon what it needs, many small files at a time. */
+/** Sends files to the daemon, many small ones per request. Returns notes. */
 async function sendFiles(copy: LinuxWorkingCopy, files: LinuxFiles, needed: readonly string[]): Promise<string[]> {
   const notes: string[] = [];
   let pieces: Uint8Array[] = [];
@@ -160,7 +159,7 @@ async function sendFiles(copy: LinuxWorkingCopy, files: LinuxFiles, needed: read
   try {
     for (const path of needed) {
       const content = await files.readContent(path);
-      // It was deleted meanwhile, and goes the next time.
+      // Deleted meanwhile; the next sync removes it.
       if (!content) continue;
       if (size + content.length > maxRequestBytes) await send();
       for (const piece of encodeFileTransfer({ path }, content)) {
@@ -186,9 +185,14 @@ function concatPieces(pieces: readonly Uint8Array[], size: number): Uint8Array<A
   return all;
 }
 
-function formatOverlap({ path, line, kept, reason }: Overlap): string {
-  const where = kept !== undefined ? ` It is “${kept}”.` : line !== undefined ? ` They begin at line ${line}.` : "";
-  return `“${path}” was changed in the workspace while it was changed in the sandbox. ${reason}${where}`;
+function formatOverlap({ path, line, conflictCopy, reason }: Overlap): string {
+  const location =
+    conflictCopy !== undefined
+      ? ` The other version is in “${conflictCopy}”.`
+      : line !== undefined
+        ? ` The conflict starts at line ${line}.`
+        : "";
+  return `“${path}” was changed in the workspace and in the sandbox. ${reason}${location}`;
 }
 
 function combineResults(one: FileSyncResult, other: FileSyncResult): FileSyncResult {
@@ -198,14 +202,10 @@ function combineResults(one: FileSyncResult, other: FileSyncResult): FileSyncRes
 
 function limitNotes({ notes = [], version }: FileSyncResult): FileSyncResult {
   const shown =
-    notes.length > maxNotes
-      ? [...notes.slice(0, maxNotes), `${notes.length - maxNotes} more such notes are left out.`]
-      : notes;
+    notes.length > maxNotes ? [...notes.slice(0, maxNotes), `${notes.length - maxNotes} more notes omitted.`] : notes;
   return { ...(shown.length > 0 ? { notes: shown } : {}), ...(version ? { version } : {}) };
 }
 
 function toErrorText(error: unknown): string {
-  return isThinkeryError(error) || error instanceof ToolError
-    ? error.message
-    : "the host could not do it; its log may say why.";
+  return isThinkeryError(error) || error instanceof ToolError ? error.message : "internal error, see the host's log.";
 }

@@ -2,17 +2,17 @@ import { toErrorBody, fail, ToolError } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { openLinux } from "./linux.ts";
 
-/** A daemon that answers this, and remembers what it was asked. */
-function daemon(answer: (url: URL, init: RequestInit) => Response | Promise<Response>) {
-  const asked: string[] = [];
+/** A daemon that responds like this and records its requests. */
+function createDaemon(respond: (url: URL, init: RequestInit) => Response | Promise<Response>) {
+  const requests: string[] = [];
   const HOST = {
     fetch: async (input: unknown, init: RequestInit = {}) => {
       const url = new URL(String(input));
-      asked.push(`${init.method} ${url.pathname}${url.search} ${init.body ?? ""}`.trim());
-      return answer(url, init);
+      requests.push(`${init.method} ${url.pathname}${url.search} ${init.body ?? ""}`.trim());
+      return respond(url, init);
     },
   };
-  return { asked, linux: openLinux({ HOST: HOST as never }, "review:pr-1~alice") };
+  return { requests, linux: openLinux({ HOST: HOST as never }, "review:pr-1~alice") };
 }
 
 const createErrorResponse = (code: Parameters<typeof fail>[0], message: string, status = 400) =>
@@ -22,7 +22,7 @@ const createRunOptions = (onOutput: (text: string) => void = () => {}, signal = 
   onOutput,
 });
 
-/** Lines, in pieces that know nothing of lines or characters. */
+/** Responds in pieces that may end within a line or a character. */
 function respondInPieces(text: string, size: number): Response {
   const bytes = new TextEncoder().encode(text);
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
@@ -33,7 +33,7 @@ function respondInPieces(text: string, size: number): Response {
   );
 }
 
-test("what a command writes comes as it is written, and in the end what became of it", async () => {
+test("a command's output is streamed, followed by its result", async () => {
   const lines = [
     { output: "grüße\n" },
     { output: "" },
@@ -41,40 +41,40 @@ test("what a command writes comes as it is written, and in the end what became o
     { result: { exitCode: 3, output: "all", ms: 5 } },
   ];
   for (const size of [1, 7, 1000]) {
-    const { linux, asked } = daemon(() =>
+    const { linux, requests } = createDaemon(() =>
       respondInPieces(lines.map((line) => `${JSON.stringify(line)}\n`).join(""), size),
     );
-    const heard: string[] = [];
-    expect(await linux.run("x", { ...createRunOptions((text) => heard.push(text)), timeoutMs: 500 })).toEqual({
+    const received: string[] = [];
+    expect(await linux.run("x", { ...createRunOptions((text) => received.push(text)), timeoutMs: 500 })).toEqual({
       exitCode: 3,
       output: "all",
       ms: 5,
     });
-    expect(heard).toEqual(["grüße\n", "", "two\n"]);
-    expect(asked).toEqual([
+    expect(received).toEqual(["grüße\n", "", "two\n"]);
+    expect(requests).toEqual([
       'POST /linux/run?agent=review%3Apr-1%7Ealice {"agent":"review:pr-1~alice","command":"x","timeoutMs":500}',
     ]);
   }
 });
 
-test("a daemon that is lost in the middle has lost the command", async () => {
+test("a connection lost during a command is reported as a lost sandbox", async () => {
   for (const text of ["", '{"output":"half"}\n', '{"output":"half"}\n{"result":{"exit']) {
-    const { linux } = daemon(() => respondInPieces(text, 1000));
-    const lost = await linux.run("x", createRunOptions()).catch((error: unknown) => error);
-    expect(lost).toBeInstanceOf(ToolError);
-    expect(lost).toMatchObject({ code: "sandbox_lost" });
+    const { linux } = createDaemon(() => respondInPieces(text, 1000));
+    const error = await linux.run("x", createRunOptions()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ToolError);
+    expect(error).toMatchObject({ code: "sandbox_lost" });
   }
 });
 
-test("whoever cancels a command is gone for the daemon too", async () => {
+test("canceling a command closes the connection to the daemon", async () => {
   const cancel = new AbortController();
-  let isGone = false;
-  const { linux } = daemon((_, { signal }) => {
+  let isAborted = false;
+  const { linux } = createDaemon((_, { signal }) => {
     const body = new ReadableStream({
       start(to) {
         to.enqueue(new TextEncoder().encode('{"output":"on"}\n'));
         signal?.addEventListener("abort", () => {
-          isGone = true;
+          isAborted = true;
           to.error(signal.reason);
         });
       },
@@ -87,38 +87,38 @@ test("whoever cancels a command is gone for the daemon too", async () => {
       createRunOptions(() => cancel.abort(new Error("enough")), cancel.signal),
     ),
   ).rejects.toThrow("enough");
-  expect(isGone).toBe(true);
+  expect(isAborted).toBe(true);
 });
 
-test("a refusal is told in the daemon's words, with the kind of trouble it is", async () => {
-  const because = (response: Response) =>
-    daemon(() => response)
+test("errors keep the daemon's message and get a matching code", async () => {
+  const getError = (response: Response) =>
+    createDaemon(() => response)
       .linux.start("x")
       .catch((error: unknown) => error);
-  expect(await because(createErrorResponse("unavailable", "Install it."))).toMatchObject({
-    name: "ToolFailure",
+  expect(await getError(createErrorResponse("unavailable", "Install it."))).toMatchObject({
+    name: "ToolError",
     code: "no_sandbox",
     message: "Install it.",
   });
-  expect(await because(createErrorResponse("conflict", "Too many."))).toMatchObject({
-    name: "ToolFailure",
+  expect(await getError(createErrorResponse("conflict", "Too many."))).toMatchObject({
+    name: "ToolError",
     code: "limit",
     message: "Too many.",
   });
-  expect(await because(createErrorResponse("not_found", "No process."))).toMatchObject({
+  expect(await getError(createErrorResponse("not_found", "No process."))).toMatchObject({
     code: "not_found",
     message: "No process.",
   });
-  expect(await because(createErrorResponse("internal", "A stack."))).toMatchObject({
+  expect(await getError(createErrorResponse("internal", "A stack."))).toMatchObject({
     code: "unavailable",
     message: expect.stringContaining("Restart the host"),
   });
-  expect(await because(new Response("nonsense", { status: 502 }))).toMatchObject({ code: "unavailable" });
+  expect(await getError(new Response("nonsense", { status: 502 }))).toMatchObject({ code: "unavailable" });
 });
 
-test("processes are asked for by agent and id", async () => {
+test("processes are requested by agent and id", async () => {
   const process = { id: "5f", command: "x", state: "running", startedAt: "", outputBytes: 0 };
-  const { linux, asked } = daemon(({ pathname }) =>
+  const { linux, requests } = createDaemon(({ pathname }) =>
     Response.json(pathname === "/linux/processes" ? { processes: [process] } : { ...process, output: "" }),
   );
   await linux.list();
@@ -126,7 +126,7 @@ test("processes are asked for by agent and id", async () => {
   await linux.stop("5f");
   await linux.forget();
   const agent = "agent=review%3Apr-1%7Ealice";
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     `GET /linux/processes?${agent}`,
     `GET /linux/process?${agent}&id=5f+%26+more&after=7`,
     `POST /linux/stop?${agent}&id=5f`,
@@ -134,18 +134,18 @@ test("processes are asked for by agent and id", async () => {
   ]);
 });
 
-test("where there is no host, there is no Linux sandbox, and nothing to forget", async () => {
+test("without a host there is no Linux sandbox and nothing to forget", async () => {
   const linux = openLinux({}, "global~alice");
-  for (const asked of [
+  for (const call of [
     linux.run("x", createRunOptions()),
     linux.start("x"),
     linux.list(),
     linux.read("x"),
     linux.stop("x"),
   ]) {
-    const refused = await asked.catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(ToolError);
-    expect(refused).toMatchObject({ code: "no_sandbox", message: expect.stringContaining("needs a host") });
+    const error = await call.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ToolError);
+    expect(error).toMatchObject({ code: "no_sandbox", message: expect.stringContaining("needs a host") });
   }
   await linux.forget();
 });

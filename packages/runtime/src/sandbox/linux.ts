@@ -24,29 +24,29 @@ export interface LinuxEnv {
   HOST?: Service;
 }
 
-/** The copy of the agent's workspace that its commands work in. */
+/** The copy of the agent's workspace in its Linux sandbox. */
 export interface LinuxWorkingCopy {
-  /** What was changed in it, see `collectedSchema`. No file larger than this is told. */
-  collect(largest: number): AsyncGenerator<FileTransfer>;
-  /** Says what it should be; the answer is what the daemon has to be given for that. */
+  /** Returns the changes made in it, see `collectedEntrySchema`, except to files larger than `maxFileBytes`. */
+  collect(maxFileBytes: number): AsyncGenerator<FileTransfer>;
+  /** Tells the daemon what the copy should become. Returns the files that the daemon needs for that. */
   plan(plan: WorkingCopyPlan): Promise<string[]>;
-  /** Gives it that; the answer is what could not be put there, in words. */
-  put(parcels: Uint8Array<ArrayBuffer>): Promise<string[]>;
-  /** What came of files when nobody could be told. */
+  /** Sends these files. Returns notes on those that could not be written. */
+  put(transfers: Uint8Array<ArrayBuffer>): Promise<string[]>;
+  /** Notes that could not be delivered yet. */
   pendingNotes: string[];
-  /** One exchange of files at a time. */
+  /** Runs one exchange of files at a time. */
   runExclusive<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The door to the daemon's Linux sandbox, for one agent. */
+/** Access to the daemon's Linux sandbox for one agent. */
 export interface AgentLinux extends Linux {
   workingCopy: LinuxWorkingCopy;
   read(id: string, after?: number): Promise<ProcessOutput>;
-  /** The agent is gone: ends what it runs and removes its folder. Without a host there is nothing to forget. */
+  /** Called when the agent is deleted: ends its processes and removes its folder. Does nothing without a host. */
   forget(): Promise<void>;
 }
 
-/** What the daemon tells of one command, its output included, is no longer than this. */
+/** Length of one update from the daemon, which may contain a command's whole output. */
 const maxLineChars = 16 * 1024 * 1024;
 
 /** `agent` is `agency~agent`. */
@@ -56,36 +56,33 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
 
   let last: Promise<unknown> = Promise.resolve();
 
-  async function ask(
+  async function request(
     url: string,
     method: "GET" | "POST",
     body?: object | Uint8Array<ArrayBuffer>,
     signal?: AbortSignal,
   ): Promise<Response> {
     if (!HOST)
-      throw new ToolError(
-        "no_sandbox",
-        "There is no Linux sandbox here: it needs a host of one's own, and this one runs without.",
-      );
-    const answer = await HOST.fetch(url, {
+      throw new ToolError("no_sandbox", "No Linux sandbox is available: it needs a host, and there is none here.");
+    const response = await HOST.fetch(url, {
       method,
       ...(body ? { body: body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) } : {}),
       ...(signal ? { signal } : {}),
     });
-    if (!answer.ok) throw await toToolError(answer);
-    return answer;
+    if (!response.ok) throw await toToolError(response);
+    return response;
   }
 
   const workingCopy: LinuxWorkingCopy = {
-    async *collect(largest) {
-      const answer = await ask(at("files/collect", { largest: String(largest) }), "POST");
-      if (answer.body) yield* decodeFileTransfers(answer.body, largest);
+    async *collect(maxFileBytes) {
+      const response = await request(at("files/collect", { largest: String(maxFileBytes) }), "POST");
+      if (response.body) yield* decodeFileTransfers(response.body, maxFileBytes);
     },
     async plan(plan) {
-      return neededFilesSchema.parse(await (await ask(at("files/plan"), "POST", plan)).json()).needed;
+      return neededFilesSchema.parse(await (await request(at("files/plan"), "POST", plan)).json()).needed;
     },
-    async put(parcels) {
-      return workingCopyNotesSchema.parse(await (await ask(at("files/put"), "POST", parcels)).json()).notes;
+    async put(transfers) {
+      return workingCopyNotesSchema.parse(await (await request(at("files/put"), "POST", transfers)).json()).notes;
     },
     pendingNotes: [],
     runExclusive(work) {
@@ -98,53 +95,53 @@ export function openLinux({ HOST }: LinuxEnv, agent: string): AgentLinux {
   return {
     workingCopy,
     async run(command, { timeoutMs, signal, onOutput }) {
-      const order = { agent, command, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-      // Whoever stops reading has ended the command: the daemon sees the connection close.
-      const answer = await ask(at("run"), "POST", order, signal);
-      for await (const news of parseUpdates(answer)) {
-        if ("result" in news) return news.result as CommandResult;
-        onOutput(news.output);
+      const body = { agent, command, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+      // To stop reading ends the command: the daemon sees the connection close.
+      const response = await request(at("run"), "POST", body, signal);
+      for await (const update of parseUpdates(response)) {
+        if ("result" in update) return update.result as CommandResult;
+        onOutput(update.output);
       }
       throw new ToolError(
         "sandbox_lost",
-        "The host was lost while the command ran, and the command with it. What it had done by then is done.",
+        "The connection to the host was lost, and the command with it. Effects that it already had are not undone.",
       );
     },
     async start(command) {
-      return processSchema.parse(await (await ask(at("start"), "POST", { agent, command })).json());
+      return processSchema.parse(await (await request(at("start"), "POST", { agent, command })).json());
     },
     async list() {
-      return processListSchema.parse(await (await ask(at("processes"), "GET")).json()).processes;
+      return processListSchema.parse(await (await request(at("processes"), "GET")).json()).processes;
     },
     async read(id, after) {
       const from: Record<string, string> = after === undefined ? {} : { after: String(after) };
-      return processOutputSchema.parse(await (await ask(at("process", { id, ...from }), "GET")).json());
+      return processOutputSchema.parse(await (await request(at("process", { id, ...from }), "GET")).json());
     },
     async stop(id) {
-      return processSchema.parse(await (await ask(at("stop", { id }), "POST")).json());
+      return processSchema.parse(await (await request(at("stop", { id }), "POST")).json());
     },
     async forget() {
-      if (HOST) await (await ask(at("forget"), "POST")).text();
+      if (HOST) await (await request(at("forget"), "POST")).text();
     },
   };
 }
 
-async function* parseUpdates(answer: Response): AsyncGenerator<CommandUpdate> {
-  if (!answer.body) return;
+async function* parseUpdates({ body }: Response): AsyncGenerator<CommandUpdate> {
+  if (!body) return;
   let rest = "";
-  for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    if (rest.length > maxLineChars) throw new Error("The daemon said more of a command than it should.");
+    if (rest.length > maxLineChars) throw new Error("The daemon sent an update that is too long.");
     for (const line of lines) yield commandUpdateSchema.parse(JSON.parse(line));
   }
 }
 
-/** In the words of the daemon, where it has some. */
-async function toToolError(answer: Response): Promise<Error> {
-  const known = errorFromBody(await answer.json().catch(() => undefined));
+/** Converts an error response, keeping the daemon's message if it has one. */
+async function toToolError(response: Response): Promise<Error> {
+  const known = errorFromBody(await response.json().catch(() => undefined));
   if (known?.code === "unavailable") return new ToolError("no_sandbox", known.message);
   if (known?.code === "conflict" || known?.code === "too_large") return new ToolError("limit", known.message);
   if (known?.code === "not_found" || known?.code === "bad_request") return known;
-  return fail("unavailable", "The daemon does not answer its own Worker. Restart the host.");
+  return fail("unavailable", "The daemon returned an unexpected error. Restart the host.");
 }

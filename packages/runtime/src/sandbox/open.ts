@@ -14,17 +14,17 @@ import type { LeaseTerms } from "./slots.ts";
 
 export interface SandboxEnv {
   HOST?: Service;
-  /** Who has which slot, for all isolates of main. The slots themselves are bound as `SANDBOX_0`, `SANDBOX_1`, … */
+  /** Assigns slots for all isolates of main. The slots themselves are bound as `SANDBOX_0`, `SANDBOX_1`, … */
   SLOT_POOL?: { getByName(name: string): SlotPool };
-  /** Where there is no daemon: a Worker with a Worker Loader, whose limits the platform enforces. */
+  /** Used without a daemon: a Worker with a Worker Loader, whose limits the platform enforces. */
   SANDBOX?: SandboxService;
   SANDBOX_LIMITS?: SandboxLimits;
 }
 
-/** Gives one run its sandbox: a slot of this host, or a Worker that takes any number of runs. */
+/** Acquires a sandbox for one run: a slot of this host, or a Worker that takes any number of runs. */
 type AcquireLease = (terms: LeaseTerms) => Promise<SlotLease>;
 
-/** The slots of this host; undefined if it has none. */
+/** Returns the client for this host's slots; undefined if it has none. */
 export function createSlotClient(env: SandboxEnv): SlotClient | undefined {
   return (
     env.SLOT_POOL &&
@@ -37,48 +37,48 @@ export function openSandbox(env: SandboxEnv): Sandbox {
   const lease = createAcquireLease(env);
   return {
     limits,
-    async run(job, terms) {
-      const began = Date.now();
+    async run(job, options) {
+      const startedAt = Date.now();
       const { value, end } = await runInSandbox(
-        { lease, limits, terms, what: "run", open: createBridgeOpener(terms) },
-        (service, door) => service.run(job, door),
+        { lease, limits, options, kind: "run", open: createBridgeOpener(options) },
+        (service, bridge) => service.run(job, bridge),
       );
       const outcome = outcomeSchema.safeParse(value);
       end(outcome.success && !outcome.data.ok && isOutOfMemory(outcome.data.message));
       dispose(value);
-      if (!outcome.success) throw new ToolError("sandbox_lost", "The sandbox did not say what came of the run.");
-      return toCodeResult(outcome.data, Date.now() - began);
+      if (!outcome.success) throw new ToolError("sandbox_lost", "The sandbox returned no valid result for the run.");
+      return toCodeResult(outcome.data, Date.now() - startedAt);
     },
-    async serve(app, request, terms) {
+    async serve(app, request, options) {
       const { value, end } = await runInSandbox(
-        { lease, limits, terms, what: "run", shared: true, open: createBridgeOpener(terms) },
-        (service, door) => service.serve(app, request, door),
+        { lease, limits, options, kind: "run", shared: true, open: createBridgeOpener(options) },
+        (service, bridge) => service.serve(app, request, bridge),
       );
-      return releaseAfterRead(value, terms.timeoutMs, () => end());
+      return releaseAfterRead(value, options.timeoutMs, () => end());
     },
-    shell(given, terms) {
-      const { agent, timeoutMs } = terms;
-      let hasReachedOut = false;
-      const { fetch } = given;
-      const order = fetch ? { ...given, fetch: (input: string) => ((hasReachedOut = true), fetch(input)) } : given;
+    shell(request, options) {
+      const { agent, timeoutMs } = options;
+      let hasFetched = false;
+      const { fetch } = request;
+      const tracked = fetch ? { ...request, fetch: (input: string) => ((hasFetched = true), fetch(input)) } : request;
       return retryIfLost(
         async () => {
-          // A command that takes too long is ended by the shell itself, as long as that can.
+          // The shell itself ends a command that takes too long, if it still can.
           const { value, end } = await runInSandbox(
-            { lease, limits, terms, what: "command", graceMs, open: () => openShellBridge(order) },
-            (service, door) => runShellCommand(service, door, order, agent, timeoutMs),
+            { lease, limits, options, kind: "command", graceMs, open: () => openShellBridge(tracked) },
+            (service, bridge) => runShellCommand(service, bridge, tracked, agent, timeoutMs),
           );
           end();
           return value;
         },
-        () => !hasReachedOut,
+        () => !hasFetched,
       );
     },
-    search(order, terms) {
+    search(request, options) {
       return retryIfLost(async () => {
         const { value, end } = await runInSandbox(
-          { lease, limits, terms, what: "search", open: () => openShellBridge({ files: order.files }) },
-          (service, door) => runSearch(service, door, order, terms.agent),
+          { lease, limits, options, kind: "search", open: () => openShellBridge({ files: request.files }) },
+          (service, bridge) => runSearch(service, bridge, request, options.agent),
         );
         end();
         return value;
@@ -87,46 +87,46 @@ export function openSandbox(env: SandboxEnv): Sandbox {
   };
 }
 
-/** What a command does is only told, not done. So one that was lost with its sandbox, for no fault of its own, is begun anew. */
-async function retryIfLost<T>(work: () => Promise<T>, isHarmless = () => true): Promise<T> {
+/** Retries once if the sandbox was lost. A command only reports its changes, so it can be repeated unless it used the network. */
+async function retryIfLost<T>(work: () => Promise<T>, canRetry = () => true): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "sandbox_lost" || !isHarmless()) throw error;
+    if (!(error instanceof ToolError) || error.code !== "sandbox_lost" || !canRetry()) throw error;
     return work();
   }
 }
 
-/** What code in a sandbox holds of main. */
+/** Creates what code in a sandbox gets of main. */
 const createBridgeOpener =
   ({ call, onConsole, agent }: SandboxRunOptions) =>
   (service: SandboxService) =>
     openRunBridge({ call: (name, input) => call(name, input, createNestedSandbox(service, agent)), onConsole });
 
-/** What a shell has to end a command that is out of time, before its sandbox is. */
+/** Time for a shell to end a timed-out command itself, before its sandbox is terminated. */
 const graceMs = 5000;
 
-/** The same sandbox for what code asks for while it is in it: with one slot, waiting for another would never end. */
+/** Lets running code use commands and searches in its own sandbox: with a single slot, it would wait for another forever. */
 function createNestedSandbox(service: SandboxService, agent: string): NestedSandbox {
   const runWithBridge = async <T>(
     opened: ReturnType<typeof openShellBridge>,
-    work: (door: CommandBridge) => Promise<T>,
+    work: (bridge: CommandBridge) => Promise<T>,
   ) => {
     try {
-      return await work(opened.door);
+      return await work(opened.bridge);
     } catch (error) {
       throw error instanceof ToolError
         ? error
-        : new ToolError("sandbox_lost", "The sandbox of this run is gone, and the command with it.");
+        : new ToolError("sandbox_lost", "The sandbox of this run was lost, and the command with it.");
     } finally {
-      opened.shut();
+      opened.close();
     }
   };
   return {
-    shell: (order, timeoutMs) =>
-      runWithBridge(openShellBridge(order), (door) => runShellCommand(service, door, order, agent, timeoutMs)),
-    search: (order) =>
-      runWithBridge(openShellBridge({ files: order.files }), (door) => runSearch(service, door, order, agent)),
+    shell: (request, timeoutMs) =>
+      runWithBridge(openShellBridge(request), (bridge) => runShellCommand(service, bridge, request, agent, timeoutMs)),
+    search: (request) =>
+      runWithBridge(openShellBridge({ files: request.files }), (bridge) => runSearch(service, bridge, request, agent)),
   };
 }
 
@@ -135,92 +135,92 @@ function createAcquireLease(env: SandboxEnv): AcquireLease {
   if (pool) return (terms) => pool.lease(terms);
   const { SANDBOX: service } = env;
   if (service) return async () => ({ service, release() {}, lose: async () => undefined });
-  const why = env.HOST
+  const reason = env.HOST
     ? "The host was started without sandboxes. Set sandboxSlots in its configuration."
-    : "Nothing here is bound as SANDBOX.";
-  return () => Promise.reject(new ToolError("no_sandbox", `There is no sandbox to run code in. ${why}`));
+    : "There is no binding SANDBOX.";
+  return () => Promise.reject(new ToolError("no_sandbox", `There is no sandbox to run code in. ${reason}`));
 }
 
 interface SandboxResult<T> {
   value: T;
-  /** The sandbox is needed no longer; nor by anybody, if it is spent. */
+  /** Releases the sandbox. If it is spent, it is not reused. */
   end(isSpent?: boolean): void;
 }
 
-/** What something in a sandbox holds of main. */
-interface OpenedBridge<Door> {
-  door: Door;
-  shut(): void;
+/** What a task in a sandbox gets of main, for as long as it is open. */
+interface OpenedBridge<Bridge> {
+  bridge: Bridge;
+  close(): void;
   console(): string;
 }
 
-interface SandboxTask<Door> {
+interface SandboxTask<Bridge> {
   lease: AcquireLease;
   limits: SandboxLimits;
-  terms: SandboxShellOptions;
-  what: TaskKind;
+  options: SandboxShellOptions;
+  kind: TaskKind;
   shared?: boolean;
-  /** How much longer main waits than it says. */
+  /** How long main waits beyond the timeout. */
   graceMs?: number;
-  open(service: SandboxService): OpenedBridge<Door>;
+  open(service: SandboxService): OpenedBridge<Bridge>;
 }
 
 type TaskKind = "run" | "command" | "search";
 
-/** Has something done in a sandbox, and makes sure that nothing of it is left when its time is over. */
-async function runInSandbox<T, Door>(
-  { lease, limits, terms, what, shared = false, graceMs = 0, open }: SandboxTask<Door>,
-  work: (service: SandboxService, door: Door) => Promise<T>,
+/** Runs a task in a sandbox, and ensures that nothing of it keeps running after its timeout. */
+async function runInSandbox<T, Bridge>(
+  { lease, limits, options, kind, shared = false, graceMs = 0, open }: SandboxTask<Bridge>,
+  work: (service: SandboxService, bridge: Bridge) => Promise<T>,
 ): Promise<SandboxResult<T>> {
-  const { agent, timeoutMs, waitMs = limits.queueTimeoutSeconds * 1000, signal, onPlace, onBegin } = terms;
-  // An answer may be read for as long as it took to begin.
+  const { agent, timeoutMs, waitMs = limits.queueTimeoutSeconds * 1000, signal, onPlace, onBegin } = options;
+  // Reading a response may take as long again as producing it.
   const maxMs = (shared ? 2 * timeoutMs : timeoutMs) + graceMs;
-  const held = await lease({ agent, shared, maxMs, waitMs, signal, onPlace }).catch((error: unknown) => {
+  const slot = await lease({ agent, shared, maxMs, waitMs, signal, onPlace }).catch((error: unknown) => {
     throw isThinkeryError(error) ? new ToolError("no_sandbox", error.message) : error;
   });
   onBegin?.();
-  const { door, shut, console } = open(held.service);
-  const time = createTimeLimit(timeoutMs + graceMs, signal);
-  const working = work(held.service, door);
+  const { bridge, close, console } = open(slot.service);
+  const timeout = createTimeout(timeoutMs + graceMs, signal);
+  const working = work(slot.service, bridge);
   const end = (isSpent?: boolean) => {
-    shut();
+    close();
     dispose(working);
-    held.release(isSpent);
+    slot.release(isSpent);
   };
   try {
-    return { value: await Promise.race([working, time.over]), end };
+    return { value: await Promise.race([working, timeout.over]), end };
   } catch (error) {
-    shut();
+    close();
     dispose(working);
-    if (error === time.reached || signal.aborted) {
-      // Whoever waits for the answer need not wait for the next process too.
-      held.lose(false).catch(() => {});
-      throw error === time.reached
+    if (error === timeout.reached || signal.aborted) {
+      // The caller need not wait until the process is replaced.
+      slot.lose(false).catch(() => {});
+      throw error === timeout.reached
         ? createToolFailure(
             "timeout",
-            `The ${what} took more than ${formatSeconds(timeoutMs)} and was ended.`,
+            `The ${kind} did not finish within ${formatSeconds(timeoutMs)} and was stopped.`,
             console(),
           )
         : signal.reason;
     }
-    // It has told itself what went wrong.
+    // The sandbox itself reported what went wrong.
     if (error instanceof ToolError) {
-      held.release(isOutOfMemory(error.message));
+      slot.release(isOutOfMemory(error.message));
       throw error;
     }
-    throw createLostError(await held.lose(true).catch(() => undefined), what, limits, console());
+    throw createLostError(await slot.lose(true).catch(() => undefined), kind, limits, console());
   } finally {
-    time.clear();
+    timeout.clear();
   }
 }
 
-/** What came over RPC is kept by both sides until somebody says that it is needed no more. */
+/** Both sides of an RPC keep a result until it is disposed. */
 function dispose(received: unknown): void {
   (received as Partial<Disposable> | undefined)?.[Symbol.dispose]?.();
 }
 
-function createTimeLimit(ms: number, signal: AbortSignal) {
-  const reached = new Error("out of time");
+function createTimeout(ms: number, signal: AbortSignal) {
+  const reached = new Error("timed out");
   let clear = () => {};
   const over = new Promise<never>((_, reject) => {
     const timer = setTimeout(() => reject(reached), ms);
@@ -231,44 +231,40 @@ function createTimeLimit(ms: number, signal: AbortSignal) {
       signal.removeEventListener("abort", abort);
     };
   });
-  // It may be that nobody listens any more.
+  // Possibly nobody awaits it any more.
   over.catch(() => {});
   return { reached, over, clear: () => clear() };
 }
 
 function createLostError(
   ended: SlotRenewal["ended"],
-  what: TaskKind,
+  kind: TaskKind,
   { memoryMb, stallTimeoutSeconds }: SandboxLimits,
   console: string,
 ): ToolError {
   if (ended === "memory")
     return createToolFailure(
       "limit",
-      `The ${what} used more memory than it may have (${memoryMb} MB), and its sandbox was ended.`,
+      `The ${kind} exceeded its memory limit of ${memoryMb} MB, so its sandbox was stopped.`,
       console,
     );
   if (ended === "cpu")
-    return createToolFailure(
-      "limit",
-      `The ${what} used more time of the processor than it may have, and its sandbox was ended.`,
-      console,
-    );
+    return createToolFailure("limit", `The ${kind} exceeded its CPU time limit, so its sandbox was stopped.`, console);
   if (ended === "silence")
     return createToolFailure(
       "timeout",
-      `The ${what} kept its sandbox busy without a pause for more than ${stallTimeoutSeconds} s and was ended.`,
+      `The ${kind} blocked its sandbox for more than ${stallTimeoutSeconds} s and was stopped.`,
       console,
     );
-  if (what !== "run")
+  if (kind !== "run")
     return createToolFailure(
       "sandbox_lost",
-      `The sandbox of this ${what} is gone, and the ${what} with it. No file was changed. It may be tried again.`,
+      `The sandbox of this ${kind} was lost, and the ${kind} with it. No file was changed. You can try again.`,
       console,
     );
   return createToolFailure(
     "sandbox_lost",
-    "The sandbox of this run is gone, and the run with it. What it had done by then is done. It may be run again.",
+    "The sandbox of this run was lost, and the run with it. Effects that it already had are not undone. You can run it again.",
     console,
   );
 }

@@ -5,10 +5,10 @@ test.each([
   "RangeError: Array buffer allocation failed\n    at code:1:37",
   "RangeError: Failed to allocate memory for ArrayBuffer\n    at code:1:209",
   "DataCloneError: Data cannot be cloned, out of memory.",
-])("after “%s” a process is replaced", (message) => {
+])("“%s” means that the process must be replaced", (message) => {
   expect(isOutOfMemory(message)).toBe(true);
 });
 
-test("other errors leave the process to the next run", () => {
+test("other errors do not", () => {
   expect(isOutOfMemory("RangeError: Invalid array length\n    at code:1:8")).toBe(false);
 });

@@ -1,5 +1,5 @@
-// V8 says the first and the last, the platform's own classes the one between.
+// The first and the last are V8's messages, the second is that of the platform's own classes.
 const outOfMemoryPattern = /allocation failed|failed to allocate|out of memory/i;
 
-/** Is this what a run says that has left no memory for the next? What it took is not given back at once. */
+/** Returns whether a run's error means that no memory is left for the next run. It is not freed at once. */
 export const isOutOfMemory = (message: string): boolean => outOfMemoryPattern.test(message);

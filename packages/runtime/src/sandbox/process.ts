@@ -14,8 +14,8 @@ interface SandboxProcessEnv {
 }
 
 /**
- * What runs inside a sandbox process, or is bound as a service where there is no daemon. It answers the supervisor's
- * ping. Code arrives over RPC and gets an isolate: a run one of its own that goes away with it, an app one that stays.
+ * The Worker of a sandbox process, or bound as a service without a daemon. Responds to the supervisor's ping. Code
+ * arrives over RPC and gets an isolate: a run gets its own, which is discarded with it; an app's isolate stays.
  */
 export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> implements SandboxService {
   override fetch(): Response {
@@ -26,76 +26,76 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
     const bridge = new RunHostBridge(host);
     let prepared: Awaited<ReturnType<typeof prepareJob>> | undefined;
     try {
-      prepared = await prepareJob(job, this.#stripper, job.files ? createModuleFinder(bridge.inside) : undefined);
+      prepared = await prepareJob(job, this.#stripper, job.files ? createModuleFinder(bridge.host) : undefined);
       const { exportsDefault } = prepared;
       const { input } = job;
-      const setting = input === undefined ? { exportsDefault } : { exportsDefault, input };
-      return await getEntrypoint(this.env.LOADER.load(createIsolateCode(prepared, setting))).run(bridge.inside);
+      const settings = input === undefined ? { exportsDefault } : { exportsDefault, input };
+      return await getEntrypoint(this.env.LOADER.load(createIsolateCode(prepared, settings))).run(bridge.host);
     } catch (error) {
       return { ok: false, ...toRunFailure(error, prepared), console: bridge.console };
     } finally {
-      bridge.shut();
+      bridge.close();
     }
   }
 
   async serve(app: App, request: Request, host: RunHost): Promise<Response> {
     const bridge = new RunHostBridge(host);
     try {
-      // Read once, for as long as its isolate lives.
+      // Prepared once per lifetime of its isolate.
       const loaded = this.env.LOADER.get(app.id, async () => {
         const prepared = await prepareApp(app, this.#stripper);
         return createIsolateCode(prepared, { main: prepared.main });
       });
-      return await getEntrypoint(loaded).serve(request, bridge.inside);
+      return await getEntrypoint(loaded).serve(request, bridge.host);
     } catch (error) {
       return createErrorResponse((await this.#toRunFailure(app, error)).message);
     } finally {
-      bridge.shut();
+      bridge.close();
     }
   }
 
   shell(job: ShellJob, host: ShellHost): Promise<unknown> {
-    return this.#runInShell(job.agent, host, (shell, inside) => shell.shell(job, inside));
+    return this.#runInShell(job.agent, host, (shell, bridge) => shell.shell(job, bridge));
   }
 
   search(job: SearchJob, host: ShellHost): Promise<unknown> {
-    return this.#runInShell(job.agent, host, (shell, inside) => shell.search(job, inside));
+    return this.#runInShell(job.agent, host, (shell, bridge) => shell.search(job, bridge));
   }
 
   async #runInShell(
     agent: string,
     host: ShellHost,
-    work: (shell: ShellEntrypoint, inside: ShellHost) => Promise<unknown>,
+    work: (shell: ShellEntrypoint, bridge: ShellHost) => Promise<unknown>,
   ): Promise<unknown> {
-    const { inside, shut } = createShellHostBridge(host);
+    const { bridge, close } = createShellHostBridge(host);
     try {
-      // No app has such an id.
+      // Cannot collide with the id of an app.
       return await work(
         getEntrypoint<ShellEntrypoint>(this.env.LOADER.get(`shell of ${agent}`, createShellCode)),
-        inside,
+        bridge,
       );
     } catch (error) {
       const { kind, message } = toRunFailure(error);
       return { ok: false, kind: kind === "limit" ? kind : "threw", message, console: "" };
     } finally {
-      shut();
+      close();
     }
   }
 
-  /** What was wrong with an app's source is forgotten on the way through the loader, so it is looked for again. */
+  /** The loader drops details of errors in an app's source, so they are determined again. */
   async #toRunFailure(app: App, error: unknown): Promise<RunFailure> {
     try {
       return toRunFailure(error, await prepareApp(app, this.#stripper));
-    } catch (problem) {
-      return toRunFailure(problem);
+    } catch (sourceError) {
+      return toRunFailure(sourceError);
     }
   }
 
-  readonly #stripper: Stripper = (given) =>
-    getEntrypoint<{ strip: Stripper }>(this.env.LOADER.get("typescript", createStripperCode)).strip(given);
+  readonly #stripper: Stripper = (source) =>
+    getEntrypoint<{ strip: Stripper }>(this.env.LOADER.get("typescript", createStripperCode)).strip(source);
 }
 
-/** What is inside the isolate of a shell, from outside. */
+/** The RPC interface of a shell's isolate. */
 interface ShellEntrypoint {
   shell(job: ShellJob, host: ShellHost): Promise<unknown>;
   search(job: SearchJob, host: ShellHost): Promise<unknown>;
@@ -108,6 +108,6 @@ function createModuleFinder(host: RunHost): ModuleFinder {
     > | null) ?? undefined;
 }
 
-function getEntrypoint<Inside = IsolateEntrypoint>(worker: WorkerStub): Inside {
-  return worker.getEntrypoint() as unknown as Inside;
+function getEntrypoint<Entrypoint = IsolateEntrypoint>(worker: WorkerStub): Entrypoint {
+  return worker.getEntrypoint() as unknown as Entrypoint;
 }

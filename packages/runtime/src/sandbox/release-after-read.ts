@@ -1,10 +1,10 @@
-/** An answer whose sandbox is given back when its body has been read, or nobody reads on. */
-export function releaseAfterRead(answer: Response, mostMs: number, end: () => void): Response {
-  if (!answer.body) {
+/** Wraps a response so that its sandbox is released once the body has been read, canceled or not read in time. */
+export function releaseAfterRead(response: Response, maxMs: number, end: () => void): Response {
+  if (!response.body) {
     end();
-    return answer;
+    return response;
   }
-  const reader = answer.body.getReader();
+  const reader = response.body.getReader();
   const stop = () => {
     clearTimeout(timer);
     end();
@@ -12,11 +12,11 @@ export function releaseAfterRead(answer: Response, mostMs: number, end: () => vo
   const timer = setTimeout(() => {
     reader.cancel().catch(() => {});
     stop();
-  }, mostMs);
+  }, maxMs);
   const body: ReadableStream<Uint8Array> = new ReadableStream({
     type: "bytes",
-    async pull(opened) {
-      const controller = opened as ReadableByteStreamController;
+    async pull(streamController) {
+      const controller = streamController as ReadableByteStreamController;
       try {
         const { done, value } = await reader.read();
         if (!done) return controller.enqueue(value as Uint8Array);
@@ -33,5 +33,5 @@ export function releaseAfterRead(answer: Response, mostMs: number, end: () => vo
       await reader.cancel().catch(() => {});
     },
   });
-  return new Response(body, answer);
+  return new Response(body, response);
 }

@@ -1,64 +1,65 @@
 import { RpcTarget } from "cloudflare:workers";
-import { longestConsole, type RunHost } from "./run.ts";
+import { maxConsoleChars } from "./bounds.ts";
+import type { RunHost } from "./run.ts";
 
 interface RunBridgeOptions {
   call(capability: string, input: string): Promise<string>;
   onConsole(text: string): void;
 }
 
-/** Longer capability names and pieces of console text than these come from nobody who plays by the rules. */
+/** Our own harness never sends longer names or pieces of console text. */
 const maxNameChars = 200;
 const maxPieceChars = 256 * 1024;
-/** What all pieces together may have; the outcome has the beginning and the end anyway. */
-const maxConsoleChars = 4 * 1024 * 1024;
+/** All pieces of a run together; the outcome has the beginning and the end anyway. */
+const maxTotalChars = 4 * 1024 * 1024;
 
 interface BridgeState {
-  /** Nothing any more when the run is over. */
+  /** Undefined once the run is over. */
   options: RunBridgeOptions | undefined;
-  heard: number;
+  consoleChars: number;
   console: string;
 }
 
 /**
- * What a run holds of main: this object and nothing else. It is made for one run and shut with it, so a stub that was
- * kept, passed on or called again leads nowhere. Every public member can be called from inside, so there are these two.
+ * The only object of main that a run can reach. It is created for one run and closed with it, so a stub that was kept or
+ * passed on is useless afterwards. Code can call every public member, so there are only these two.
  */
 class RunBridge extends RpcTarget implements RunHost {
-  readonly #opened: BridgeState;
+  readonly #state: BridgeState;
 
-  constructor(opened: BridgeState) {
+  constructor(state: BridgeState) {
     super();
-    this.#opened = opened;
+    this.#state = state;
   }
 
   async call(capability: unknown, input: unknown): Promise<string> {
-    const { options } = this.#opened;
-    if (!options) throw new Error("The run that this was given to is over.");
+    const { options } = this.#state;
+    if (!options) throw new Error("This run is over.");
     if (typeof capability !== "string" || capability.length > maxNameChars || typeof input !== "string") {
-      throw new Error("A capability is called with its name and JSON.");
+      throw new Error("A capability takes a name and JSON input.");
     }
     return options.call(capability, input);
   }
 
-  async heard(text: unknown): Promise<void> {
-    const opened = this.#opened;
-    if (!opened.options || typeof text !== "string" || opened.heard > maxConsoleChars) return;
+  async writeConsole(text: unknown): Promise<void> {
+    const state = this.#state;
+    if (!state.options || typeof text !== "string" || state.consoleChars > maxTotalChars) return;
     const piece = text.slice(0, maxPieceChars);
-    opened.heard += piece.length;
-    opened.console = `${opened.console}${piece}`.slice(-longestConsole);
-    opened.options.onConsole(piece);
+    state.consoleChars += piece.length;
+    state.console = `${state.console}${piece}`.slice(-maxConsoleChars);
+    state.options.onConsole(piece);
   }
 }
 
-/** A door, and what only its maker may do with it. */
+/** Opens a bridge, with the controls that the run itself must not have. */
 export function openRunBridge(options: RunBridgeOptions) {
-  const opened: BridgeState = { options, heard: 0, console: "" };
+  const state: BridgeState = { options, consoleChars: 0, console: "" };
   return {
-    door: new RunBridge(opened) as RunHost,
-    shut() {
-      opened.options = undefined;
+    bridge: new RunBridge(state) as RunHost,
+    close() {
+      state.options = undefined;
     },
-    /** The end of what was heard, for a run that cannot tell it itself any more. */
-    console: () => opened.console,
+    /** Returns the end of the console output, for a run that can no longer report it itself. */
+    console: () => state.console,
   };
 }

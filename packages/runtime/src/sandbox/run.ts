@@ -2,19 +2,20 @@ import { z } from "zod";
 import { maxConsoleChars, maxValueChars } from "./bounds.ts";
 import type { SearchJob, ShellHost, ShellJob } from "./shell.ts";
 
-/** What main and a sandbox say to each other. Nothing that comes from a sandbox is trusted: it is checked here. */
+// The protocol between main and a sandbox. Nothing that comes from a sandbox is trusted: it is validated here.
 
+/** Code to run once. */
 export interface Job {
   /** The body of an async function. */
   code: string;
   modules: Record<string, string>;
-  /** JSON; what the code finds as `input`. */
+  /** JSON; available to the code as `input`. */
   input?: string;
-  /** May it import files of the workspace? They are asked for as `files.module`. */
+  /** Whether it may import files of the workspace, which are requested as `files.module`. */
   files?: boolean;
 }
 
-/** An app that stays: its id names its code, so other code is another app. */
+/** An app that stays loaded. Its id identifies its code: different code is a different app. */
 export interface App {
   /** `{agentId}.{codeVersion}` */
   id: string;
@@ -23,28 +24,26 @@ export interface App {
   main: string;
 }
 
-/** What a run may ask of main while it goes on, and not a moment longer. */
+/** What a run can call in main, only while it runs. */
 export interface RunHost {
   /**
-   * Calls a capability: `tools.<name>`, `echo`, `fetch`. Input and answer are JSON. The sandbox itself calls
-   * `files.module` with paths, and is answered the first of these files that there is, as `{path, text}`, or null.
+   * Calls a capability: `tools.<name>`, `echo`, `fetch`. Input and output are JSON. The sandbox itself calls
+   * `files.module` with candidate paths, which returns the first existing file as `{path, text}`, or null.
    */
   call(capability: string, input: string): Promise<string>;
-  /** What was written to the console since the last time. */
-  heard(text: string): Promise<void>;
+  /** Sends what was written to the console since the last call. */
+  writeConsole(text: string): Promise<void>;
 }
 
-/** The outside of a sandbox. Whatever the code does is an outcome; only a sandbox that is lost throws. */
+/** The RPC interface of a sandbox. Whatever the code does is an outcome; only a lost sandbox throws. */
 export interface SandboxService {
   run(job: Job, host: RunHost): Promise<unknown>;
   serve(app: App, request: Request, host: RunHost): Promise<Response>;
-  /** A command on a view of a workspace. */
+  /** Runs a command on a view of a workspace. */
   shell(job: ShellJob, host: ShellHost): Promise<unknown>;
-  /** Lines of a view that a pattern is found in. */
+  /** Finds lines of a view that match a pattern. */
   search(job: SearchJob, host: ShellHost): Promise<unknown>;
 }
-
-export { maxConsoleChars as longestConsole };
 
 const consoleSchema = z.string().max(maxConsoleChars + 1000);
 
@@ -53,7 +52,7 @@ export const outcomeSchema = z.discriminatedUnion("ok", [
   z.object({
     ok: z.literal(false),
     kind: z.enum(["syntax", "threw", "limit"]),
-    /** For whoever wrote the code: what went wrong, and where in their code. */
+    /** For the author of the code: what went wrong, and where. */
     message: z.string().max(20_000),
     console: consoleSchema,
   }),

@@ -3,43 +3,43 @@ import type { SandboxLimits } from "@thinkery/sdk/internal";
 import type { SearchResult, SearchRequest, ShellCommandResult, ShellCommandRequest } from "./command.ts";
 import type { App, Job } from "./run.ts";
 
-/** Whose code it is, what it may call, and who watches. */
+/** Whose code runs, what it may call, and who is notified. */
 export interface SandboxRunOptions {
   /** `agency~agent` */
   agent: string;
   timeoutMs: number;
-  /** How long it waits for a sandbox, where that is not the host's limit. */
+  /** How long to wait for a sandbox; defaults to the host's limit. */
   waitMs?: number;
-  /** Ends the run at once. */
+  /** Terminates the run at once. */
   signal: AbortSignal;
-  /** Calls a capability of the run's agent. Input and answer are JSON. */
+  /** Calls a capability of the run's agent. Input and output are JSON. */
   call(capability: string, input: string, inside: NestedSandbox): Promise<string>;
-  /** What the code wrote to its console meanwhile. */
+  /** Receives console output while the code runs. */
   onConsole(text: string): void;
-  /** How many runs go first, while it waits for a sandbox. */
+  /** Called while waiting for a sandbox, with the number of runs ahead. */
   onPlace(before: number): void;
-  /** It has a sandbox, and begins. */
+  /** Called once it has a sandbox and starts. */
   onBegin?(): void;
 }
 
-/** What can be done in the sandbox that a run is in, while it is there: another one might never become free. */
+/** What code can use in its own sandbox while it runs: another sandbox might never become free. */
 export interface NestedSandbox {
-  shell(order: ShellCommandRequest, timeoutMs: number): Promise<ShellCommandResult>;
-  search(order: SearchRequest): Promise<SearchResult>;
+  shell(request: ShellCommandRequest, timeoutMs: number): Promise<ShellCommandResult>;
+  search(request: SearchRequest): Promise<SearchResult>;
 }
 
-/** Whose command it is, and who waits. */
+/** The same for a command or a search. */
 export type SandboxShellOptions = Omit<SandboxRunOptions, "call" | "onConsole">;
 
-/** The door to sandboxes: the one way in which code that nobody vouches for is run. */
+/** Access to sandboxes: the only way to run untrusted code. */
 export interface Sandbox {
   readonly limits: SandboxLimits;
-  /** A run that does not end well throws a `ToolFailure`. */
-  run(job: Job, terms: SandboxRunOptions): Promise<CodeResult>;
-  /** An app of the agent answers a request. */
-  serve(app: App, request: Request, terms: SandboxRunOptions): Promise<Response>;
-  /** A command on a view of the agent's workspace. What it changes is told, and nothing else is done with it. */
-  shell(order: ShellCommandRequest, terms: SandboxShellOptions): Promise<ShellCommandResult>;
-  /** Looks for a pattern where one that never ends does no harm. */
-  search(order: SearchRequest, terms: SandboxShellOptions): Promise<SearchResult>;
+  /** Runs code. Throws a `ToolError` if it fails. */
+  run(job: Job, options: SandboxRunOptions): Promise<CodeResult>;
+  /** Lets an app of the agent respond to a request. */
+  serve(app: App, request: Request, options: SandboxRunOptions): Promise<Response>;
+  /** Runs a command on a view of the agent's workspace. Its changes are returned, not committed. */
+  shell(request: ShellCommandRequest, options: SandboxShellOptions): Promise<ShellCommandResult>;
+  /** Searches in a sandbox, where a pattern that never terminates does no harm. */
+  search(request: SearchRequest, options: SandboxShellOptions): Promise<SearchResult>;
 }

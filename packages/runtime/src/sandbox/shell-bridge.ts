@@ -6,61 +6,65 @@ import type { ViewSource } from "./views.ts";
 
 interface ShellBridgeOptions {
   files: ViewSource;
-  /** Nothing where the command may not reach the network. */
+  /** Omitted if the command has no network access. */
   fetch?(input: string): Promise<string>;
 }
 
-/** In bytes: of one file, and of all that a command reads beside what it was sent. */
+/** Per file, and in total, for contents that were not sent along with the view. */
 const maxReadBytes = 16 * 1024 * 1024;
 const maxTotalReadBytes = 64 * 1024 * 1024;
 const maxInputChars = 2 * 1024 * 1024;
 
 interface BridgeState {
-  /** Nothing any more when the command is over. */
+  /** Undefined once the command is over. */
   options: ShellBridgeOptions | undefined;
   reading: CommandBridge["reading"];
-  read: number;
+  readBytes: number;
 }
 
-/** What a command holds of main, for as long as it runs. Every public member can be called from inside, so there are these two. */
+/** The only object of main that a command can reach, while it runs. Code can call every public member, so there are only these two. */
 class ShellBridge extends RpcTarget implements ShellHost {
-  readonly #opened: BridgeState;
+  readonly #state: BridgeState;
 
-  constructor(opened: BridgeState) {
+  constructor(state: BridgeState) {
     super();
-    this.#opened = opened;
+    this.#state = state;
   }
 
   async read(path: unknown): Promise<string | Uint8Array | undefined> {
-    const { options } = this.#opened;
-    if (!options) throw new Error("The command that this was given to is over.");
+    const { options } = this.#state;
+    if (!options) throw new Error("This command is over.");
     if (typeof path !== "string" || path.length > maxPathChars) throw new Error("A file is read by its path.");
-    const content = await options.files.read(path, this.#opened.reading.version);
+    const content = await options.files.read(path, this.#state.reading.version);
     const size = content?.length ?? 0;
     if (size > maxReadBytes)
-      throw new Error(`EFBIG: file too large, a command can read ${maxReadBytes / 1024 / 1024} MB of one file`);
-    this.#opened.read += size;
-    if (this.#opened.read > maxTotalReadBytes)
-      throw new Error(`EFBIG: too much was read, a command can read ${maxTotalReadBytes / 1024 / 1024} MB in all`);
+      throw new Error(`EFBIG: file too large, a command can read at most ${maxReadBytes / 1024 / 1024} MB per file`);
+    this.#state.readBytes += size;
+    if (this.#state.readBytes > maxTotalReadBytes)
+      throw new Error(
+        `EFBIG: read limit exceeded, a command can read at most ${maxTotalReadBytes / 1024 / 1024} MB in total`,
+      );
     return content;
   }
 
   async fetch(input: unknown): Promise<string> {
-    const { options } = this.#opened;
-    if (!options?.fetch) throw new Error("There is no network here.");
-    if (typeof input !== "string" || input.length > maxInputChars) throw new Error("A request is JSON, and not long.");
+    const { options } = this.#state;
+    if (!options?.fetch) throw new Error("Network access is not allowed.");
+    if (typeof input !== "string" || input.length > maxInputChars)
+      throw new Error("A request must be JSON of limited length.");
     return options.fetch(input);
   }
 }
 
+/** Opens a bridge, with the controls that the command itself must not have. */
 export function openShellBridge(options: ShellBridgeOptions) {
   const reading = { version: 0 };
-  const opened: BridgeState = { options, reading, read: 0 };
-  const door: CommandBridge = { host: new ShellBridge(opened), reading };
+  const state: BridgeState = { options, reading, readBytes: 0 };
+  const bridge: CommandBridge = { host: new ShellBridge(state), reading };
   return {
-    door,
-    shut() {
-      opened.options = undefined;
+    bridge,
+    close() {
+      state.options = undefined;
     },
     console: () => "",
   };

@@ -10,17 +10,17 @@ import {
   maxScratchBytes,
 } from "./bounds.ts";
 
-/** What main and a sandbox say to each other about commands on a view of a workspace. Nothing that comes back is trusted. */
+// The protocol between main and a sandbox for commands on a view of a workspace. Nothing that comes back is trusted.
 
-/** What is in a file; or only how large it is and whether it can be text, and its content is asked for when somebody reads it. */
+/** A file's content, or only its size and whether it is binary: then the content is fetched when it is read. */
 export type ViewContent = string | Uint8Array | { size: number; binary?: boolean };
 
-/** When it was modified is told in milliseconds. */
+/** `modifiedAt` is in milliseconds. */
 export type ViewFile = [path: string, content: ViewContent, modifiedAt?: number];
 
 /**
- * The files of one branch of one workspace as of a version: all of them, or what has changed since the version `base`.
- * A sandbox remembers what it was last told under an id.
+ * The files of one branch of a workspace at a version: all of them, or the changes since the version `base`. A sandbox
+ * caches the last view that it was sent under an id.
  */
 export interface View {
   id: string;
@@ -30,12 +30,12 @@ export interface View {
   gone: readonly string[];
 }
 
-/** What lasts from one command to the next, beside the files. */
+/** What persists from one command to the next, besides the files. */
 export interface ShellState {
   cwd: string;
   /** Exported variables. */
   env: Record<string, string>;
-  /** Folders of the workspace with nothing in them, which a workspace itself cannot have. */
+  /** Empty folders, which a workspace itself cannot store. */
   folders: string[];
   /** The files below /tmp. */
   scratch: [path: string, content: string | Uint8Array][];
@@ -43,11 +43,11 @@ export interface ShellState {
 
 export interface ShellLimits {
   timeoutMs: number;
-  /** Of what a command writes, each of its two outputs is cut in the middle where it is longer. */
+  /** Limit for each of stdout and stderr; longer output is cut in the middle. */
   outputBytes: number;
   loops: number;
   commands: number;
-  /** How deep functions may call each other. */
+  /** Maximum depth of nested function calls. */
   depth: number;
 }
 
@@ -58,9 +58,9 @@ export interface ShellJob {
   view: View;
   state: ShellState;
   limits: ShellLimits;
-  /** Those of the agent's rules that are about commands. */
+  /** The agent's policy rules for commands. */
   rules: readonly PolicyRule[];
-  /** Are there commands that reach the network? What they reach is main's business. */
+  /** Whether network commands are available. Main decides what they may reach. */
   network: boolean;
 }
 
@@ -69,11 +69,11 @@ export interface SearchJob extends SearchRequest {
   view: View;
 }
 
-/** What a command may ask of main while it runs, and not a moment longer. */
+/** What a command can call in main, only while it runs. */
 export interface ShellHost {
-  /** What is in a file of the view. */
+  /** Returns the content of a file of the view. */
   read(path: string): Promise<string | Uint8Array | undefined>;
-  /** Input and answer are the JSON of the capability `fetch`. */
+  /** Calls the capability `fetch`; input and output are its JSON. */
   fetch(input: string): Promise<string>;
 }
 
@@ -87,7 +87,7 @@ export const shellChangeSchema = z.union([
   z.strictObject({ move: pathSchema, to: pathSchema }),
 ]);
 
-/** One thing that a command did to the workspace. */
+/** One change that a command made to the workspace. */
 export type ShellChange = z.infer<typeof shellChangeSchema>;
 
 const stateSchema = z.strictObject({
@@ -105,7 +105,7 @@ const stateSchema = z.strictObject({
     .refine((files) => files.reduce((sum, [, text]) => sum + text.length, 0) <= maxScratchBytes),
 });
 
-/** The sandbox does not have what the view is told as a change of; it has another version, or none. */
+/** Returned if the sandbox does not have the view's base: it has this version instead, or none. */
 export const staleSchema = z.strictObject({ stale: z.number().nullable() });
 
 export const shellOutcomeSchema = z.discriminatedUnion("ok", [

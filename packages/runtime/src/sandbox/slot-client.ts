@@ -4,23 +4,23 @@ import type { SandboxService } from "./run.ts";
 import type { SlotPool, SlotWaiter } from "./slot-pool.ts";
 import type { LeaseTerms } from "./slots.ts";
 
-/** A sandbox that is ours for a while. */
+/** A sandbox that is leased to the caller. */
 export interface SlotLease {
   service: SandboxService;
-  /** Gives it back; a spent process is replaced before anybody gets it. */
+  /** Returns the slot. A spent process is replaced before its next use. */
   release(isSpent?: boolean): void;
-  /** Gives it back because its process is gone, or has to go. Returns how that process ended. */
+  /** Returns the slot because its process is gone or must be replaced. Resolves with how the process ended. */
   lose(isGone: boolean): Promise<SlotRenewal["ended"]>;
 }
 
-/** The host's slots as an object of main sees them. */
+/** Client of the slot pool, for objects of main. */
 export class SlotClient {
   readonly #namespace: { getByName(name: string): SlotPool };
-  readonly #serviceAt: (index: number) => SandboxService;
+  readonly #getService: (index: number) => SandboxService;
 
-  constructor(namespace: { getByName(name: string): SlotPool }, serviceAt: (index: number) => SandboxService) {
+  constructor(namespace: { getByName(name: string): SlotPool }, getService: (index: number) => SandboxService) {
     this.#namespace = namespace;
-    this.#serviceAt = serviceAt;
+    this.#getService = getService;
   }
 
   get #pool(): SlotPool {
@@ -35,11 +35,11 @@ export class SlotClient {
     try {
       const leased = await this.#pool.lease(request, new Waiter(onPlace, left));
       const { index, handle } = leased;
-      // Disposed only when the pool has answered: a handle that is dropped earlier is one of a holder that is gone.
+      // Disposed only once the pool has responded: it takes a handle that is disposed earlier for one of a dead holder.
       const dispose = () => leased[Symbol.dispose]?.();
       const lease: SlotLease = {
-        service: this.#serviceAt(index),
-        // Nobody waits for the answer: a release that does not arrive is seen by the handle.
+        service: this.#getService(index),
+        // Not awaited: if the release does not arrive, disposing the handle abandons the lease.
         release: (isSpent = false) =>
           void handle
             .release(isSpent)

@@ -13,10 +13,10 @@ interface SlotPoolEnv {
 
 export type LeaseRequest = Omit<LeaseTerms, "signal" | "onPlace">;
 
-/** Whoever asks for a slot, as the pool sees it while they wait. */
+/** A caller waiting for a slot, as seen by the pool. */
 export interface SlotWaiter {
   onPlace(before: number): Promise<void>;
-  /** Resolves when they want no slot any more. Rejects if they are gone. */
+  /** Resolves when the caller no longer wants a slot. Rejects if the caller is gone. */
   untilLeft(): Promise<void>;
 }
 
@@ -25,13 +25,13 @@ export interface LeasedSlot extends Partial<Disposable> {
   handle: LeaseHandle;
 }
 
-/** A process has some 60 MB before any code, and as much again is no reason to replace it. */
+/** A process uses some 60 MB before it runs any code; as much again is no reason to replace it. */
 const spareMb = 128;
 
 /**
- * The one place that knows whose code is in which slot: a Worker of its own with a single object, because objects of
- * main may live in different isolates. It keeps everything in memory. workerd never evicts it (`preventEviction`), and
- * when main dies the daemon replaces every process that was in use, so a new pool has nothing to remember.
+ * Tracks which agent uses which slot. It is a single object in its own Worker, because objects of main may live in
+ * different isolates. Its state is in memory only: workerd never evicts it (`preventEviction`), and if main dies, the
+ * daemon replaces every process that was in use, so that a new pool starts from scratch.
  */
 export class SlotPool extends DurableObject<SlotPoolEnv> {
   readonly #slots: Slots;
@@ -39,22 +39,22 @@ export class SlotPool extends DurableObject<SlotPoolEnv> {
   constructor(ctx: DurableObjectState, env: SlotPoolEnv) {
     super(ctx, env);
     const host = openHost(env.HOST);
-    if (!host) throw new Error("A pool of slots needs the daemon.");
-    const { maxRunsPerSlot: runs, memoryMb } = env.SANDBOX_LIMITS;
+    if (!host) throw new Error("The slot pool needs the daemon.");
+    const { maxRunsPerSlot, memoryMb } = env.SANDBOX_LIMITS;
     this.#slots = new Slots(
       env.SLOT_COUNT,
       {
-        renew: (index, generation, lost) => host.renewSlot(index, generation, lost),
+        renew: (index, generation, isGone) => host.renewSlot(index, generation, isGone),
         memory: async (index) => (await host.status()).slots[index]?.memoryBytes,
       },
-      { runs, bytes: (memoryMb + spareMb) * 1024 * 1024, restMs: 1000 },
+      { runs: maxRunsPerSlot, bytes: (memoryMb + spareMb) * 1024 * 1024, restMs: 1000 },
     );
   }
 
-  /** A slot for an agent, ready for its code. */
+  /** Leases a slot to an agent, ready for its code. */
   async lease(request: LeaseRequest, waiter: SlotWaiter): Promise<LeasedSlot> {
     const leaving = new AbortController();
-    const leave = () => leaving.abort(fail("unavailable", "Nobody waits for this sandbox any more."));
+    const leave = () => leaving.abort(fail("unavailable", "The caller no longer waits for this sandbox."));
     let isWatched = false;
     const onPlace = (before: number) => {
       if (!isWatched) waiter.untilLeft().then(leave, leave);
@@ -65,7 +65,7 @@ export class SlotPool extends DurableObject<SlotPoolEnv> {
     return { index: lease.index, handle: new LeaseHandle(lease) };
   }
 
-  /** Ends what the agent's code does, and leaves nothing for another agent of its name. */
+  /** Terminates the agent's code and leaves nothing for another agent of the same name. */
   async forget(agent: string): Promise<void> {
     await this.#slots.forget(agent);
   }
@@ -75,7 +75,7 @@ export class SlotPool extends DurableObject<SlotPoolEnv> {
   }
 }
 
-/** What a holder has of its lease. Dropping it without a word abandons the lease: that is how a holder's death is seen. */
+/** A holder's handle to its lease. Disposing it without a release abandons the lease, which is how a holder's death is noticed. */
 export class LeaseHandle extends RpcTarget {
   readonly #lease: Lease;
 
@@ -97,7 +97,7 @@ export class LeaseHandle extends RpcTarget {
   }
 }
 
-/** Nobody sends requests here; workerd wants a Worker to have a handler. */
+/** Never receives requests, but workerd requires a handler. */
 export default {
   fetch: () => new Response(null, { status: 404 }),
 };

@@ -3,12 +3,12 @@ import { createRandom } from "../../../../tests/kit/random.ts";
 import type { Lease } from "./lease.ts";
 import { type LeaseTerms, Slots } from "./slots.ts";
 
-/** The daemon's side: generations, and who must never be found in the same process. */
+/** A daemon that only counts generations of processes. */
 function createProcesses(count: number, runsEach = 1000) {
   const generations = Array.from({ length: count }, () => 1);
   const ends = generations.map(() => new Map<number, "asked" | "crash">());
   const renewals: number[] = [];
-  let broken = false;
+  let isBroken = false;
   let bytes = 10;
   const slots = new Slots(
     count,
@@ -16,7 +16,7 @@ function createProcesses(count: number, runsEach = 1000) {
       memory: async () => bytes,
       async renew(index, generation) {
         await new Promise((resolve) => setTimeout(resolve, 1));
-        if (broken) throw new Error("cannot start");
+        if (isBroken) throw new Error("cannot start");
         if (generation === generations[index]) {
           generations[index] = generation + 1;
           ends[index]?.set(generation, "asked");
@@ -28,7 +28,7 @@ function createProcesses(count: number, runsEach = 1000) {
     },
     { runs: runsEach, bytes: 1000, restMs: 5 },
   );
-  const processOf = ({ index }: Lease) => `${index}:${generations[index]}`;
+  const getProcess = ({ index }: Lease) => `${index}:${generations[index]}`;
   const crash = (index: number) => {
     const generation = generations[index] as number;
     ends[index]?.set(generation, "crash");
@@ -37,14 +37,14 @@ function createProcesses(count: number, runsEach = 1000) {
   return {
     slots,
     renewals,
-    processOf,
+    getProcess,
     crash,
-    break: (now: boolean) => (broken = now),
-    grow: (to: number) => (bytes = to),
+    setBroken: (value: boolean) => (isBroken = value),
+    setMemory: (value: number) => (bytes = value),
   };
 }
 
-const terms = (agent: string, more: Partial<LeaseTerms> = {}): LeaseTerms => ({
+const createTerms = (agent: string, more: Partial<LeaseTerms> = {}): LeaseTerms => ({
   agent,
   shared: false,
   maxMs: 10_000,
@@ -54,55 +54,55 @@ const terms = (agent: string, more: Partial<LeaseTerms> = {}): LeaseTerms => ({
   ...more,
 });
 
-/** One after the other, so that what a timer begins has its own timers run in between, however busy the machine is. */
+/** Waits several times, so that timers started by timers fire as well, even on a busy machine. */
 const settle = async () => {
   for (let round = 0; round < 6; round++) await new Promise((resolve) => setTimeout(resolve, 6));
 };
 
-test("an agent keeps its process from run to run, and no other agent ever gets it", async () => {
-  const { slots, processOf } = createProcesses(1);
-  const first = await slots.lease(terms("a"));
-  const process = processOf(first);
+test("an agent keeps its process between runs, and no other agent ever gets it", async () => {
+  const { slots, getProcess } = createProcesses(1);
+  const first = await slots.lease(createTerms("a"));
+  const process = getProcess(first);
   first.release();
-  const again = await slots.lease(terms("a"));
-  expect(processOf(again)).toBe(process);
+  const again = await slots.lease(createTerms("a"));
+  expect(getProcess(again)).toBe(process);
   again.release();
-  const other = await slots.lease(terms("b"));
-  expect(processOf(other)).not.toBe(process);
+  const other = await slots.lease(createTerms("b"));
+  expect(getProcess(other)).not.toBe(process);
   other.release();
 });
 
-test("with several slots, one that nobody has used is ready for whoever comes next", async () => {
+test("with several slots, an unused process is kept ready for the next agent", async () => {
   const { slots, renewals } = createProcesses(2);
   for (const agent of ["a", "b", "c"]) {
-    const lease = await slots.lease(terms(agent));
+    const lease = await slots.lease(createTerms(agent));
     lease.release();
     await settle();
   }
   const before = renewals.length;
-  const lease = await slots.lease(terms("d"));
+  const lease = await slots.lease(createTerms("d"));
   expect(renewals).toHaveLength(before);
   lease.release();
 });
 
-test("while one process is made ready for whoever comes next, not another one is", async () => {
+test("only one process at a time is prepared for the next agent", async () => {
   const { slots, renewals } = createProcesses(2);
-  for (const agent of ["a", "b", "b"]) (await slots.lease(terms(agent))).release();
+  for (const agent of ["a", "b", "b"]) (await slots.lease(createTerms(agent))).release();
   await settle();
   expect(renewals).toEqual([0]);
 });
 
-test("what serves an app stays as it is while others run, and while another process is made ready", async () => {
-  const { slots, processOf } = createProcesses(2);
+test("a process that serves an app is kept while others run and while another process is prepared", async () => {
+  const { slots, getProcess } = createProcesses(2);
   const use = async (agent: string, shared: boolean) => {
-    const lease = await slots.lease(terms(agent, { shared }));
-    const process = processOf(lease);
+    const lease = await slots.lease(createTerms(agent, { shared }));
+    const process = getProcess(lease);
     lease.release();
     return process;
   };
   await use("b", false);
   const process = await use("a", true);
-  // At once, while the other slot gets another process, and after that.
+  // At once while the other slot's process is replaced, and afterwards.
   expect(await use("a", true)).toBe(process);
   expect(await use("a", true)).toBe(process);
   for (const other of ["b", "c", "d"]) {
@@ -110,26 +110,26 @@ test("what serves an app stays as it is while others run, and while another proc
     await use(other, false);
     expect([other, await use("a", true)]).toEqual([other, process]);
   }
-  // But nobody has to wait for it.
-  const run = await slots.lease(terms("b"));
+  // But it is replaced rather than making another agent wait.
+  const run = await slots.lease(createTerms("b"));
   expect(await use("c", false)).not.toBe(process);
   run.release();
 });
 
-test("who waits is told how many go first, in the order in which they came", async () => {
+test("waiting callers are served in order and told how many are ahead", async () => {
   const { slots } = createProcesses(1);
-  const holder = await slots.lease(terms("a"));
+  const holder = await slots.lease(createTerms("a"));
   const places: Record<string, number[]> = { b: [], c: [] };
   const order: string[] = [];
   const wait = async (agent: string) => {
-    const lease = await slots.lease(terms(agent, { onPlace: (before) => places[agent]?.push(before) }));
+    const lease = await slots.lease(createTerms(agent, { onPlace: (before) => places[agent]?.push(before) }));
     order.push(agent);
     lease.release();
   };
   const waiting = [wait("b"), wait("c")];
   expect(slots.waitingCount).toBe(2);
   holder.release();
-  // Whoever comes at the very moment is not served before those who wait.
+  // A caller that arrives at this moment is not served before those who wait.
   waiting.push(wait("d"));
   await Promise.all(waiting);
   expect(order).toEqual(["b", "c", "d"]);
@@ -137,61 +137,61 @@ test("who waits is told how many go first, in the order in which they came", asy
   expect(slots.waitingCount).toBe(0);
 });
 
-test("who has waited long enough, or wants it no more, leaves the line", async () => {
+test("callers leave the queue on timeout and on abort", async () => {
   const { slots } = createProcesses(1);
-  const holder = await slots.lease(terms("a"));
-  await expect(slots.lease(terms("b", { waitMs: 1 }))).rejects.toThrow("No sandbox was free");
+  const holder = await slots.lease(createTerms("a"));
+  await expect(slots.lease(createTerms("b", { waitMs: 1 }))).rejects.toThrow("No sandbox was free");
   const stopping = new AbortController();
-  const waiting = slots.lease(terms("c", { signal: stopping.signal }));
+  const waiting = slots.lease(createTerms("c", { signal: stopping.signal }));
   stopping.abort(new Error("not any more"));
   await expect(waiting).rejects.toThrow("not any more");
   holder.release();
-  (await slots.lease(terms("d"))).release();
+  (await slots.lease(createTerms("d"))).release();
 });
 
-test("a holder that is gone without a word loses its slot when its time is over, and its process goes", async () => {
-  const { slots, processOf } = createProcesses(1);
-  const forgotten = await slots.lease(terms("a", { maxMs: -20_000 }));
-  const process = processOf(forgotten);
-  const next = await slots.lease(terms("a"));
-  expect(processOf(next)).not.toBe(process);
-  // The old holder comes back late: it gives back nothing that is another's.
-  forgotten.release();
+test("an expired lease is reclaimed and its process replaced", async () => {
+  const { slots, getProcess } = createProcesses(1);
+  const expired = await slots.lease(createTerms("a", { maxMs: -20_000 }));
+  const process = getProcess(expired);
+  const next = await slots.lease(createTerms("a"));
+  expect(getProcess(next)).not.toBe(process);
+  // A late release by the old holder does not affect the new lease.
+  expired.release();
   expect(slots.status()).toEqual([{ agent: "a", runs: 1 }]);
   next.release();
 });
 
-test("a holder that vanishes leaves no code running: its process is replaced at once, and whoever waits goes on", async () => {
-  const { slots, processOf } = createProcesses(1);
-  const vanished = await slots.lease(terms("a"));
-  const process = processOf(vanished);
-  const waiting = slots.lease(terms("a"));
-  vanished.abandon();
+test("an abandoned lease has its process replaced at once, and the next caller proceeds", async () => {
+  const { slots, getProcess } = createProcesses(1);
+  const abandoned = await slots.lease(createTerms("a"));
+  const process = getProcess(abandoned);
+  const waiting = slots.lease(createTerms("a"));
+  abandoned.abandon();
   const next = await waiting;
-  expect(processOf(next)).not.toBe(process);
-  // Said twice, and after the slot is another's.
-  vanished.abandon();
+  expect(getProcess(next)).not.toBe(process);
+  // Again, after the slot has been leased to another holder.
+  abandoned.abandon();
   expect(slots.status()).toEqual([{ agent: "a", runs: 1 }]);
   next.release();
-  // What was given back, or is being lost, is not abandoned.
+  // A lease that was released or is being lost cannot be abandoned.
   next.abandon();
-  const again = await slots.lease(terms("a"));
-  expect(processOf(again)).toBe(processOf(next));
+  const again = await slots.lease(createTerms("a"));
+  expect(getProcess(again)).toBe(getProcess(next));
   const losing = again.lose(true);
   again.abandon();
   expect(await losing).toBe("asked");
-  (await slots.lease(terms("a"))).release();
+  (await slots.lease(createTerms("a"))).release();
 });
 
-test("who leaves the line does so at once, and those behind move up", async () => {
+test("an aborted caller leaves the queue at once, and those behind move up", async () => {
   const { slots } = createProcesses(1);
-  const holder = await slots.lease(terms("a"));
+  const holder = await slots.lease(createTerms("a"));
   const leaving = new AbortController();
-  const first = slots.lease(terms("b", { signal: leaving.signal })).catch((error: Error) => error.message);
+  const first = slots.lease(createTerms("b", { signal: leaving.signal })).catch((error: Error) => error.message);
   const places: number[] = [];
-  const second = slots.lease(terms("c", { onPlace: (before) => places.push(before) }));
+  const second = slots.lease(createTerms("c", { onPlace: (before) => places.push(before) }));
   leaving.abort(new Error("left"));
-  // Not when it would look again by itself.
+  // Not only at the next poll.
   expect(await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 50))])).toBe("left");
   expect(slots.waitingCount).toBe(1);
   await Promise.resolve();
@@ -200,119 +200,119 @@ test("who leaves the line does so at once, and those behind move up", async () =
   (await second).release();
 });
 
-test("requests of one app share a process, runs of code share with nobody", async () => {
-  const { slots, processOf } = createProcesses(2);
-  const one = await slots.lease(terms("a", { shared: true }));
-  const two = await slots.lease(terms("a", { shared: true }));
-  expect(processOf(one)).toBe(processOf(two));
-  const run = await slots.lease(terms("a"));
-  expect(processOf(run)).not.toBe(processOf(one));
-  const third = await slots.lease(terms("a", { shared: true }));
-  expect(processOf(third)).toBe(processOf(one));
+test("requests of one app share a process, runs do not", async () => {
+  const { slots, getProcess } = createProcesses(2);
+  const one = await slots.lease(createTerms("a", { shared: true }));
+  const two = await slots.lease(createTerms("a", { shared: true }));
+  expect(getProcess(one)).toBe(getProcess(two));
+  const run = await slots.lease(createTerms("a"));
+  expect(getProcess(run)).not.toBe(getProcess(one));
+  const third = await slots.lease(createTerms("a", { shared: true }));
+  expect(getProcess(third)).toBe(getProcess(one));
   third.release();
-  // One of them loses it, and the other too; both say so, and only one process is replaced.
-  const lost = processOf(one);
+  // Both report the loss, and only one process is replaced.
+  const lost = getProcess(one);
   expect(await one.lose(true)).toBe("asked");
   await two.lose(true);
   run.release();
-  const after = await slots.lease(terms("a", { shared: true }));
-  expect(processOf(after)).not.toBe(lost);
+  const after = await slots.lease(createTerms("a", { shared: true }));
+  expect(getProcess(after)).not.toBe(lost);
   after.release();
-  // Nor does a request join a run of code.
-  const busy = [await slots.lease(terms("a")), await slots.lease(terms("a"))];
-  await expect(slots.lease(terms("a", { shared: true, waitMs: 1 }))).rejects.toThrow("No sandbox was free");
+  // A request does not join a run either.
+  const busy = [await slots.lease(createTerms("a")), await slots.lease(createTerms("a"))];
+  await expect(slots.lease(createTerms("a", { shared: true, waitMs: 1 }))).rejects.toThrow("No sandbox was free");
   for (const lease of busy) lease.release();
 });
 
-test("a process that ended unnoticed has a successor that is nobody's secret: it is ended too, or not shared", async () => {
-  const { slots, processOf, crash } = createProcesses(1);
-  const first = await slots.lease(terms("a"));
+test("the successor of a process that ended unnoticed is replaced as well", async () => {
+  const { slots, getProcess, crash } = createProcesses(1);
+  const first = await slots.lease(createTerms("a"));
   first.release();
   crash(0);
-  // What comes now runs in the successor without knowing it.
-  const spinning = await slots.lease(terms("a"));
-  const process = processOf(spinning);
+  // The next run uses the successor without knowing it.
+  const spinning = await slots.lease(createTerms("a"));
+  const process = getProcess(spinning);
   expect(await spinning.lose(false)).toBe("asked");
-  const after = await slots.lease(terms("a"));
-  expect(processOf(after)).not.toBe(process);
+  const after = await slots.lease(createTerms("a"));
+  expect(getProcess(after)).not.toBe(process);
   after.release();
   crash(0);
-  const again = await slots.lease(terms("a"));
-  const used = processOf(again);
+  const again = await slots.lease(createTerms("a"));
+  const used = getProcess(again);
   again.release();
-  const other = await slots.lease(terms("b"));
-  expect(processOf(other)).not.toBe(used);
+  const other = await slots.lease(createTerms("b"));
+  expect(getProcess(other)).not.toBe(used);
   other.release();
 });
 
-test("nothing is left for an agent of the same name", async () => {
-  const { slots, processOf } = createProcesses(1);
-  const first = await slots.lease(terms("a"));
-  const process = processOf(first);
+test("a forgotten agent leaves nothing for another one of the same name", async () => {
+  const { slots, getProcess } = createProcesses(1);
+  const first = await slots.lease(createTerms("a"));
+  const process = getProcess(first);
   first.release();
   await slots.forget("a");
-  const second = await slots.lease(terms("a"));
-  const next = processOf(second);
+  const second = await slots.lease(createTerms("a"));
+  const next = getProcess(second);
   expect(next).not.toBe(process);
-  // Nor does its code go on, though nobody is left to give the slot back.
+  // Its code is stopped, too, even though nobody releases the slot.
   await slots.forget("a");
-  expect(processOf(second)).not.toBe(next);
+  expect(getProcess(second)).not.toBe(next);
   expect(slots.status()).toEqual([{ runs: 0 }]);
   second.release();
 });
 
-test("a process is replaced after so many runs", async () => {
-  const { slots, processOf } = createProcesses(1, 3);
+test("a process is replaced after its maximum number of runs", async () => {
+  const { slots, getProcess } = createProcesses(1, 3);
   const seen = new Set<string>();
   for (let run = 0; run < 7; run++) {
-    const lease = await slots.lease(terms("a"));
-    seen.add(processOf(lease));
+    const lease = await slots.lease(createTerms("a"));
+    seen.add(getProcess(lease));
     lease.release();
   }
   expect(seen.size).toBe(3);
 });
 
-test("a process that is given back as spent is not used again", async () => {
-  const { slots, processOf } = createProcesses(1);
-  const first = await slots.lease(terms("a"));
-  const process = processOf(first);
+test("a process released as spent is not used again", async () => {
+  const { slots, getProcess } = createProcesses(1);
+  const first = await slots.lease(createTerms("a"));
+  const process = getProcess(first);
   first.release(true);
-  const next = await slots.lease(terms("a"));
-  expect(processOf(next)).not.toBe(process);
+  const next = await slots.lease(createTerms("a"));
+  expect(getProcess(next)).not.toBe(process);
   next.release();
 });
 
-test("a process that code has left swollen is replaced", async () => {
-  const { slots, processOf, grow } = createProcesses(1);
-  const first = await slots.lease(terms("a"));
-  const process = processOf(first);
-  grow(2000);
+test("a process with too much memory is replaced", async () => {
+  const { slots, getProcess, setMemory } = createProcesses(1);
+  const first = await slots.lease(createTerms("a"));
+  const process = getProcess(first);
+  setMemory(2000);
   first.release();
   await settle();
-  grow(10);
-  const next = await slots.lease(terms("a"));
-  expect(processOf(next)).not.toBe(process);
+  setMemory(10);
+  const next = await slots.lease(createTerms("a"));
+  expect(getProcess(next)).not.toBe(process);
   next.release();
 });
 
-test("a slot whose process cannot be replaced is refused to those who come, and works when it can", async () => {
-  const { slots, break: breakDown } = createProcesses(1);
-  breakDown(true);
-  await expect(slots.lease(terms("a"))).rejects.toThrow("cannot start");
-  breakDown(false);
-  (await slots.lease(terms("a"))).release();
+test("a lease fails while the process cannot be replaced, and works again afterwards", async () => {
+  const { slots, setBroken } = createProcesses(1);
+  setBroken(true);
+  await expect(slots.lease(createTerms("a"))).rejects.toThrow("cannot start");
+  setBroken(false);
+  (await slots.lease(createTerms("a"))).release();
 });
 
-test("whatever many agents do, a process is only ever of one of them, and everybody gets their turn", async () => {
+test("under random load, each process belongs to one agent and every agent gets its turn", async () => {
   const { pick, below, chance } = createRandom("slots");
-  const { slots, processOf } = createProcesses(3, 5);
+  const { slots, getProcess } = createProcesses(3, 5);
   const owners = new Map<string, string>();
   const busy = new Map<string, number>();
   const agent = async (name: string) => {
     for (let turn = 0; turn < 20; turn++) {
       const shared = chance(0.3);
-      const lease = await slots.lease(terms(name, { shared }));
-      const process = processOf(lease);
+      const lease = await slots.lease(createTerms(name, { shared }));
+      const process = getProcess(lease);
       expect(owners.get(process) ?? name).toBe(name);
       owners.set(process, name);
       if (!shared) expect(busy.get(process) ?? 0).toBe(0);

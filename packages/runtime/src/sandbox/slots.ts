@@ -2,75 +2,75 @@ import { fail } from "@thinkery/sdk";
 import type { SlotRenewal } from "@thinkery/sdk/internal";
 import { Lease } from "./lease.ts";
 
-/** What the daemon does for us. */
+/** The part of the daemon that the slots use. */
 export interface ProcessManager {
-  /** Puts another process in a slot; comes back when that is ready for code. */
-  renew(index: number, generation: number, lost: boolean): Promise<SlotRenewal>;
-  /** How much memory a slot's process has now, in bytes. */
+  /** Replaces a slot's process; resolves when the new one is ready for code. */
+  renew(index: number, generation: number, isGone: boolean): Promise<SlotRenewal>;
+  /** Returns the memory usage of a slot's process, in bytes. */
   memory(index: number): Promise<number | undefined>;
 }
 
-/** What wears a process out. */
+/** When a process is worn out and has to be replaced. */
 export interface WearLimits {
   runs: number;
   bytes: number;
-  /** An agent that runs code again and again keeps its process in between; after so long, it may do without. */
+  /** How long an idle agent keeps its process before it may be replaced. */
   restMs: number;
 }
 
 export interface LeaseTerms {
   agent: string;
-  /** May other leases of this agent that say the same be in the slot at the same time? */
+  /** Whether other shared leases of the same agent may use the slot at the same time. */
   shared: boolean;
-  /** Whoever has not given it back by then is gone. */
+  /** A holder that has not returned the slot by then is considered gone. */
   maxMs: number;
   waitMs: number;
-  /** Leaves the line at once. */
+  /** Leaves the queue at once. */
   signal: AbortSignal;
-  /** How many go first, whenever that changes. */
+  /** Called with the number of callers ahead, whenever it changes. */
   onPlace(before: number): void;
 }
 
 interface Slot {
   readonly index: number;
-  /** Which of its processes was last known to be ready. */
+  /** The last of its processes that was known to be ready. */
   generation: number;
-  /** Whose code that process has run; nobody's yet. */
+  /** The agent whose code the process has run, if any. */
   agent: string | undefined;
   runs: number;
-  /** Who has it now: one run, or requests of one app side by side. */
+  /** Current holders: one run, or concurrent requests of one app. */
   readonly leases: Set<Lease>;
-  /** When it was last given back. */
+  /** When it was last returned. */
   idleSince: number;
-  /** Is its process to be replaced before anybody gets it? */
+  /** Whether its process must be replaced before the next lease. */
   spent: boolean;
-  weighedAt: number;
-  /** Has an app been served there, which may remember something? */
+  memoryCheckedAt: number;
+  /** Whether it has served an app, which may keep state in memory. */
   serves: boolean;
 }
 
-/** How often somebody who waits looks whether a lease has run out. */
+/** How often a waiting caller checks for expired leases. */
 const pollIntervalMs = 200;
-/** What a renewal may take, before whoever asked for it is taken for gone. */
+/** How long a renewal may take before its holder is considered gone. */
 const maxRenewalMs = 10_000;
 
 /**
- * The sandboxes of this host. A process belongs to one agent, and to no other one after it: whatever code leaves behind
+ * The sandboxes of this host. A process belongs to one agent and is never given to another: whatever code leaves behind
  * in a process, only code of the same agent can find it.
  *
- * Holders may vanish at any moment, so what they hold is theirs until a time at most.
+ * Holders may vanish at any moment, so every lease expires.
  */
 export class Slots {
   readonly #slots: Slot[];
   readonly #processes: ProcessManager;
   readonly #limits: WearLimits;
-  /** In the order in which they came. */
+  /** Waiting callers, in order of arrival. */
   readonly #queue: { wake(): void }[] = [];
   #isMaintenanceScheduled = false;
 
-  constructor(count: number, keeper: ProcessManager, most: WearLimits) {
-    this.#processes = keeper;
-    this.#limits = most;
+  constructor(count: number, processes: ProcessManager, limits: WearLimits) {
+    this.#processes = processes;
+    this.#limits = limits;
     this.#slots = Array.from({ length: count }, (_, index) => ({
       index,
       generation: -1,
@@ -80,7 +80,7 @@ export class Slots {
       idleSince: 0,
       spent: false,
       serves: false,
-      weighedAt: 0,
+      memoryCheckedAt: 0,
     }));
   }
 
@@ -88,7 +88,7 @@ export class Slots {
     return this.#queue.length;
   }
 
-  /** Whose code is in which slot, and how much its process has run. */
+  /** Returns each slot's current agent and the number of runs of its process. */
   status(): { agent?: string; runs: number }[] {
     return this.#slots.map(({ agent, runs, leases }) => ({
       runs,
@@ -96,7 +96,7 @@ export class Slots {
     }));
   }
 
-  /** A slot for this agent, ready for its code. */
+  /** Leases a slot to an agent, ready for its code. */
   async lease(terms: LeaseTerms): Promise<Lease> {
     const lease = (this.#queue.length === 0 && this.#tryLease(terms)) || (await this.#wait(terms));
     try {
@@ -110,8 +110,8 @@ export class Slots {
   }
 
   /**
-   * This agent is no more. What its code does ends now: whoever waited for it may be gone before they can see to that.
-   * And another agent of its name must not find what it left.
+   * Called when an agent is deleted. Its code is terminated now, because those who waited for it may be gone before they
+   * could do that. And another agent of the same name must not find what it left.
    */
   async forget(agent: string): Promise<void> {
     const slots = this.#slots.filter((slot) => slot.agent === agent);
@@ -132,14 +132,14 @@ export class Slots {
     this.#queue.push(place);
     const leave = () => place.wake();
     signal.addEventListener("abort", leave);
-    let told: number | undefined;
+    let reported: number | undefined;
     try {
       for (;;) {
         signal.throwIfAborted();
         const before = this.#queue.indexOf(place);
         const lease = before === 0 ? this.#tryLease(terms) : undefined;
         if (lease) return lease;
-        if (before !== told) onPlace((told = before));
+        if (before !== reported) onPlace((reported = before));
         if (Date.now() > giveUpAt) throw fail("unavailable", `No sandbox was free for ${Math.round(waitMs / 1000)} s.`);
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pollIntervalMs);
@@ -158,31 +158,31 @@ export class Slots {
 
   #tryLease({ agent, shared, maxMs }: LeaseTerms): Lease | undefined {
     this.#reclaim();
-    const mine = this.#slots.filter((slot) => slot.agent === agent && !slot.spent);
-    const together = shared
-      ? mine.find(({ leases }) => leases.size > 0 && [...leases].every((lease) => lease.shared))
+    const ownSlots = this.#slots.filter((slot) => slot.agent === agent && !slot.spent);
+    const joinable = shared
+      ? ownSlots.find(({ leases }) => leases.size > 0 && [...leases].every((lease) => lease.shared))
       : undefined;
     const idle = this.#slots.filter(({ leases }) => leases.size === 0);
     const slot =
-      together ??
-      idle.find((slot) => mine.includes(slot)) ??
+      joinable ??
+      idle.find((slot) => ownSlots.includes(slot)) ??
       idle.find((slot) => slot.agent === undefined) ??
       findLongestIdle(idle);
     if (!slot) return undefined;
-    // Whatever another agent's code left there goes with its process.
+    // Whatever another agent's code left behind is discarded with its process.
     if (slot.agent !== undefined && slot.agent !== agent) slot.spent = true;
     slot.agent = agent;
     return this.#createLease(slot, shared, maxMs);
   }
 
-  #createLease(slot: Slot, shared: boolean, mostMs: number): Lease {
+  #createLease(slot: Slot, shared: boolean, maxMs: number): Lease {
     const lease: Lease = new Lease({
       index: slot.index,
       shared,
-      expiresAt: Date.now() + mostMs + maxRenewalMs,
+      expiresAt: Date.now() + maxMs + maxRenewalMs,
       prepare: async () => {
         if (slot.spent || slot.generation < 0) await this.#renew(slot, slot.generation, false);
-        // Requests of an app load nothing anew, so they do not wear a process out.
+        // Requests of an app load no new code, so they do not wear out a process.
         if (!shared) slot.runs++;
         slot.serves ||= shared;
         return slot.generation;
@@ -200,7 +200,7 @@ export class Slots {
 
   async #renew(slot: Slot, generation: number, isGone: boolean): Promise<SlotRenewal["ended"]> {
     let renewal = await this.#processes.renew(slot.index, generation, isGone);
-    // It had ended by itself without our noticing, and we may have used what came after it. That has to go as well.
+    // The process had ended unnoticed, and its successor may have been used since. It has to be replaced as well.
     if (!isGone && generation >= 0 && renewal.ended !== "asked")
       renewal = await this.#processes.renew(slot.index, renewal.generation, false);
     if (renewal.generation !== slot.generation)
@@ -218,14 +218,14 @@ export class Slots {
     this.#scheduleMaintenance();
   }
 
-  /** Its holder is gone and may have left code running, which ends now. */
+  /** Called when the holder is gone. Code that it may have left running is terminated. */
   #abandon(slot: Slot, lease: Lease): void {
     if (!slot.leases.delete(lease)) return;
     slot.spent = true;
     if (slot.leases.size === 0) void this.#replace(slot);
   }
 
-  /** Looks after the slots that stand idle, a moment after each was last used. */
+  /** Maintains idle slots shortly after their last use. */
   #scheduleMaintenance(): void {
     const { restMs } = this.#limits;
     if (this.#isMaintenanceScheduled) return;
@@ -239,14 +239,14 @@ export class Slots {
     }, restMs);
   }
 
-  /** Code may have left much memory behind that is not given back while its process lives. */
+  /** Replaces processes in which code left much memory that is not freed while the process lives. */
   async #checkMemory(): Promise<void> {
-    const weighed = this.#slots.filter(
-      ({ leases, weighedAt, idleSince }) => leases.size === 0 && idleSince > weighedAt,
+    const unchecked = this.#slots.filter(
+      ({ leases, memoryCheckedAt, idleSince }) => leases.size === 0 && idleSince > memoryCheckedAt,
     );
-    for (const slot of weighed) {
+    for (const slot of unchecked) {
       const { generation } = slot;
-      slot.weighedAt = Date.now();
+      slot.memoryCheckedAt = Date.now();
       const bytes = await this.#processes.memory(slot.index).catch(() => undefined);
       if (bytes === undefined || bytes <= this.#limits.bytes || slot.generation !== generation) continue;
       slot.spent = true;
@@ -254,9 +254,9 @@ export class Slots {
     }
   }
 
-  /** Has a process ready for whoever comes next, so that they need not wait for it; of several slots, not of the only one. */
+  /** Keeps one unused process ready for the next agent, so that it need not wait. Only if there are several slots. */
   #refresh(): void {
-    // Apps are left alone: what they have in memory is worth more than the moment that somebody else may have to wait.
+    // Apps are left alone: their state in memory is worth more than a short wait of another agent.
     const rested = this.#slots.filter(
       ({ leases, serves, idleSince }) => leases.size === 0 && !serves && Date.now() >= idleSince + this.#limits.restMs,
     );
@@ -266,15 +266,15 @@ export class Slots {
   }
 
   async #replace(slot: Slot): Promise<void> {
-    // From now on it is one that nobody has used, so that not another is made ready too.
+    // It counts as unused from now on, so that no second one is prepared.
     Object.assign(slot, { spent: true, agent: undefined });
     const lease = this.#createLease(slot, false, 0);
-    // Where it fails, whoever needs the slot asks again, and hears why it cannot be had.
+    // If this fails, the next lease of the slot tries again and reports the error.
     await this.#renew(slot, slot.generation, false).catch(() => {});
     lease.release();
   }
 
-  /** Takes back what its holder must have forgotten: an agent that was deleted in the middle of a run, say. */
+  /** Reclaims expired leases, for example of an agent that was deleted during a run. */
   #reclaim(): void {
     for (const slot of this.#slots) {
       for (const lease of slot.leases) {

@@ -1,38 +1,38 @@
 import type { View } from "./shell.ts";
 
-/** The files of one branch of a workspace, for commands and searches. They may change until they are sent. */
+/** The files of one branch of a workspace, for commands and searches. They may change until a view is taken. */
 export interface ViewSource {
-  /** Of the workspace and the branch; another workspace never has it. */
+  /** Identifies the workspace and the branch; never reused by another workspace. */
   readonly id: string;
-  /** The version that a sandbox was sent last. It may have lost it, or be another one: then it says so. */
+  /** The version that was last sent to a sandbox. A sandbox that does not have it says so. */
   sentVersion: number | undefined;
-  /** Returns what has changed since a version, or all files as they are now; of large ones only the size. */
+  /** Returns the changes since a version, or all files; of large files only the size. */
   view(since: number | undefined): Promise<View>;
-  /** Returns what was in a file at a version. */
+  /** Returns the content of a file at a version. */
   read(path: string, version: number): Promise<string | Uint8Array | undefined>;
 }
 
 interface ViewRequest<T> {
   files: ViewSource;
-  /** Which version is looked at, once that is known. */
+  /** The version that is read, once it is known. */
   reading: { version: number };
-  ask(view: View): Promise<T>;
-  /** Which version the sandbox has in place of the one that it was to have; nothing where it had that. */
-  getStaleVersion(answer: T): number | null | undefined;
+  send(view: View): Promise<T>;
+  /** Returns the version that the sandbox has instead of the view's base, null if none; undefined if it had the base. */
+  getStaleVersion(result: T): number | null | undefined;
 }
 
-/** Has something done with a view, and sends of it only what is new to the sandbox. */
-export async function runWithView<T>({ files, reading, ask, getStaleVersion }: ViewRequest<T>): Promise<T> {
-  const look = async (base: number | undefined) => {
+/** Runs something on a view, and sends only what the sandbox does not have yet. */
+export async function runWithView<T>({ files, reading, send, getStaleVersion }: ViewRequest<T>): Promise<T> {
+  const sendSince = async (base: number | undefined) => {
     const view = await files.view(base);
     reading.version = view.version;
-    return ask(view);
+    return send(view);
   };
-  let answer = await look(files.sentVersion);
-  const stale = getStaleVersion(answer);
-  if (stale !== undefined) answer = await look(stale ?? undefined);
-  // Another command came between.
-  if (stale !== undefined && getStaleVersion(answer) !== undefined) answer = await look(undefined);
+  let result = await sendSince(files.sentVersion);
+  const stale = getStaleVersion(result);
+  if (stale !== undefined) result = await sendSince(stale ?? undefined);
+  // Another command changed the cached view in between.
+  if (stale !== undefined && getStaleVersion(result) !== undefined) result = await sendSince(undefined);
   files.sentVersion = reading.version;
-  return answer;
+  return result;
 }

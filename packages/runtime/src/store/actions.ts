@@ -18,12 +18,12 @@ interface Row extends Record<string, SqlStorageValue> {
 
 const maxSummaryChars = 500;
 
-/** The action log: every tool call in a line, without the content it moved. */
+/** The action log: one line per tool call, without the content it handled. */
 export class Actions {
   readonly #sql: SqlStorage;
   readonly #agent: string;
   readonly #redact: Redact;
-  /** Inputs of calls that are under way, and the message that asked for them; after a wake, the tables know. */
+  /** Inputs of running calls, and the message that made them. After a wake they are read from the tables. */
   readonly #inputs = new Map<string, string>();
   #lastMessage: { turn: string; message: string } | undefined;
 
@@ -74,7 +74,7 @@ export class Actions {
     return row && this.#toAction(row);
   }
 
-  /** Newest first. */
+  /** Returns a page of actions, newest first. */
   page(query: ActionQuery): { actions: Action[]; next?: string } {
     const conditions: string[] = [];
     const values: SqlStorageValue[] = [];
@@ -92,10 +92,10 @@ export class Actions {
     const rows = this.#sql
       .exec<Row>(`SELECT * FROM actions ${filter} ORDER BY number DESC LIMIT ?`, ...values, query.limit + 1)
       .toArray();
-    const shown = rows.slice(0, query.limit);
-    const last = shown.at(-1);
+    const page = rows.slice(0, query.limit);
+    const last = page.at(-1);
     return {
-      actions: shown.map((row) => this.#toAction(row)),
+      actions: page.map((row) => this.#toAction(row)),
       ...(rows.length > query.limit && last ? { next: String(last.number) } : {}),
     };
   }

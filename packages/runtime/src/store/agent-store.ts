@@ -18,13 +18,13 @@ interface Projection {
   empty(): void;
 }
 
-/** Facts that are only told: there may be many of them in a turn, and nothing follows from one. */
+/** Informational events: a turn may have many of them, and no projection uses them. */
 const unprojectedTypes: ReadonlySet<AgentEvent["type"]> = new Set([
   "middleware.before_model",
   "middleware.after_model",
 ]);
 
-/** Everything one agent stores: the log, and what is derived from it. */
+/** Everything one agent stores: the log and its projections. */
 export class AgentStore {
   readonly log: Log;
   readonly turns: Turns;
@@ -52,7 +52,7 @@ export class AgentStore {
     this.facts = new AgentFacts(sql);
     this.blobs = new BlobReferences(sql);
     this.middlewareState = new MiddlewareState(sql);
-    // The actions read what the messages and the ledger have of a call, so the order matters.
+    // Order matters: actions read what messages and ledger stored about a call.
     this.#projections = [
       this.turns,
       this.messages,
@@ -67,7 +67,7 @@ export class AgentStore {
     ];
   }
 
-  /** Facts that belong together, written together: after a crash either all of them are there or none. */
+  /** Appends events and applies them to all projections in one transaction. */
   record(events: readonly NewEvent[]): RecordedEvent[] {
     const { last } = this.log;
     try {
@@ -84,27 +84,36 @@ export class AgentStore {
     }
   }
 
-  /** How full the model's memory is: as it was last counted, or as the compaction since then has left it. */
+  /** Returns how full the model's context is: as last counted, or as estimated by a later compaction. */
   getContext(): Context | undefined {
-    const counted = this.calls.getContext();
-    if (!counted) return undefined;
-    const { number, used, limit, model } = counted;
+    const context = this.calls.getContext();
+    if (!context) return undefined;
+    const { number, used, limit, model } = context;
     const compaction = this.facts.getCompaction();
     return { used: compaction && compaction.at > number * positionsPerEvent ? compaction.after : used, limit, model };
   }
 
-  /** Forgets the conversation and all that led to it, but not what it cost, nor the app that others may be using. */
+  /** Clears the conversation and its log. Usage is kept, and so is the app, which others may be using. */
   clear(by: string): RecordedEvent[] {
     return this.#storage.transactionSync(() => {
       this.log.forget();
       const app = this.facts.getApp();
+      const stoppedBy = this.facts.getStoppedBy();
       return this.record([
-        { type: "history.cleared", data: { by, usage: this.spending.createClearedUsage(), ...(app ? { app } : {}) } },
+        {
+          type: "history.cleared",
+          data: {
+            by,
+            usage: this.spending.createClearedUsage(),
+            ...(app ? { app } : {}),
+            ...(stoppedBy ? { stoppedBy } : {}),
+          },
+        },
       ]);
     });
   }
 
-  /** Derives everything anew from the log. */
+  /** Rebuilds all projections from the log. */
   rebuild(): void {
     this.#storage.transactionSync(() => {
       for (const projection of this.#projections) projection.empty();

@@ -1,16 +1,16 @@
 import { countAppBytes, type AppFacts, appMain, type NewApp } from "@thinkery/sdk";
 
-/** An app as it lies in the blob store: all its modules by their names. */
+/** An app as stored in the blob store: its modules by name. */
 export interface AppSource {
   main: string;
   modules: Record<string, string>;
 }
 
-/** The same code is the same bytes, in whatever order its modules were given. */
+/** Serializes an app. Deterministic: the order in which modules are given does not matter. */
 export function packApp({ code, modules = {} }: NewApp): Uint8Array {
-  const named = Object.entries({ ...modules, [appMain]: code }).sort(([one], [other]) => (one < other ? -1 : 1));
+  const sorted = Object.entries({ ...modules, [appMain]: code }).sort(([one], [other]) => (one < other ? -1 : 1));
   return new TextEncoder().encode(
-    JSON.stringify({ main: appMain, modules: Object.fromEntries(named) } satisfies AppSource),
+    JSON.stringify({ main: appMain, modules: Object.fromEntries(sorted) } satisfies AppSource),
   );
 }
 
@@ -18,7 +18,7 @@ export function unpackApp(content: Uint8Array): AppSource {
   return JSON.parse(new TextDecoder().decode(content)) as AppSource;
 }
 
-/** What is to be known of an app whose source is in this blob. */
+/** Returns the metadata of an app whose source is stored in this blob. */
 export function createAppFacts(app: NewApp, blob: string, by: string): AppFacts {
   return {
     version: blob.slice(0, 12),

@@ -1,6 +1,6 @@
 import type { AgentEvent, AppFacts } from "@thinkery/sdk";
 
-/** The blobs this agent refers to. Nobody reads a blob through an agent that does not. */
+/** The blobs this agent refers to. Only these can be read through the agent. */
 export class BlobReferences {
   readonly #sql: SqlStorage;
 

@@ -1,7 +1,8 @@
 import { type BudgetKind, budgetKinds, type BudgetLevel, type Limits, type BudgetStatus } from "@thinkery/sdk";
+import { roundUsd } from "@thinkery/sdk/internal";
 import type { UsageAmounts } from "./usage.ts";
 
-/** How much of each kind that can be budgeted. */
+/** An amount of each kind that can be budgeted. */
 export type Measures = Record<BudgetKind, number>;
 
 export const noMeasures: Measures = { steps: 0, tokens: 0, costUsd: 0, seconds: 0 };
@@ -20,11 +21,11 @@ interface BudgetStatusOptions {
   per: BudgetStatus["per"];
   limits: Limits;
   spent: Measures;
-  /** Set aside for calls that are under way. */
+  /** Reserved for calls in progress. */
   reserved?: Measures;
 }
 
-/** Where each limit of a budget stands. */
+/** Returns one status per limit of a budget. */
 export function createBudgetStatuses({
   level,
   per,
@@ -34,19 +35,21 @@ export function createBudgetStatuses({
 }: BudgetStatusOptions): BudgetStatus[] {
   return budgetKinds.flatMap((kind) => {
     const limit = limits[kind];
-    return limit === undefined ? [] : [{ level, kind, per, limit, spent: spent[kind], reserved: reserved[kind] }];
+    if (limit === undefined) return [];
+    const round = kind === "costUsd" ? roundUsd : (amount: number) => amount;
+    return [{ level, kind, per, limit, spent: round(spent[kind]), reserved: round(reserved[kind]) }];
   });
 }
 
-/** The first limit that leaves nothing for another call. */
+/** Returns the first limit that leaves nothing for another call. */
 export function findReachedLimit(statuses: readonly BudgetStatus[]): BudgetStatus | undefined {
   return statuses.find(({ spent, reserved, limit }) => spent + reserved >= limit);
 }
 
-/** What nobody knows of a call: what its model costs, or how many tokens it uses at all. */
+/** What is unknown about a call: the price of its model, or even how many tokens it uses. */
 export type UnknownAmount = "price" | "usage";
 
-/** The first limit that cannot be kept because of that. */
+/** Returns the first limit that cannot be enforced because of the unknown amount. */
 export function findUnenforceableLimit(
   statuses: readonly BudgetStatus[],
   unknown: UnknownAmount,

@@ -1,10 +1,10 @@
 import type { ChatMessage, Message } from "@thinkery/sdk";
 import type { AgentStore } from "./agent-store.ts";
 
-/** So many messages stand in the whole state; `A/messages` pages through all of them. */
+/** Maximum messages included in the agent's full state; `A/messages` pages through all of them. */
 const maxMessages = 1000;
 
-/** The latest part of the conversation, oldest first, in the shape that clients of other systems know. */
+/** Returns the latest part of the conversation, oldest first, in the common chat format. */
 export function listChatMessages(store: AgentStore): ChatMessage[] {
   const { messages } = store.messages.page({ limit: maxMessages });
   return messages.filter(({ status }) => status !== "error").map(toChatMessage);

@@ -17,7 +17,7 @@ const delta = (text: string, reasoning?: string): NewEvent => ({
   data: { runId: "r", delta: text, ...(reasoning ? { reasoning } : {}) },
 });
 
-test("a draft grows with what the model says", () => {
+test("deltas extend the draft", () => {
   expect(buildDraft(started, delta("Hel", "hm"), delta("lo"))).toMatchObject({
     messageId: "m",
     text: "Hello",
@@ -26,14 +26,14 @@ test("a draft grows with what the model says", () => {
   });
 });
 
-test("thoughts are kept to 3,000 characters with their full size", () => {
+test("reasoning is truncated to 3,000 characters and its full size is kept", () => {
   const draft = buildDraft(started, delta("", "t".repeat(2000)), delta("", "t".repeat(2000)));
   expect(draft?.reasoning).toHaveLength(3000);
   expect(draft?.reasoningSize).toBe(4000);
   expect(draft && toDraftMessage(draft)).toMatchObject({ status: "streaming", reasoningFullSize: 4000 });
 });
 
-test("a call that failed, was cut off or was canceled leaves nothing", () => {
+test("a call that fails, is interrupted or is canceled leaves no draft", () => {
   const ends: NewEvent[] = [
     { type: "model.failed", data: { runId: "r", step: 1, attempt: 1, kind: "network", error: "" } },
     { type: "run.resumed", data: { runId: "r", reason: "recovered", attempt: 1, crashes: 0, boot: "" } },

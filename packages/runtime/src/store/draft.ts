@@ -1,9 +1,9 @@
 import type { AgentEvent, Message } from "@thinkery/sdk";
 
-/** Thoughts are kept this far; their full size is always known. */
+/** Reasoning is truncated to this length; its full size is kept. */
 const maxReasoningChars = 3000;
 
-/** What the model has said in the step that is under way, as far as it is stored. */
+/** The stored part of the model's response in the current step. */
 export interface Draft {
   runId: string;
   step: number;
@@ -16,7 +16,7 @@ export interface Draft {
   reasoningSize: number;
 }
 
-/** The draft after this event; a call that failed or was cut off leaves none. */
+/** Returns the draft after an event; undefined after a call that failed or was interrupted. */
 export function reduceDraft(draft: Draft | undefined, event: AgentEvent): Draft | undefined {
   switch (event.type) {
     case "model.started": {
@@ -35,7 +35,7 @@ export function reduceDraft(draft: Draft | undefined, event: AgentEvent): Draft 
     }
     case "model.delta":
       return draft && extendDraft(draft, event.data.delta ?? "", event.data.reasoning ?? "");
-    // A turn that is canceled while it waits takes nothing from the one that runs.
+    // A queued turn that is canceled must not affect the draft of the running one.
     case "run.canceled":
     case "agent.error":
       return draft?.runId === event.data.runId ? undefined : draft;
@@ -49,7 +49,7 @@ export function reduceDraft(draft: Draft | undefined, event: AgentEvent): Draft 
   }
 }
 
-/** The draft with more said, stored or not yet. */
+/** Returns the draft with more text and reasoning, whether or not that is stored yet. */
 export function extendDraft(draft: Draft, text: string, reasoning: string): Draft {
   return {
     ...draft,

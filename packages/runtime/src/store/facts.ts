@@ -1,26 +1,28 @@
 import type { AgentEvent, StoredApp, Todo } from "@thinkery/sdk";
 import { positionsPerEvent } from "@thinkery/sdk/internal";
 
-/** What became of a conversation that was too long. */
+/** How a conversation that was too long was compacted. */
 export interface Compaction {
-  /** The place in the conversation at which it happened. */
+  /** The position in the conversation at which it happened. */
   at: number;
   runId: string;
-  /** Tool results up to this place are told by their beginning. */
+  /** Tool results up to this position are truncated. */
   shortened: number;
-  /** What stands up to this place is not told any more; the summary is, and what the turn was asked to do. */
+  /** Messages up to this position are replaced by the summary and the turn's request. */
   upTo?: number;
   summary?: string;
   request?: string;
-  /** About how many tokens were left of it. */
+  /** Estimated tokens after the compaction. */
   after: number;
 }
 
-/** Small things an agent knows about itself: its title, its todos, its app, how long a conversation it can hold. */
+/** Small facts about an agent: its title, todos, app and last compaction. */
 export class AgentFacts {
   readonly #sql: SqlStorage;
-  /** Asked for in every step, so it is kept; `undefined` is not known yet, `null` is that there is none. */
+  /** Cached, because every step reads it. `undefined`: not read yet; `null`: there is none. */
   #compaction: Compaction | null | undefined;
+  /** Who stopped the agent. Cached, because every admission and every wake reads it. */
+  #stoppedBy: string | null | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -38,18 +40,22 @@ export class AgentFacts {
     }
     if (event.type === "app.set") this.#put("app", { ...event.data, updatedAt: event.ts } satisfies StoredApp);
     if (event.type === "app.removed") this.#sql.exec("DELETE FROM facts WHERE name = 'app'");
+    if (event.type === "agent.stopped") this.#setStopped(event.data.by);
+    if (event.type === "agent.resumed") this.#setStopped(null);
     if (event.type === "history.cleared") {
       this.empty();
       if (event.data.app) this.#put("app", event.data.app);
+      if (event.data.stoppedBy) this.#setStopped(event.data.stoppedBy);
     }
   }
 
   empty(): void {
     this.#sql.exec("DELETE FROM facts");
     this.#compaction = undefined;
+    this.#stoppedBy = undefined;
   }
 
-  /** The last compaction of the conversation. */
+  /** Returns the last compaction of the conversation. */
   getCompaction(): Compaction | undefined {
     if (this.#compaction === undefined) this.#compaction = (this.#get("compaction") as Compaction | undefined) ?? null;
     return this.#compaction ?? undefined;
@@ -67,9 +73,21 @@ export class AgentFacts {
     return this.#get("app") as StoredApp | undefined;
   }
 
-  /** Where the latest request came from. */
+  /** Returns who stopped the agent, if it is stopped. */
+  getStoppedBy(): string | undefined {
+    if (this.#stoppedBy === undefined) this.#stoppedBy = (this.#get("stopped") as string | undefined) ?? null;
+    return this.#stoppedBy ?? undefined;
+  }
+
+  /** Returns the context of the latest request that had one. */
   getRequestContext(): Record<string, string> {
     return (this.#get("request") as Record<string, string> | undefined) ?? {};
+  }
+
+  #setStopped(by: string | null): void {
+    this.#stoppedBy = undefined;
+    if (by === null) this.#sql.exec("DELETE FROM facts WHERE name = 'stopped'");
+    else this.#put("stopped", by);
   }
 
   #put(name: string, value: unknown): void {
@@ -86,5 +104,5 @@ export class AgentFacts {
   }
 }
 
-// A socket says where it comes from once, when it connects, and a message over it nothing new.
+// A socket sends its context once, when it connects; the messages sent over it have none.
 const hasEntries = (context: Record<string, string>) => Object.keys(context).length > 0;

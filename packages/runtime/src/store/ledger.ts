@@ -8,11 +8,11 @@ export interface LedgerRow extends Record<string, SqlStorageValue> {
   idempotent: number;
   state: "started" | "deferred" | "done" | "failed";
   runs: number;
-  /** The call whose code made it; none where the model did. */
+  /** The call whose code made this call; null if the model made it. */
   parent_call: string | null;
 }
 
-/** A call by the model, or by code. */
+/** A call made by the model or by code. */
 interface StartedCall {
   callId: string;
   runId: string;
@@ -23,10 +23,10 @@ interface StartedCall {
   parentCallId?: string;
 }
 
-/** Which tool calls were begun and which were settled. A row is on disk before the effect of its call can be. */
+/** Which tool calls were started and which are settled. A row is on disk before its call can have an effect. */
 export class Ledger {
   readonly #sql: SqlStorage;
-  /** Every call there is a row for, read once a wake: nearly all questions are about new ones. */
+  /** The ids of all calls with a row, read once per wake: nearly all lookups are for new calls. */
   #calls: Set<string> | undefined;
 
   constructor(sql: SqlStorage) {
@@ -36,7 +36,7 @@ export class Ledger {
   apply(event: AgentEvent): void {
     switch (event.type) {
       case "tool.started":
-        return this.#begin(event.seq, event.data);
+        return this.#start(event.seq, event.data);
       case "tool.deferred":
         this.#sql.exec("UPDATE ledger SET state = 'deferred' WHERE call = ? AND state = 'started'", event.data.callId);
         return;
@@ -47,7 +47,7 @@ export class Ledger {
         this.#sql.exec("UPDATE ledger SET state = 'failed' WHERE call = ?", event.data.callId);
         return;
       case "capability.called":
-        return this.#begin(event.seq, event.data);
+        return this.#start(event.seq, event.data);
       case "capability.answered":
         this.#sql.exec(
           "UPDATE ledger SET state = ? WHERE call = ?",
@@ -62,7 +62,7 @@ export class Ledger {
     }
   }
 
-  #begin(number: number, { callId, runId, step, toolName, args, idempotent = false, parentCallId }: StartedCall): void {
+  #start(number: number, { callId, runId, step, toolName, args, idempotent = false, parentCallId }: StartedCall): void {
     this.#calls?.add(callId);
     this.#sql.exec(
       `INSERT INTO ledger (call, turn, step, number, tool, input, idempotent, state, parent_call) VALUES (?, ?, ?, ?, ?, ?, ?, 'started', ?)
@@ -98,7 +98,7 @@ export class Ledger {
     return this.#sql.exec<LedgerRow>("SELECT * FROM ledger WHERE call = ?", call).toArray()[0];
   }
 
-  /** The turn's calls whose answers are to be reported. */
+  /** Returns the turn's calls that wait for a reported result. */
   listDeferred(turn: string): string[] {
     return this.#sql
       .exec<{ call: string }>("SELECT call FROM ledger WHERE turn = ? AND state = 'deferred'", turn)
@@ -106,7 +106,7 @@ export class Ledger {
       .map(({ call }) => call);
   }
 
-  /** The turn's calls by code that have no answer; of one run of code, where its call is named. */
+  /** Returns the turn's unfinished calls made by code; only those of one parent call if it is given. */
   listOpenChildren(turn: string, parentCallId?: string): { call: string; tool: string; parent_call: string }[] {
     return this.#sql
       .exec<{ call: string; tool: string; parent_call: string }>(

@@ -6,16 +6,16 @@ interface Row extends Record<string, SqlStorageValue> {
   events: string;
 }
 
-/** So many characters are read at once where nothing else is said: what crosses to another object is limited. */
+/** Maximum characters per read by default: messages between objects are limited in size. */
 const defaultPageChars = 4_000_000;
 
-/** An event with the text it was stored as, so that nobody has to write it out again. */
+/** An event with its stored JSON, so that it need not be serialized again. */
 export interface RecordedEvent {
   event: AgentEvent;
   text: string;
 }
 
-/** The numbered facts of one agent. Append only, but for forgetting all of it. */
+/** The numbered events of one agent. Append-only, except that it can be cleared. */
 export class Log {
   readonly #sql: SqlStorage;
   readonly #agent: string;
@@ -34,12 +34,12 @@ export class Log {
   append(events: readonly NewEvent[], at: number): RecordedEvent[] {
     const ts = new Date(at).toISOString();
     const first = this.#last + 1;
-    // As JSON.stringify would write it, but what is the same in every event is not written out each time.
-    const between = `,"ts":"${ts}","threadId":${JSON.stringify(this.#agent)},"data":`;
+    // The same output as JSON.stringify, but the fields that all events share are serialized only once.
+    const sharedFields = `,"ts":"${ts}","threadId":${JSON.stringify(this.#agent)},"data":`;
     const recorded = events.map(({ type, data }, index) => {
       const seq = first + index;
       const event = { type, seq, ts, threadId: this.#agent, data } as AgentEvent;
-      return { event, text: `{"type":"${type}","seq":${seq}${between}${JSON.stringify(data)}}` };
+      return { event, text: `{"type":"${type}","seq":${seq}${sharedFields}${JSON.stringify(data)}}` };
     });
     this.#sql.exec(
       "INSERT INTO log (first, last, events) VALUES (?, ?, ?)",
@@ -51,18 +51,18 @@ export class Log {
     return recorded;
   }
 
-  /** The events after this number, in order, at most so many and so much, but one at least where there is one. */
-  read(after: number, limit: number, most = defaultPageChars): AgentEvent[] {
+  /** Returns the events after `after`: at most `limit` events and `maxChars` characters, but at least one if any. */
+  read(after: number, limit: number, maxChars = defaultPageChars): AgentEvent[] {
     const events: AgentEvent[] = [];
     let size = 0;
-    // Row by row: one can be large, and a reader may want a few events only. The first may begin before the number.
+    // Row by row: rows can be large, and a reader may want few events. The first row may begin before `after`.
     const rows = this.#sql.exec<Row>(
       "SELECT * FROM log WHERE first >= coalesce((SELECT max(first) FROM log WHERE first <= ?), 0) AND last > ? ORDER BY first",
       after + 1,
       after,
     );
     for (const row of rows) {
-      if (events.length >= limit || (size > 0 && size + row.events.length > most)) break;
+      if (events.length >= limit || (size > 0 && size + row.events.length > maxChars)) break;
       size += row.events.length;
       for (const event of JSON.parse(row.events) as AgentEvent[]) {
         if (event.seq > after && events.length < limit) events.push(event);
@@ -71,12 +71,12 @@ export class Log {
     return events;
   }
 
-  /** What was appended in a transaction that came to nothing was not appended. */
+  /** Resets the last number after a transaction was rolled back. */
   revert(last: number): void {
     this.#last = last;
   }
 
-  /** Forgets every event; the numbers go on, so that no number ever means two things. */
+  /** Deletes all events. Numbering continues, so that numbers stay unique. */
   forget(): void {
     this.#sql.exec("DELETE FROM log");
   }

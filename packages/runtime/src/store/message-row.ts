@@ -28,7 +28,7 @@ export interface MessageRow extends Record<string, SqlStorageValue> {
   delegated_task_ids: string | null;
 }
 
-/** What a row holds where nothing was written. */
+/** Column values of a row that are not set. */
 export const emptyRow = {
   attachments: null,
   tool_result: null,
@@ -40,11 +40,11 @@ export const emptyRow = {
   delegated_task_ids: null,
 } satisfies Partial<MessageRow>;
 
-/** A message as a driver needs it to tell a model. */
+/** A message as a driver needs it to build a request to a model. */
 export interface TranscriptMessage {
   position: number;
   turn: string;
-  /** The step in which the model said it; none for what it was given. */
+  /** The step in which the model said it; undefined for messages it was given. */
   step?: number;
   role: Message["role"];
   content: string;
@@ -104,18 +104,18 @@ function addField(message: Record<string, unknown>, name: string, value: unknown
 
 const parseJson = (text: string | null) => (text === null ? null : (JSON.parse(text) as unknown));
 
-/** At most so many rows and characters, but one at least where there is one. */
+/** Takes at most `limit` rows and `maxChars` characters, but at least one row if there is one. */
 export function takeFittingRows(
   rows: Iterable<MessageRow>,
   limit: number,
-  most: number,
-): { taken: MessageRow[]; whole: boolean } {
+  maxChars: number,
+): { taken: MessageRow[]; isComplete: boolean } {
   const taken: MessageRow[] = [];
   let size = 0;
   for (const row of rows) {
     size += row.content.length + (row.tool_calls?.length ?? 0) + (row.reasoning?.length ?? 0);
-    if (taken.length === limit || (taken.length > 0 && size > most)) return { taken, whole: false };
+    if (taken.length === limit || (taken.length > 0 && size > maxChars)) return { taken, isComplete: false };
     taken.push(row);
   }
-  return { taken, whole: true };
+  return { taken, isComplete: true };
 }

@@ -1,8 +1,7 @@
-import type { AgentEvent, EventData, Message, MessageQuery, MessageToolCall } from "@thinkery/sdk";
-import { positionsPerEvent } from "@thinkery/sdk/internal";
-import { type Draft, reduceDraft } from "./draft.ts";
+import type { AgentEvent, Message, MessageQuery, MessageToolCall } from "@thinkery/sdk";
+import type { Draft } from "./draft.ts";
+import { MessageProjection } from "./message-projection.ts";
 import {
-  emptyRow,
   type MessageRow,
   toMessage,
   type TranscriptMessage,
@@ -10,134 +9,46 @@ import {
   takeFittingRows,
 } from "./message-row.ts";
 
-/** So many characters stand on a page where nothing else is said: what crosses to another object is limited. */
+/** Maximum characters per page by default: messages between objects are limited in size. */
 const defaultPageChars = 4_000_000;
 
-interface OpenStep {
-  position: number;
-  calls: readonly string[];
-}
-
-/** How large the conversation was, in a provider's tokens. */
+/** The size of the conversation, in a provider's tokens. */
 export interface ConversationSize {
-  /** What stands before this place was the input. */
+  /** Everything before this position was the input. */
   position: number;
   input: number;
-  /** With the answer. */
+  /** Input and output. */
   tokens: number;
 }
 
-/** The conversation: a projection of the log, with the draft of the step that is under way. */
+/** The conversation as stored, with the draft of the current step. */
 export class Messages {
   readonly #sql: SqlStorage;
-  #draft: Draft | undefined;
-  #step: OpenStep | undefined;
-  /** The row that was written last when a model finished: clients are told of it right after. */
-  #lastWritten: MessageRow | undefined;
+  readonly #projection: MessageProjection;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#projection = new MessageProjection(sql);
   }
 
   get draft(): Draft | undefined {
-    return this.#draft;
+    return this.#projection.draft;
   }
 
   apply(event: AgentEvent): void {
-    switch (event.type) {
-      case "request.accepted":
-        for (const said of event.data.messages) {
-          const attachments = said.attachments ? JSON.stringify(said.attachments) : null;
-          this.#sql.exec(
-            "INSERT INTO messages (id, turn, role, status, content, attachments, timestamp) VALUES (?, ?, ?, 'pending', ?, ?, ?)",
-            said.id,
-            event.data.runId,
-            said.role,
-            said.content,
-            attachments,
-            Date.parse(event.ts),
-          );
-        }
-        break;
-      case "run.started":
-        this.#assignPositions(event.seq, "turn = ? AND position IS NULL", event.data.runId);
-        break;
-      case "message.delivered":
-        this.#assignPositions(
-          event.seq,
-          "id IN (SELECT value FROM json_each(?)) AND position IS NULL",
-          JSON.stringify(event.data.messageIds),
-        );
-        break;
-      case "message.requeued":
-        this.#sql.exec(
-          "UPDATE messages SET turn = ? WHERE id IN (SELECT value FROM json_each(?))",
-          event.data.runId,
-          JSON.stringify(event.data.messageIds),
-        );
-        break;
-      case "model.completed":
-        this.#complete(event.seq, event.data);
-        break;
-      case "tool.output":
-        this.#insertResult(
-          event.data.callId,
-          event.data.messageId,
-          event,
-          event.data.output,
-          JSON.stringify(event.data.result),
-          null,
-        );
-        break;
-      case "tool.error": {
-        const { callId, messageId, toolName: name, error } = event.data;
-        const result = {
-          callId,
-          name,
-          summary: error.slice(0, 500),
-          preview: error.slice(0, 500),
-          size: error.length,
-          failed: true,
-        };
-        this.#insertResult(callId, messageId, event, error, JSON.stringify(result), error);
-        break;
-      }
-      case "run.canceled":
-        if (this.#draft?.text && this.#draft.runId === event.data.runId) this.#insertPartial(event.seq, this.#draft);
-        // What was said for a turn that never began stays readable, but no model is told.
-        this.#assignPositions(event.seq, "turn = ? AND position IS NULL", event.data.runId, "cancelled");
-        break;
-      case "agent.error":
-        this.#sql.exec(
-          "INSERT INTO messages (id, position, turn, role, status, content, error, timestamp) VALUES (?, ?, ?, 'assistant', 'error', '', ?, ?)",
-          `${event.data.runId}-error`,
-          event.seq * positionsPerEvent,
-          event.data.runId,
-          [event.data.error, event.data.advice].filter(Boolean).join(" "),
-          Date.parse(event.ts),
-        );
-        break;
-      case "history.cleared":
-        this.empty();
-        break;
-      default:
-    }
-    this.#draft = reduceDraft(this.#draft, event);
+    this.#projection.apply(event);
   }
 
   empty(): void {
-    this.#sql.exec("DELETE FROM messages");
-    this.#draft = undefined;
-    this.#step = undefined;
-    this.#lastWritten = undefined;
+    this.#projection.empty();
   }
 
-  /** Forgets what a transaction wrote that was rolled back. */
+  /** Drops what is cached in memory after a transaction was rolled back. */
   revert(): void {
-    this.#lastWritten = undefined;
+    this.#projection.revert();
   }
 
-  /** What the model has been told and has said after this place, in order. */
+  /** Returns what the model was sent and what it said after this position, in order. */
   listTranscript(after: number): TranscriptMessage[] {
     return this.#sql
       .exec<MessageRow>(
@@ -148,7 +59,7 @@ export class Messages {
       .map(toTranscriptMessage);
   }
 
-  /** The calls of the turn's last step that have no result yet, in the model's order. */
+  /** Returns the calls of the turn's last step that have no result yet, in the model's order. */
   listUnansweredCalls(turn: string): (MessageToolCall & { malformed?: string })[] {
     const [last] = this.#sql
       .exec<{ tool_calls: string | null }>(
@@ -170,7 +81,7 @@ export class Messages {
     return calls.filter(({ id }) => !answered.has(id));
   }
 
-  /** Is the last thing said in this turn the model's, and did it ask for nothing? */
+  /** Returns whether the turn's last message is the model's and has no tool calls. */
   isAnswered(turn: string): boolean {
     const [last] = this.#sql
       .exec<{ role: string; tool_calls: string | null }>(
@@ -181,7 +92,7 @@ export class Messages {
     return last?.role === "assistant" && last.tool_calls === null;
   }
 
-  /** Steps of this turn in which the model had its say. */
+  /** Returns the number of steps of this turn in which a model call completed. */
   countCompletedSteps(turn: string): number {
     const { step } = this.#sql
       .exec<{ step: number | null }>(
@@ -192,7 +103,7 @@ export class Messages {
     return step ?? 0;
   }
 
-  /** What the model said last in this turn. */
+  /** Returns the model's last text in this turn. */
   getLastText(turn: string): string {
     const [last] = this.#sql
       .exec<{ content: string }>(
@@ -203,7 +114,7 @@ export class Messages {
     return last?.content ?? "";
   }
 
-  /** Messages of a running turn that joined it and have no place yet. */
+  /** Returns the messages that joined a running turn and were not delivered yet. */
   listWaitingIds(turn: string): string[] {
     return this.#sql
       .exec<{ id: string }>(
@@ -214,7 +125,7 @@ export class Messages {
       .map(({ id }) => id);
   }
 
-  /** What the provider counted when it was last asked, and the place of its answer. */
+  /** Returns what the provider counted in its last call, and the position of its response. */
   getLastSize(): ConversationSize | undefined {
     const [row] = this.#sql
       .exec<{ position: number; input: number; output: number }>(
@@ -233,21 +144,22 @@ export class Messages {
   }
 
   get(id: string): Message | undefined {
-    if (this.#lastWritten?.id === id) return toMessage(this.#lastWritten);
+    const { lastCompleted } = this.#projection;
+    if (lastCompleted?.id === id) return toMessage(lastCompleted);
     const [row] = this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE id = ?", id).toArray();
     return row && toMessage(row);
   }
 
-  /** The latest page, oldest first, of at most so many characters; what waits in the queue comes last. */
-  page({ before, limit }: MessageQuery, most = defaultPageChars): { messages: Message[]; next?: string } {
+  /** Returns the latest page, oldest first, of at most `maxChars` characters; queued messages come last. */
+  page({ before, limit }: MessageQuery, maxChars = defaultPageChars): { messages: Message[]; next?: string } {
     const rows = this.#sql.exec<MessageRow>(
       `SELECT * FROM messages WHERE ${before ? "position < ?" : "position IS NOT NULL AND 0 <> ?"} ORDER BY position DESC LIMIT ?`,
       before ?? 1,
       limit + 1,
     );
-    const { taken, whole } = takeFittingRows(rows, limit, most);
-    const shown = taken.toReversed();
-    const oldest = shown[0]?.position;
+    const { taken, isComplete } = takeFittingRows(rows, limit, maxChars);
+    const page = taken.toReversed();
+    const oldest = page[0]?.position;
     const queued = before
       ? []
       : takeFittingRows(
@@ -255,129 +167,15 @@ export class Messages {
             "SELECT * FROM messages WHERE position IS NULL AND status = 'pending' ORDER BY rowid",
           ),
           limit,
-          most,
+          maxChars,
         ).taken;
-    return { messages: [...shown, ...queued].map(toMessage), ...(!whole && oldest ? { next: String(oldest) } : {}) };
+    return {
+      messages: [...page, ...queued].map(toMessage),
+      ...(!isComplete && oldest ? { next: String(oldest) } : {}),
+    };
   }
 
   count(): number {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM messages").one().n;
-  }
-
-  #assignPositions(seq: number, where: string, value: string, status: "complete" | "cancelled" = "complete"): void {
-    const ids = this.#sql
-      .exec<{ id: string }>(`SELECT id FROM messages WHERE ${where} ORDER BY rowid`, value)
-      .toArray();
-    for (const [index, { id }] of ids.entries()) {
-      this.#sql.exec(
-        "UPDATE messages SET position = ?, status = ? WHERE id = ?",
-        seq * positionsPerEvent + index,
-        status,
-        id,
-      );
-    }
-  }
-
-  #complete(seq: number, data: EventData["model.completed"]): void {
-    const draft = this.#draft;
-    const position = seq * positionsPerEvent;
-    this.#step = { position, calls: data.toolCalls.map(({ id }) => id) };
-    const row: MessageRow = {
-      ...emptyRow,
-      id: data.messageId,
-      position,
-      turn: data.runId,
-      step: data.step,
-      role: "assistant",
-      status: "complete",
-      content: draft?.text ?? "",
-      tool_calls: data.toolCalls.length > 0 ? JSON.stringify(data.toolCalls) : null,
-      reasoning: draft?.reasoningSize ? draft.reasoning : null,
-      reasoning_full_size: draft?.reasoningSize || null,
-      timestamp: draft?.startedAt ?? 0,
-      model: data.model,
-      tokens_input: data.usage.inputTokens,
-      tokens_output: data.usage.outputTokens,
-      cost_usd: data.usage.costUsd,
-      attempt: draft?.attempt ?? 1,
-      replay: data.replay === undefined ? null : JSON.stringify(data.replay),
-    };
-    this.#sql.exec(
-      `INSERT INTO messages (id, position, turn, step, role, status, content, tool_calls, reasoning, reasoning_full_size, timestamp,
-        model, tokens_input, tokens_output, cost_usd, attempt, replay)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      row.id,
-      row.position,
-      row.turn,
-      row.step,
-      row.role,
-      row.status,
-      row.content,
-      row.tool_calls,
-      row.reasoning,
-      row.reasoning_full_size,
-      row.timestamp,
-      row.model,
-      row.tokens_input,
-      row.tokens_output,
-      row.cost_usd,
-      row.attempt,
-      row.replay,
-    );
-    // SQLite stores half characters as others: only a row that reads back as it was written is kept.
-    this.#lastWritten = row.content.isWellFormed() && (row.reasoning ?? "").isWellFormed() ? row : undefined;
-  }
-
-  #insertPartial(seq: number, draft: Draft): void {
-    this.#sql.exec(
-      `INSERT INTO messages (id, position, turn, step, role, status, content, reasoning, reasoning_full_size, timestamp, model, attempt)
-       VALUES (?, ?, ?, ?, 'assistant', 'cancelled', ?, ?, ?, ?, ?, ?)`,
-      draft.messageId,
-      seq * positionsPerEvent,
-      draft.runId,
-      draft.step,
-      draft.text,
-      draft.reasoningSize ? draft.reasoning : null,
-      draft.reasoningSize || null,
-      draft.startedAt,
-      draft.model,
-      draft.attempt,
-    );
-  }
-
-  // Results stand in the order of the calls, whichever tool came back first.
-  #insertResult(
-    callId: string,
-    id: string,
-    event: AgentEvent & { data: { runId: string } },
-    content: string,
-    result: string,
-    error: string | null,
-  ): void {
-    const step = this.#getOpenStep(event.data.runId);
-    const position = step.position + 1 + Math.max(0, step.calls.indexOf(callId));
-    this.#sql.exec(
-      "INSERT INTO messages (id, position, turn, role, status, content, tool_result, error, timestamp) VALUES (?, ?, ?, 'tool', 'complete', ?, ?, ?, ?)",
-      id,
-      position,
-      event.data.runId,
-      content,
-      result,
-      error,
-      Date.parse(event.ts),
-    );
-  }
-
-  #getOpenStep(turn: string): OpenStep {
-    if (this.#step) return this.#step;
-    const [row] = this.#sql
-      .exec<{ position: number; tool_calls: string | null }>(
-        "SELECT position, tool_calls FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1",
-        turn,
-      )
-      .toArray();
-    const calls = JSON.parse(row?.tool_calls ?? "[]") as MessageToolCall[];
-    this.#step = { position: row?.position ?? 0, calls: calls.map(({ id }) => id) };
-    return this.#step;
   }
 }

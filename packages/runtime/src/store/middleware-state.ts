@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@thinkery/sdk";
 
-/** What middleware keeps in its agent: each its own values, by key. */
+/** The values each middleware stores in its agent, by key. */
 export class MiddlewareState {
   readonly #sql: SqlStorage;
 

@@ -1,8 +1,8 @@
 import { fail } from "@thinkery/sdk";
 
 /**
- * The steps that bring one feature's tables to the present, oldest first. A released step is never edited: data of
- * every earlier release must open here.
+ * The migration steps of one feature's tables, oldest first. A released step is never edited: data of every earlier
+ * release must still open.
  */
 export type Migrations = readonly string[];
 
@@ -10,16 +10,16 @@ export type Migrations = readonly string[];
 export type Schema = Readonly<Record<string, Migrations>>;
 
 /**
- * Runs the steps that this database has not had yet, all or none. Cheap if there is nothing to do: two reads.
+ * Runs the pending steps in one transaction. Cheap if there are none: two reads.
  *
- * Releases before features had tables of their own counted the steps of all of them in one number. `formerSteps` says
- * how many each feature had by then, in the order in which they ran; an object with one feature needs none.
+ * Earlier releases counted the steps of all features in a single number. `formerSteps` says how many of them belonged
+ * to each feature, in the order in which they ran. An object with one feature needs none.
  */
 export function migrate(storage: DurableObjectStorage, schema: Schema, formerSteps: Record<string, number> = {}): void {
   const { sql } = storage;
   const stored = readStoredVersions(sql) ?? readFormerVersions(sql, Object.keys(schema), formerSteps);
   for (const [feature, version] of stored) {
-    // A feature that this release does not know is one that a newer release stored something with.
+    // A feature unknown to this release was stored by a newer one.
     if (version > (schema[feature]?.length ?? 0)) {
       throw fail("unavailable", "This data was written by a newer Thinkery. Upgrade to open it; nothing was changed.");
     }
@@ -52,14 +52,14 @@ function readFormerVersions(
 ): Versions {
   const versions: Versions = new Map();
   if (!hasTable(sql, "thinkery_schema")) return versions;
-  let left = sql.exec<{ version: number }>("SELECT version FROM thinkery_schema").toArray()[0]?.version ?? 0;
+  let remaining = sql.exec<{ version: number }>("SELECT version FROM thinkery_schema").toArray()[0]?.version ?? 0;
   for (const feature of features) {
-    const version = Math.min(left, formerSteps[feature] ?? Number.POSITIVE_INFINITY);
+    const version = Math.min(remaining, formerSteps[feature] ?? Number.POSITIVE_INFINITY);
     versions.set(feature, version);
-    left -= version;
+    remaining -= version;
   }
-  // Steps that no feature claims were a newer release's.
-  if (left > 0) versions.set("", left);
+  // Steps that belong to no feature are from a newer release.
+  if (remaining > 0) versions.set("", remaining);
   return versions;
 }
 

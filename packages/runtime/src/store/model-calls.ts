@@ -14,7 +14,7 @@ interface RecordedCall {
   context?: Context;
 }
 
-/** Every call to a model with what it used. */
+/** Every model call with its usage. */
 export class ModelCalls {
   readonly #sql: SqlStorage;
 
@@ -42,14 +42,14 @@ export class ModelCalls {
       .one();
   }
 
-  /** What the latest call used. */
+  /** Returns the tokens of the latest call. */
   getLatest(): { input: number; output: number } | undefined {
     const query =
       "SELECT input_tokens AS input, output_tokens AS output FROM model_calls WHERE number > 0 ORDER BY number DESC LIMIT 1";
     return this.#sql.exec<{ input: number; output: number }>(query).toArray()[0];
   }
 
-  /** How full the model's memory was when it was last asked, and by which event that is known. */
+  /** Returns how full the context was in the last call that reported it, and the number of its event. */
   getContext(): (Context & { number: number }) | undefined {
     const query = `SELECT number, model, context_used AS used, context_limit AS "limit" FROM model_calls
       WHERE context_limit IS NOT NULL ORDER BY number DESC LIMIT 1`;

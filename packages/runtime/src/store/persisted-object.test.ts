@@ -13,7 +13,7 @@ function open(development: boolean) {
   return { state, written };
 }
 
-test("what is assigned is written, and read as it was then", () => {
+test("an assigned value is written and copied", () => {
   const { state, written } = open(true);
   const list = [3];
   state.list = list;
@@ -28,7 +28,7 @@ test("what is assigned is written, and read as it was then", () => {
   expect({ ...state }).toEqual({ count: 2, list: [3] });
 });
 
-test("a change in place is an error that names the field, in development", () => {
+test("in development, a change in place throws an error that names the field", () => {
   const { state, written } = open(true);
   expect(() => state.list.push(3)).toThrow(/^state\.list\.2 was changed in place.*Assign a new value: state\.list =/);
   expect(() => (state.deep.inner.word = "b")).toThrow("state.deep.inner.word was changed in place");
@@ -39,7 +39,7 @@ test("a change in place is an error that names the field, in development", () =>
   expect(JSON.stringify(state)).toBe('{"count":1,"list":[1,2],"deep":{"inner":{"word":"a"}}}');
 });
 
-test("elsewhere everything inside is frozen", () => {
+test("outside development, nested values are frozen", () => {
   const { state } = open(false);
   expect(() => state.list.push(3)).toThrow(TypeError);
   expect(() => (state.deep.inner.word = "b")).toThrow(TypeError);
@@ -47,32 +47,32 @@ test("elsewhere everything inside is frozen", () => {
   expect(state.list).toEqual([9]);
 });
 
-test("what the log says cannot be assigned", () => {
+test("without write, nothing can be assigned", () => {
   const run = createPersistedObject<Record<string, any>>({ name: "run", value: { step: 1 }, development: true });
-  expect(() => (run.step = 2)).toThrow("run.step cannot be set: run is what the agent's log says.");
+  expect(() => (run.step = 2)).toThrow("run.step cannot be set: run is read-only, derived from the agent's log.");
 });
 
-test("what cannot be written down is refused by its name", () => {
+test("a function is rejected with its path", () => {
   const { state } = open(true);
   expect(() => (state.run = () => 1)).toThrow("state.run cannot be stored: it is a function.");
 });
 
-test("what cannot be written as JSON, or is too much, is refused by its name as well", () => {
+test("values that are not JSON or are too large, and too many keys, are rejected with their path", () => {
   const { state, written } = open(true);
   const loop: { self?: unknown } = {};
   loop.self = loop;
   expect(() => (state.loop = loop)).toThrow("state.loop cannot be stored as JSON: ");
   expect(() => (state.big = 1n)).toThrow("state.big cannot be stored as JSON: ");
   expect(() => (state.much = "x".repeat(65_535))).toThrow(
-    "state.much has 65537 characters as JSON; what is kept may have 65536.",
+    "state.much has 65537 characters as JSON; the maximum is 65536.",
   );
   for (let number = 0; number < 61; number++) state[`key_${number}`] = number;
-  expect(() => (state.more = 1)).toThrow("state has 64 keys already, and more would be one too many.");
+  expect(() => (state.more = 1)).toThrow("state.more cannot be added: state already has 64 keys, the maximum.");
   state.key_0 = "again";
   expect(written).toHaveLength(62);
 });
 
-test("a freeze of the whole takes nothing away", () => {
+test("Object.freeze throws and changes nothing", () => {
   const { state, written } = open(true);
   expect(() => Object.freeze(state)).toThrow(TypeError);
   expect(Object.keys(state)).toEqual(["count", "list", "deep"]);

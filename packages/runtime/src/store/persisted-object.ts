@@ -1,14 +1,14 @@
 /**
- * Objects that are stored as they are assigned, property by property. What is inside of a value is never written by
- * itself, so a change in place would be lost at the next wake without anybody noticing. Here it is noticed: in
- * development by an error that names the field, elsewhere because everything inside is frozen.
+ * Objects whose properties are stored when they are assigned. Nested values are not tracked, so a change in place would
+ * be lost silently at the next wake. To prevent that, it throws an error that names the field in development, and
+ * nested values are frozen otherwise.
  */
 export interface PersistedOptions<T extends object> {
-  /** What it is called in the error. */
+  /** The object's name in error messages. */
   name: string;
   value: T;
   development: boolean;
-  /** Stores one property; without it, nothing can be assigned at all. */
+  /** Stores one property. Without it, the object is read-only. */
   write?(key: string, value: unknown): void;
 }
 
@@ -18,17 +18,17 @@ const maxKeys = 64;
 export function createPersistedObject<T extends object>({ name, value, development, write }: PersistedOptions<T>): T {
   const protect = (key: string, part: unknown) =>
     development ? guardValue(part, `${name}.${key}`, `${name}.${key}`) : deepFreeze(part);
-  const shown = new Map<string, unknown>();
+  const protectedValues = new Map<string, unknown>();
 
   const assign = (key: string | symbol, next: unknown): boolean => {
     if (typeof key === "symbol") return false;
-    if (!write) throw new Error(`${name}.${key} cannot be set: ${name} is what the agent's log says.`);
+    if (!write) throw new Error(`${name}.${key} cannot be set: ${name} is read-only, derived from the agent's log.`);
     const copy = next === undefined ? undefined : copyAsJson(next, `${name}.${key}`);
     if (copy !== undefined && !Object.hasOwn(value, key) && Object.keys(value).length >= maxKeys) {
-      throw new Error(`${name} has ${maxKeys} keys already, and ${key} would be one too many.`);
+      throw new Error(`${name}.${key} cannot be added: ${name} already has ${maxKeys} keys, the maximum.`);
     }
     write(key, copy);
-    shown.delete(key);
+    protectedValues.delete(key);
     if (copy === undefined) Reflect.deleteProperty(value, key);
     else Reflect.set(value, key, copy);
     return true;
@@ -38,23 +38,23 @@ export function createPersistedObject<T extends object>({ name, value, developme
     get(target, key) {
       const part: unknown = Reflect.get(target, key);
       if (typeof key === "symbol" || typeof part !== "object" || part === null) return part;
-      if (!shown.has(key)) shown.set(key, protect(key, part));
-      return shown.get(key);
+      if (!protectedValues.has(key)) protectedValues.set(key, protect(key, part));
+      return protectedValues.get(key);
     },
     set: (_target, key, next) => assign(key, next),
     deleteProperty: (_target, key) => assign(key, undefined),
-    // A freeze would define every property anew, without a value.
+    // Object.freeze would redefine every property without a value.
     preventExtensions: () => false,
     defineProperty: (_target, key, descriptor) => "value" in descriptor && assign(key, descriptor.value),
   });
 }
 
-/** A view of a value in which every change throws. */
+/** Returns a view of a value that throws on every change. */
 function guardValue(value: unknown, path: string, field: string): unknown {
   if (typeof value !== "object" || value === null) return value;
-  const refuse = (key: string | symbol): never => {
+  const rejectChange = (key: string | symbol): never => {
     throw new Error(
-      `${path}.${String(key)} was changed in place, and that would not be stored. Assign a new value: ${field} = {…}.`,
+      `${path}.${String(key)} was changed in place, which would not be stored. Assign a new value: ${field} = {…}.`,
     );
   };
   return new Proxy(value, {
@@ -64,13 +64,13 @@ function guardValue(value: unknown, path: string, field: string): unknown {
         Array.isArray(target) ? `${path}[${String(key)}]` : `${path}.${String(key)}`,
         field,
       ),
-    set: (_target, key) => refuse(key),
-    deleteProperty: (_target, key) => refuse(key),
-    defineProperty: (_target, key) => refuse(key),
+    set: (_target, key) => rejectChange(key),
+    deleteProperty: (_target, key) => rejectChange(key),
+    defineProperty: (_target, key) => rejectChange(key),
   });
 }
 
-/** Plain data that nobody can change any more, all the way down. */
+/** Freezes plain data recursively. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -79,7 +79,7 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** The same data once more, for somebody who may look at it only. */
+/** Returns a deeply frozen copy of plain data. */
 export function createFrozenCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(createFrozenCopy)) as T;
@@ -88,7 +88,7 @@ export function createFrozenCopy<T>(value: T): T {
   ) as T;
 }
 
-/** As it will be read again: whoever assigned it may go on changing what is theirs. */
+/** Returns the value as it will be read back; later changes to the original have no effect on it. */
 function copyAsJson(value: unknown, path: string): unknown {
   let text: string | undefined;
   try {
@@ -100,6 +100,6 @@ function copyAsJson(value: unknown, path: string): unknown {
   }
   if (text === undefined) throw new Error(`${path} cannot be stored: it is a ${typeof value}.`);
   if (text.length > maxValueChars)
-    throw new Error(`${path} has ${text.length} characters as JSON; what is kept may have ${maxValueChars}.`);
+    throw new Error(`${path} has ${text.length} characters as JSON; the maximum is ${maxValueChars}.`);
   return JSON.parse(text) as unknown;
 }

@@ -1,4 +1,4 @@
-/** What looks like a secret, wherever it comes from. */
+/** Patterns of well-known secrets. */
 const patterns = [
   /\bthk_[A-Za-z0-9_.-]{16,}/g,
   /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}/g,
@@ -9,13 +9,13 @@ const patterns = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ];
 
-/** Very short secrets would black out ordinary words. */
+/** Shorter secrets are not redacted, because they could match ordinary words. */
 const minSecretChars = 8;
 
-/** Takes secrets out of a text that somebody may read: a log, an action, an address. */
+/** Redacts secrets in a text that people may read, such as a log line, an action or a URL. */
 export type Redact = (text: string) => string;
 
-/** Redacts these secrets wherever they stand, and everything that looks like one. */
+/** Returns a function that redacts these secrets and everything that looks like one. */
 export function createRedactor(secrets: Iterable<string>): Redact {
   const exact = [...new Set(secrets)].filter((secret) => secret.length >= minSecretChars);
   return (text) => {

@@ -3,9 +3,9 @@ import type { PageQuery } from "@thinkery/sdk";
 type ColumnValues = Record<string, SqlStorageValue>;
 
 /**
- * The names one object keeps of others: an agency of its agents, a user of their agencies. A change touches two
- * objects, so a row says how far it came: `creating` until the other object knows, `deleting` until it is gone.
- * Whatever a crash leaves in between, `settle` finishes.
+ * An object's list of other objects: an agency's agents, a user's agencies. A change involves two objects, so a row has
+ * a state: `creating` until the other object is created, `deleting` until it is erased. `settle` finishes what a crash
+ * left in between.
  */
 export class Registry<Row extends ColumnValues> {
   readonly #sql: SqlStorage;
@@ -18,7 +18,7 @@ export class Registry<Row extends ColumnValues> {
     this.#key = key;
   }
 
-  /** The row of a name, whatever its state. */
+  /** Returns the row of a name in any state. */
   find(name: string): (Row & { state: string }) | undefined {
     return this.#select(`WHERE ${this.#key} = ?`, name)[0];
   }
@@ -39,16 +39,16 @@ export class Registry<Row extends ColumnValues> {
   }
 
   /**
-   * Takes the name, tells the other object, and only then counts it as one of ours. Should that object refuse,
-   * the name is given back, or condemned where the object may hold something of ours already.
+   * Reserves the name, creates the other object, then confirms the name. If `create` fails, the name is released, or
+   * marked for deletion if the other object may already hold data of ours.
    */
-  async add(row: Row, tell: () => Promise<void>, refused: "give back" | "condemn"): Promise<void> {
+  async add(row: Row, create: () => Promise<void>, onFailure: "release" | "delete"): Promise<void> {
     const name = String(row[this.#key]);
     this.reserve(row);
     try {
-      await tell();
+      await create();
     } catch (error) {
-      if (refused === "condemn") this.markDeleting(name);
+      if (onFailure === "delete") this.markDeleting(name);
       else this.#delete(name);
       throw error;
     }
@@ -61,12 +61,12 @@ export class Registry<Row extends ColumnValues> {
     this.#delete(name);
   }
 
-  /** First half of an addition: the name is taken, durably, before the other object hears of it. */
+  /** First half of an addition: takes the name durably before the other object is created. */
   reserve(row: Row): void {
     const columns = Object.keys(row);
-    const marks = columns.map(() => "?").join(", ");
+    const placeholders = columns.map(() => "?").join(", ");
     this.#sql.exec(
-      `INSERT INTO ${this.#table} (${columns.join(", ")}, state) VALUES (${marks}, 'creating')`,
+      `INSERT INTO ${this.#table} (${columns.join(", ")}, state) VALUES (${placeholders}, 'creating')`,
       ...Object.values(row),
     );
   }
@@ -80,16 +80,16 @@ export class Registry<Row extends ColumnValues> {
   }
 
   /**
-   * Finishes every addition and removal that was cut off, and answers whether there was one. What cannot be
-   * finished now must not keep the whole object shut: it is tried again at the next wake.
+   * Finishes every interrupted addition and removal; returns whether there were any. Failures are ignored, so that they
+   * do not block the object, and retried at the next wake.
    */
-  async settle(tell: (row: Row) => Promise<void>, erase: (name: string) => Promise<void>): Promise<boolean> {
+  async settle(create: (row: Row) => Promise<void>, erase: (name: string) => Promise<void>): Promise<boolean> {
     const unsettled = this.#select("WHERE state <> 'ready'");
     await Promise.allSettled(
       unsettled.map(async (row) => {
         const name = String(row[this.#key]);
         if (row.state === "deleting") return this.remove(name, erase);
-        await tell(row);
+        await create(row);
         this.confirm(name);
       }),
     );

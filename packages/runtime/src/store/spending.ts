@@ -11,12 +11,12 @@ import {
 
 const incrementAssignments = amountNames.map((name) => `${name} = ${name} + excluded.${name}`).join(", ");
 
-/** What an agent has spent, by day and model. The truth for every budget, and kept when its history is cleared. */
+/** What an agent has spent, by day and model. Source of truth for all budgets; survives clearing the history. */
 export class Spending {
   readonly #sql: SqlStorage;
-  /** The rows since a day, once somebody has asked: the agent states them after every turn. */
+  /** The rows since a day, cached on first use: the agent reports them after every turn. */
   #recent: { since: string; rows: Map<string, UsageRow> } | undefined;
-  /** Of all days, once somebody has asked: every statement says it. */
+  /** Totals of all days, cached on first use: every report includes them. */
   #totals: Pick<UsageAmounts, "calls" | "ms"> | undefined;
 
   constructor(sql: SqlStorage) {
@@ -34,7 +34,7 @@ export class Spending {
       case "tool.error":
       case "tool.deferred": {
         const ms = Math.round(event.data.ms);
-        // Most tools are done at once, and a write costs.
+        // Most tools finish at once, and a write has a cost.
         if (ms > 0) this.#add(day, "", { ...zeroAmounts, ms });
         return;
       }
@@ -51,24 +51,24 @@ export class Spending {
     this.#sql.exec("DELETE FROM spending");
   }
 
-  /** What was added in a transaction that came to nothing was not added. */
+  /** Drops the caches after a transaction was rolled back. */
   revert(): void {
     this.#totals = undefined;
     this.#recent = undefined;
   }
 
-  /** Calls and time of all days. */
+  /** Returns calls and time of all days. */
   getTotals(): Pick<UsageAmounts, "calls" | "ms"> {
     const { calls, ms } = (this.#totals ??= this.readTotal());
     return { calls, ms };
   }
 
-  /** Everything since that day, it included. */
+  /** Returns the rows since a day, inclusive. */
   readRows(since = ""): UsageRow[] {
     return this.#sql.exec<UsageRow>("SELECT * FROM spending WHERE day >= ? ORDER BY day, model", since).toArray();
   }
 
-  /** The same for a day that is asked for again and again, from memory. */
+  /** Like `readRows`, but cached: for a day that is read again and again. */
   readRecent(since: string): UsageRow[] {
     if (this.#recent?.since !== since) {
       this.#recent = { since, rows: new Map(this.readRows(since).map((row) => [`${row.day} ${row.model}`, row])) };
@@ -76,7 +76,7 @@ export class Spending {
     return [...this.#recent.rows.values()].map((row) => ({ ...row }));
   }
 
-  /** All of it, or that of one day, in one sum. */
+  /** Returns the sum of one day, or of all days. */
   readTotal(day?: string): UsageAmounts {
     const [where, ...values] = day === undefined ? [""] : ["WHERE day = ?", day];
     return this.#sql
@@ -84,7 +84,7 @@ export class Spending {
       .one();
   }
 
-  /** For the event that clears the history: enough to have all of this again. */
+  /** Returns the data from which `history.cleared` restores this table. */
   createClearedUsage(): ClearedUsage[] {
     return this.readRows().map((row) => ({
       day: row.day,
@@ -96,22 +96,22 @@ export class Spending {
     }));
   }
 
-  #add(day: string, model: string, more: UsageAmounts): void {
-    this.#remember(day, model, more);
-    if (this.#totals) this.#totals = { calls: this.#totals.calls + more.calls, ms: this.#totals.ms + more.ms };
+  #add(day: string, model: string, amounts: UsageAmounts): void {
+    this.#updateRecent(day, model, amounts);
+    if (this.#totals) this.#totals = { calls: this.#totals.calls + amounts.calls, ms: this.#totals.ms + amounts.ms };
     this.#sql.exec(
       `INSERT INTO spending (day, model, ${amountColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (day, model) DO UPDATE SET ${incrementAssignments}`,
       day,
       model,
-      ...amountNames.map((name) => more[name]),
+      ...amountNames.map((name) => amounts[name]),
     );
   }
 
-  #remember(day: string, model: string, more: UsageAmounts): void {
+  #updateRecent(day: string, model: string, amounts: UsageAmounts): void {
     if (!this.#recent || day < this.#recent.since) return;
     const { rows } = this.#recent;
     const row: UsageRow = { ...zeroAmounts, ...rows.get(`${day} ${model}`), day, model };
-    for (const name of amountNames) row[name] += more[name];
+    for (const name of amountNames) row[name] += amounts[name];
     rows.set(`${day} ${model}`, row);
   }
 }

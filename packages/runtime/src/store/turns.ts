@@ -26,28 +26,28 @@ export interface TurnRow {
   status: TurnStatus;
   model?: string;
   step: number;
-  /** How often it was taken up again since it last got anywhere. */
+  /** How often it was resumed since it last made progress. */
   attempt: number;
-  /** How often the host died under it since then. */
+  /** How often the host crashed during it since then. */
   crashCount: number;
   boot?: string;
   startedAt?: number;
-  /** What it waits for, while it is paused. */
+  /** What it waits for while paused. */
   pausedFor?: string;
-  /** How long it has been paused in all. */
+  /** Total time it has been paused. */
   pausedMs: number;
   props?: Props;
   result?: string;
   failure?: Failure;
 }
 
-/** Word for word the condition of their index: with another, SQLite would look through every turn there ever was. */
+/** Must match the condition of the index `turns_open` exactly; otherwise SQLite scans all turns. */
 const openCondition = "status IN ('queued', 'running', 'paused')";
 
-/** The turns of an agent: a projection of its log. */
+/** An agent's turns: a projection of its log. */
 export class Turns {
   readonly #sql: SqlStorage;
-  /** Has the running turn been taken up again without getting anywhere since? Unknown until somebody looks. */
+  /** Whether the running turn was resumed and has made no progress since. Read on first use. */
   #isRetryingCached: boolean | undefined;
 
   constructor(sql: SqlStorage) {
@@ -105,7 +105,7 @@ export class Turns {
         return;
       }
       case "run.tick":
-        // The first comes with the start.
+        // `run.started` has already set the first step.
         if (event.data.step === 1) return;
         sql.exec("UPDATE turns SET step = ? WHERE id = ?", event.data.step, event.data.runId);
         return;
@@ -177,7 +177,7 @@ export class Turns {
     this.#sql.exec("DELETE FROM inputs");
   }
 
-  /** What was admitted under this key, if anything was. */
+  /** Returns what was admitted under this idempotency key. */
   findAdmission(key: string): { turn: string; message: string } | undefined {
     return this.#sql
       .exec<{ turn: string; message: string }>("SELECT turn, message FROM inputs WHERE key = ?", key)
@@ -196,7 +196,7 @@ export class Turns {
     return row && toTurn(row);
   }
 
-  /** The one that waits for a report, if one does. */
+  /** Returns the turn that waits for a tool result, if any. */
   getPaused(): TurnRow | undefined {
     const [row] = this.#sql
       .exec<Row>(`SELECT * FROM turns WHERE ${openCondition} AND status = 'paused' LIMIT 1`)
@@ -204,7 +204,7 @@ export class Turns {
     return row && toTurn(row);
   }
 
-  /** The one to work on: it was begun; or else interrupts first (the latest of them), then by arrival. */
+  /** Returns the turn to work on: the started one; else the latest interrupt; else the first in the queue. */
   getNext(): TurnRow | undefined {
     const [row] = this.#sql
       .exec<Row>(
@@ -220,7 +220,7 @@ export class Turns {
       .one().n;
   }
 
-  /** How many turns go before this one; 0 when it runs or is over. */
+  /** Returns how many turns are ahead of this one; 0 if it is running or over. */
   getPosition(id: string): number {
     const [ahead] = this.#sql
       .exec<{ n: number }>(
@@ -232,11 +232,11 @@ export class Turns {
     return ahead?.n ?? 0;
   }
 
-  /** Where the agent stands: its running turn, or else its latest. */
+  /** Returns the running turn, or else the latest one. */
   getRun(agent: string): Run {
     const row = this.#sql
       .exec<Row>(
-        // Turns end nearly in the order they came: the latest to end is among the latest to come.
+        // Turns end almost in the order of arrival, so the last one to end is among the latest arrivals.
         `SELECT * FROM (SELECT * FROM turns WHERE status <> 'queued' ORDER BY number DESC LIMIT 100)
          ORDER BY status IN ('running', 'paused') DESC, ended_at DESC, number DESC LIMIT 1`,
       )
@@ -246,17 +246,17 @@ export class Turns {
   }
 
   countByStatus(): AgentUsage["turns"] {
-    const tally = { completed: 0, error: 0, canceled: 0, open: 0 };
+    const counts = { completed: 0, error: 0, canceled: 0, open: 0 };
     for (const { status, n } of this.#sql.exec<{ status: TurnStatus; n: number }>(
       "SELECT status, count(*) AS n FROM turns GROUP BY status",
     )) {
-      tally[isOver({ status }) ? (status as keyof typeof tally) : "open"] += n;
+      counts[isOver({ status }) ? (status as keyof typeof counts) : "open"] += n;
     }
-    return tally;
+    return counts;
   }
 }
 
-/** Has it its outcome? */
+/** Returns whether the turn has its outcome. */
 export function isOver({ status }: Pick<TurnRow, "status">): boolean {
   return status !== "queued" && status !== "running" && status !== "paused";
 }

@@ -8,47 +8,47 @@ import {
 } from "./budget-status.ts";
 import { amountColumns, amountNames, amountSums, type UsageAmounts, formatDay, type UsageRow } from "./usage.ts";
 
-/** What is set aside for a call to a model. */
+/** What is reserved for model calls. */
 export interface Reservation {
   steps: number;
   tokens: number;
   costUsd: number;
 }
 
-/** Who spends: an agent in its agency's books, an agency in its user's. One made anew under an old name is another. */
+/** Who spends: an agent of an agency, or an agency of a user. One recreated under the same name is a new account. */
 export interface Account {
   name: string;
   since: number;
 }
 
 /**
- * What an account says of itself. It says sums and no differences, so that one that was lost or came twice is made good
- * by the next.
+ * An account's report of its own usage. It contains sums, not differences, so that a report that was lost or delivered
+ * twice is corrected by the next.
  */
 export interface UsageReport extends Account {
-  /** Grows with all that is spent and with every end of a turn; an older statement that comes late is not heard. */
+  /** Increases with all spending and at the end of each turn. A late report with an older version is ignored. */
   version: number;
-  /** Everything on the days that are named. */
+  /** All usage of the days listed. */
   spent: UsageRow[];
-  /** Of all days, so that it is noticed where one is missing. */
-  inAll: Pick<UsageAmounts, "calls" | "ms">;
-  /** All that it has set aside now. */
+  /** Totals of all days, to detect missing ones. */
+  totals: Pick<UsageAmounts, "calls" | "ms">;
+  /** Everything reserved now, including `request`. */
   reserved: Reservation;
-  /** The part of it that is asked for now, and taken back if it is refused. */
-  asked?: ReservationRequest;
+  /** The part of `reserved` that is requested now, and dropped if it is refused. */
+  request?: ReservationRequest;
 }
 
-/** What a call is taken to use, and what nobody knows of that. */
+/** The estimated usage of a call, and what about it is unknown. */
 export interface ReservationRequest extends Reservation {
   unknown?: UnknownAmount;
 }
 
 export interface ReservationResult {
-  /** The limit that leaves no room for what was asked. */
+  /** The limit that leaves no room for the request. */
   refused?: BudgetStatus;
-  /** It is refused because the limit could not be kept. */
+  /** Set if the request is refused because the limit could not be enforced. */
   unknown?: UnknownAmount;
-  /** Days are missing here: state all of them. */
+  /** Days are missing from the totals: report all of them. */
   incomplete?: true;
 }
 
@@ -58,7 +58,7 @@ const replaceAssignments = amountNames.map((name) => `${name} = excluded.${name}
 const incrementAssignments = amountNames.map((name) => `${name} = ${name} + excluded.${name}`).join(", ");
 const placeholders = amountNames.map(() => "?").join(", ");
 
-/** The books of an agency or a user: what each account has spent and set aside, and the budget over all of them. */
+/** The usage totals of an agency or a user: what each account has spent and reserved, and the shared budget. */
 export class UsageTotals {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
@@ -79,24 +79,25 @@ export class UsageTotals {
     this.#sql.exec("UPDATE books SET budget = ?", budget ? JSON.stringify(budget) : null);
   }
 
-  /** Takes a statement down, and says whether there is room for what it asks. */
-  applyReport(statement: UsageReport, now = Date.now()): ReservationResult {
+  /** Stores a report, and decides whether the budget has room for what it requests. */
+  applyReport(report: UsageReport, now = Date.now()): ReservationResult {
     return this.#storage.transactionSync(() => {
-      const known = this.#readVersion(statement);
-      if (known !== undefined && known > statement.version) return {};
-      this.#write(statement);
-      const { asked, reserved } = statement;
-      // Others count as spent what this one has set aside, but it does not stand in its own way. A statement that asks
-      // for nothing and is no newer than the last was made before that one asked: what it asked for stays reserved.
-      if (asked || known !== statement.version) this.#reserve(statement, subtractReservation(reserved, asked));
-      const verdict = asked ? this.#evaluate(asked, now) : {};
-      if (asked && !verdict.refused) this.#reserve(statement, reserved);
+      const known = this.#readVersion(report);
+      if (known !== undefined && known > report.version) return {};
+      this.#write(report);
+      const { request, reserved } = report;
+      // A reservation counts as spent for other accounts, but must not block the request it is part of. A report
+      // without a request that is no newer than the last one was created before that one's request, which stays
+      // reserved.
+      if (request || known !== report.version) this.#reserve(report, subtractReservation(reserved, request));
+      const result = request ? this.#evaluate(request, now) : {};
+      if (request && !result.refused) this.#reserve(report, reserved);
       this.#sql.exec("UPDATE books SET version = version + 1");
-      return this.#isComplete(statement) ? verdict : { ...verdict, incomplete: true };
+      return this.#isComplete(report) ? result : { ...result, incomplete: true };
     });
   }
 
-  /** It is over, or was refused elsewhere: nothing is set aside for it any more. */
+  /** Releases everything reserved for an account. */
   release({ name, since }: Account): void {
     this.#sql.exec(
       "UPDATE accounts SET reserved_steps = 0, reserved_tokens = 0, reserved_usd = 0 WHERE name = ? AND since = ?",
@@ -120,25 +121,31 @@ export class UsageTotals {
     });
   }
 
-  /** What all accounts together have set aside. */
+  /** Returns the sum of all reservations. */
   sumReservations(): Reservation {
     const query = `SELECT coalesce(sum(reserved_steps), 0) AS steps, coalesce(sum(reserved_tokens), 0) AS tokens, coalesce(sum(reserved_usd), 0) AS costUsd
       FROM accounts WHERE reserved_steps > 0`;
     return { ...this.#sql.exec<Reservation & Record<string, number>>(query).one() };
   }
 
-  /** What these books state themselves, one level up: every day since this one. */
-  createReport(account: Account, since: string): Omit<UsageReport, "asked"> {
+  /** Returns a report of these totals for the level above, with every day since the given one. */
+  createReport(account: Account, since: string): Omit<UsageReport, "request"> {
     const { version } = this.#sql.exec<{ version: number }>("SELECT version FROM books").one();
     const { calls, ms } = this.#readTotal();
-    return { ...account, version, spent: this.readRows(since), inAll: { calls, ms }, reserved: this.sumReservations() };
+    return {
+      ...account,
+      version,
+      spent: this.readRows(since),
+      totals: { calls, ms },
+      reserved: this.sumReservations(),
+    };
   }
 
   readRows(since: string): UsageRow[] {
     return this.#sql.exec<UsageRow>("SELECT * FROM spending WHERE day >= ? ORDER BY day, model", since).toArray();
   }
 
-  /** Each account's share since a day; those that had none are left out. */
+  /** Returns each account's share since a day, without accounts that have none. */
   readShares(since: string): (Account & UsageAmounts)[] {
     return this.#sql
       .exec<Account & UsageAmounts & Record<string, SqlStorageValue>>(
@@ -150,8 +157,8 @@ export class UsageTotals {
 
   #evaluate({ unknown }: ReservationRequest, now: number): ReservationResult {
     const statuses = this.listBudgetStatuses(now);
-    const unkept = unknown && findUnenforceableLimit(statuses, unknown);
-    if (unkept) return { refused: unkept, unknown };
+    const unenforceable = unknown && findUnenforceableLimit(statuses, unknown);
+    if (unenforceable) return { refused: unenforceable, unknown };
     const refused = findReachedLimit(statuses);
     return refused ? { refused } : {};
   }
@@ -163,7 +170,7 @@ export class UsageTotals {
     return known?.version;
   }
 
-  /** Overwrites the account's rows, and adds to the sums by how much they changed. */
+  /** Overwrites the account's rows, and adds the differences to the sums. */
   #write({ name, since, spent }: UsageReport): void {
     const first = spent.reduce((earliest, { day }) => (day < earliest ? day : earliest), "~");
     const before = new Map(
@@ -174,8 +181,8 @@ export class UsageTotals {
     );
     for (const row of spent) {
       const known = before.get(`${row.day} ${row.model}`);
-      const more = amountNames.map((amount) => row[amount] - (known?.[amount] ?? 0));
-      if (known && more.every((amount) => amount === 0)) continue;
+      const difference = amountNames.map((amount) => row[amount] - (known?.[amount] ?? 0));
+      if (known && difference.every((amount) => amount === 0)) continue;
       this.#sql.exec(
         `INSERT INTO account_spending (name, since, day, model, ${amountColumns}) VALUES (?, ?, ?, ?, ${placeholders})
          ON CONFLICT (name, since, day, model) DO UPDATE SET ${replaceAssignments}`,
@@ -189,7 +196,7 @@ export class UsageTotals {
         `INSERT INTO spending (day, model, ${amountColumns}) VALUES (?, ?, ${placeholders}) ON CONFLICT (day, model) DO UPDATE SET ${incrementAssignments}`,
         row.day,
         row.model,
-        ...more,
+        ...difference,
       );
     }
   }
@@ -208,11 +215,11 @@ export class UsageTotals {
     );
   }
 
-  #isComplete({ name, since, inAll }: UsageReport): boolean {
+  #isComplete({ name, since, totals }: UsageReport): boolean {
     const query =
       "SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(ms), 0) AS ms FROM account_spending WHERE name = ? AND since = ?";
     const { calls, ms } = this.#sql.exec<{ calls: number; ms: number }>(query, name, since).one();
-    return calls === inAll.calls && ms === inAll.ms;
+    return calls === totals.calls && ms === totals.ms;
   }
 
   #readTotal(day?: string): UsageAmounts {

@@ -1,6 +1,7 @@
 import type { UsageBreakdown, UsageTotal } from "@thinkery/sdk";
+import { roundUsd } from "@thinkery/sdk/internal";
 
-/** What one model was used on one day, as it lies in a table. Time alone, of tools, stands under no model. */
+/** The usage of one model on one day, as stored. The time of tools is stored under an empty model. */
 export interface UsageRow extends Record<string, SqlStorageValue> {
   /** 2026-11-15, in UTC. */
   day: string;
@@ -11,7 +12,7 @@ export interface UsageRow extends Record<string, SqlStorageValue> {
   cached_tokens: number;
   reasoning_tokens: number;
   cost_usd: number;
-  /** Calls whose price is not known; they are not in the cost. */
+  /** Calls whose price is unknown; the cost does not include them. */
   unknown: number;
   ms: number;
 }
@@ -29,7 +30,7 @@ export const amountNames = [
 
 export type UsageAmounts = Pick<UsageRow, (typeof amountNames)[number]>;
 
-/** The columns, and the same as sums. */
+/** SQL: the columns, and their sums. */
 export const amountColumns = amountNames.join(", ");
 export const amountSums = amountNames.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(", ");
 
@@ -48,7 +49,7 @@ export function formatDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** The first of so many days, of which today is the last. */
+/** Returns the first of `days` days that end today; "" for all days. */
 export function getFirstDay(days: number | undefined, now: number): string {
   return days === undefined ? "" : formatDay(now - (days - 1) * 86_400_000);
 }
@@ -59,14 +60,14 @@ export function sumAmounts(rows: readonly UsageAmounts[]): UsageAmounts {
   return total;
 }
 
-/** One unknown price makes a sum unknown: a total that leaves something out would be taken for the truth. */
+/** The cost is null if any price is unknown: an incomplete sum would be mistaken for the total. */
 export function toUsageTotal(spent: Omit<UsageAmounts, "calls" | "ms">): UsageTotal {
   return {
     inputTokens: spent.input_tokens,
     outputTokens: spent.output_tokens,
     ...(spent.cached_tokens ? { cachedInputTokens: spent.cached_tokens } : {}),
     ...(spent.reasoning_tokens ? { reasoningTokens: spent.reasoning_tokens } : {}),
-    costUsd: spent.unknown > 0 ? null : spent.cost_usd,
+    costUsd: spent.unknown > 0 ? null : roundUsd(spent.cost_usd),
   };
 }
 
@@ -74,26 +75,26 @@ export function toUsageFigures(spent: UsageAmounts): UsageBreakdown["total"] {
   return { ...toUsageTotal(spent), calls: spent.calls, seconds: spent.ms / 1000 };
 }
 
-/** In all, by model and by day; the most used first, the latest day last. */
+/** Summarizes usage in total, by model (most used first) and by day (latest last). */
 export function summarizeUsage(rows: readonly UsageRow[]): UsageBreakdown {
   const byDay = Map.groupBy(rows, ({ day }) => day);
   return {
     total: toUsageFigures(sumAmounts(rows)),
     byModel: summarizeByModel(rows),
     byDay: [...byDay.keys()].sort().map((day) => {
-      const own = byDay.get(day) ?? [];
-      return { day, ...toUsageFigures(sumAmounts(own)), byModel: summarizeByModel(own) };
+      const dayRows = byDay.get(day) ?? [];
+      return { day, ...toUsageFigures(sumAmounts(dayRows)), byModel: summarizeByModel(dayRows) };
     }),
   };
 }
 
 function summarizeByModel(rows: readonly UsageRow[]): UsageBreakdown["byModel"] {
-  // Time alone is no use of a model.
+  // The empty model holds the time of tools.
   const groups = Map.groupBy(
     rows.filter(({ model }) => model !== ""),
     ({ model }) => model,
   );
   return [...groups]
-    .map(([model, own]) => ({ model, ...toUsageFigures(sumAmounts(own)) }))
+    .map(([model, modelRows]) => ({ model, ...toUsageFigures(sumAmounts(modelRows)) }))
     .sort((one, other) => other.inputTokens - one.inputTokens || (one.model < other.model ? -1 : 1));
 }

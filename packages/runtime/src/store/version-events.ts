@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@thinkery/sdk";
 
-/** Which event of the log tells of which version: whoever goes back to an event finds the files as they were then. */
+/** Links each file version to its event in the log, to find the files as they were at an event. */
 export class VersionEvents {
   readonly #sql: SqlStorage;
 
@@ -12,6 +12,6 @@ export class VersionEvents {
     if (type === "files.changed") this.#sql.exec("UPDATE versions SET event = ? WHERE id = ?", seq, data.version);
   }
 
-  // Versions are not derived from the log, and stay.
+  // Versions are not derived from the log, so they stay.
   empty(): void {}
 }

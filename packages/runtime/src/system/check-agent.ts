@@ -4,7 +4,7 @@ import { checkDriver } from "./drivers.ts";
 import { checkModel, openSystemModels } from "./models.ts";
 import type { System } from "./system.ts";
 
-/** Throws, by path, if a new agent names a model or a driver that does not exist. Checked before anything is created. */
+/** Throws with the path if a new agent names an unknown model or driver. Called before anything is created. */
 export function checkNewAgent(env: ModelEnv, system: System, { model, driver, backend, props }: NewAgent): void {
   const models = openSystemModels(env, system);
   if (model) checkModel(models, model, ["model"]);

@@ -4,7 +4,7 @@ import type { DriverDefinition } from "../drivers/driver.ts";
 
 export const defaultDriver = "think";
 
-/** Returns the driver of an agent: its own, else its blueprint's, else our loop. */
+/** Returns the driver of an agent: its own, else its blueprint's, else the default. */
 export function resolveDriver(
   drivers: readonly DriverDefinition[],
   agent: Pick<Agent, "driver">,
@@ -13,7 +13,7 @@ export function resolveDriver(
   return getDriver(drivers, agent.driver ?? blueprint.driver ?? defaultDriver);
 }
 
-/** Throws if there is no driver of this name; `path` says where it was given. */
+/** Throws if there is no driver of this name; `path` is where the name was given. */
 export function checkDriver(drivers: readonly DriverDefinition[], name: string | undefined, path: string[]): void {
   if (name !== undefined) getDriver(drivers, name, path);
 }
@@ -22,7 +22,7 @@ function getDriver(drivers: readonly DriverDefinition[], name: string, path = ["
   const found = drivers.find((driver) => driver.name === name);
   if (found) return found;
   const names = drivers.map((driver) => driver.name);
-  const near = findNearest(name, names);
-  const message = `There is no driver “${name}”${near ? `; did you mean “${near}”?` : `. There are: ${names.join(", ")}.`}`;
-  throw fail("bad_request", message, { problems: [{ path, message }] });
+  const suggestion = findNearest(name, names);
+  const message = `Unknown driver “${name}”${suggestion ? `. Did you mean “${suggestion}”?` : `. Available: ${names.join(", ")}.`}`;
+  throw fail("bad_request", message, { issues: [{ path, message }] });
 }

@@ -13,7 +13,7 @@ export interface ClassLayer {
   models(): Partial<ModelRoles>;
 }
 
-/** The agent's own props under those of a request, which say the last word where only one can be said. */
+/** Merges an agent's props with those of a request, which win where only one value is possible. */
 export function mergeProps(own: Props = {}, request: Props = {}): Props {
   const models = { ...own.models, ...request.models };
   const tools = [...(own.tools ?? []), ...(request.tools ?? [])];
@@ -31,7 +31,7 @@ export function mergeProps(own: Props = {}, request: Props = {}): Props {
   };
 }
 
-/** The lower limit of each kind: whoever comes later may save, not spend more. */
+/** Takes the lower limit of each kind: a later layer can lower a limit, not raise it. */
 export function mergeLimits<L extends Limits>(one: L | undefined, other: Limits | undefined): L | Limits | undefined {
   if (!one || !other) return one ?? other;
   const limits: L = { ...one };
@@ -42,32 +42,32 @@ export function mergeLimits<L extends Limits>(one: L | undefined, other: Limits 
   return limits;
 }
 
-/** Attaches the tools that props name or describe. What cannot be added is refused by its path. */
+/** Attaches the tools that props name or define. Throws with the path if one cannot be added. */
 export function attachPropsTools(toolbox: Toolbox, system: System, { tools = [] }: Props, send: Outbound): void {
-  for (const [index, given] of tools.entries()) {
+  for (const [index, entry] of tools.entries()) {
     try {
       const tool =
-        typeof given === "string"
-          ? findRegisteredTool(toolbox, system, given)
-          : "code" in given
-            ? createCodeTool(given)
-            : createWebhookTool(given, send);
+        typeof entry === "string"
+          ? findRegisteredTool(toolbox, system, entry)
+          : "code" in entry
+            ? createCodeTool(entry)
+            : createWebhookTool(entry, send);
       if (tool) void toolbox.attach(createStaticSource("the props", [tool]));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const path = ["props", "tools", index];
-      throw fail("bad_request", `${path.join(".")}: ${message}`, { problems: [{ path, message }] });
+      throw fail("bad_request", `${path.join(".")}: ${message}`, { issues: [{ path, message }] });
     }
   }
 }
 
-/** One that the agent has already is not added again. */
+/** Returns undefined if the agent already has the tool. */
 function findRegisteredTool(toolbox: Toolbox, { tools }: System, name: string): Tool | undefined {
   if (toolbox.find(name)) return undefined;
   const found = tools.find(({ value }) => value.name === name)?.value;
   if (found) return found;
   const names = tools.map(({ value }) => value.name);
   throw new Error(
-    `There is no registered tool “${name}”. ${names.length > 0 ? `There are: ${names.join(", ")}.` : "None is registered here."}`,
+    `There is no registered tool “${name}”. ${names.length > 0 ? `Available: ${names.join(", ")}.` : "No tools are registered."}`,
   );
 }

@@ -3,7 +3,7 @@ import { type Models, openModels } from "../model/catalogue.ts";
 import type { ModelEnv } from "../model/providers.ts";
 import type { System } from "./system.ts";
 
-/** The catalogue, with the models of the system's own provider in it. */
+/** Opens the model catalogue, extended with the system's own provider. */
 export function openSystemModels(env: ModelEnv, { provider }: System): Models {
   const models = openModels(env);
   if (!provider) return models;
@@ -19,16 +19,16 @@ export function openSystemModels(env: ModelEnv, { provider }: System): Models {
       return name === undefined ? models.resolve(id) : provider.open(name);
     },
     computeCost: (id, usage) =>
-      (stripProvider(id) === undefined ? undefined : provider.costOf?.(id, usage)) ?? models.computeCost(id, usage),
+      (stripProvider(id) === undefined ? undefined : provider.getCost?.(id, usage)) ?? models.computeCost(id, usage),
   };
 }
 
-/** Refuses a model there cannot be, by the path it was given at. */
+/** Throws with the path if a model id is not valid. */
 export function checkModel(models: Models, id: string, path: string[]): void {
   try {
     models.check(id);
   } catch (error) {
     if (!isThinkeryError(error)) throw error;
-    throw fail(error.code, error.message, { ...error.details, problems: [{ path, message: error.message }] });
+    throw fail(error.code, error.message, { ...error.details, issues: [{ path, message: error.message }] });
   }
 }

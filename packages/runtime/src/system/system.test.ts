@@ -33,24 +33,24 @@ const tool = (name: string) => defineTool({ name, description: "For tests.", inp
 
 function pickSome({ below, chance }: Random, items: readonly string[]): string[] {
   const chosen = items.filter(() => chance(0.3));
-  // Said twice is said once.
+  // Duplicates make no difference.
   if (chosen.length > 0 && chance(0.2)) chosen.push(chosen[below(chosen.length)] as string);
   return chosen;
 }
 
-const createSeveral = <T>({ below }: Random, most: number, make: (number: number) => T) =>
-  Array.from({ length: below(most + 1) }, (_, number) => make(number));
+const createSeveral = <T>({ below }: Random, max: number, create: (number: number) => T) =>
+  Array.from({ length: below(max + 1) }, (_, number) => create(number));
 
 const createTagged = <T>(source: Random, value: T): Tagged<T> => ({
   value,
   tags: [source.pick(words), ...pickSome(source, words)],
 });
 
-/** The same question, asked the long way round: every tag of the one against every tag of the other. */
+/** A naive reference implementation: compares every pair of tags. */
 const hasSharedTag = ({ tags }: Tagged<unknown>, others: string[]) =>
   tags.flatMap((tag) => others.map((other) => tag === other)).filter(Boolean).length > 0;
 
-test("tags select exactly what shares one with the blueprint, in the order in which it was added", () => {
+test("a blueprint selects exactly what shares a tag with it, in the order of registration", () => {
   const source = createRandom("tags");
   for (let run = 0; run < runs; run++) {
     const system: System = {
@@ -63,17 +63,17 @@ test("tags select exactly what shares one with the blueprint, in the order in wh
       drivers: [],
     };
     const chosen = blueprint(pickSome(source, [...words, "nobody's"]));
-    const wanted = <T extends { name: string }>(all: readonly Tagged<T>[]) =>
-      all.filter((one) => hasSharedTag(one, chosen.tags)).map(({ value }) => value.name);
+    const getExpectedNames = <T extends { name: string }>(all: readonly Tagged<T>[]) =>
+      all.filter((tagged) => hasSharedTag(tagged, chosen.tags)).map(({ value }) => value.name);
 
     const tools = createToolSources(system, { agent: "a~b", blueprint: chosen }).flatMap((source) =>
       (source.list() as Tool[]).map(({ name }) => name),
     );
-    expect(tools, `SEED=${source.seed}, run ${run}`).toEqual(["set_title", ...wanted(system.tools)]);
+    expect(tools, `SEED=${source.seed}, run ${run}`).toEqual(["set_title", ...getExpectedNames(system.tools)]);
 
     const pipeline = createPipeline(system, chosen);
     const names = pipeline.entries.map(({ middleware }) => middleware.name);
-    expect(names, `SEED=${source.seed}, run ${run}`).toEqual(wanted(system.middleware));
+    expect(names, `SEED=${source.seed}, run ${run}`).toEqual(getExpectedNames(system.middleware));
     const ticks = pipeline.getEntries("onTick").map(({ middleware }) => middleware.name);
     expect(ticks).toEqual(
       names.filter((name) => system.middleware.find(({ value }) => value.name === name)?.value.onTick),
@@ -88,10 +88,14 @@ function createMiddleware({ chance }: Random, name: string): Middleware<never> {
   return defineMiddleware({ name, ...(chance(0.5) ? { onTick() {} } : {}) }) as Middleware<never>;
 }
 
-const limits = defineMiddleware({ name: "limits", config: z.strictObject({ limit: z.int().default(7) }), onTick() {} });
+const limits = defineMiddleware({
+  name: "limits",
+  configSchema: z.strictObject({ limit: z.int().default(7) }),
+  onTick() {},
+});
 const audit = defineMiddleware({
   name: "audit",
-  config: z.object({ audit: z.object({ to: z.string() }) }),
+  configSchema: z.object({ audit: z.object({ to: z.string() }) }),
   onTick() {},
 });
 const system: System = {
@@ -105,7 +109,7 @@ const system: System = {
   drivers: [],
 };
 
-test("each middleware has its own part of a config, parsed, and no other", () => {
+test("each middleware gets only its own part of the config, parsed", () => {
   const config = { limit: 3, audit: { to: "me", more: 1 }, own: true };
   expect(createPipeline(system, blueprint(["limits", "audit"], config)).entries.map(({ config }) => config)).toEqual([
     { limit: 3 },
@@ -114,20 +118,20 @@ test("each middleware has its own part of a config, parsed, and no other", () =>
   expect(createPipeline(system, blueprint(["limits"])).entries.map(({ config }) => config)).toEqual([{ limit: 7 }]);
 });
 
-test("a config that a middleware cannot read is refused by its path, with both names", () => {
-  const refused = (() => {
+test("a config that is not valid for a middleware is rejected with its path and both names", () => {
+  const error = (() => {
     try {
       checkBlueprint(system, blueprint(["audit"], { audit: { to: 5 } }));
     } catch (error) {
       if (isThinkeryError(error)) return error;
     }
-    throw new Error("It was not refused.");
+    throw new Error("It was not rejected.");
   })();
-  expect(refused).toMatchObject({ code: "bad_request", details: { problems: [{ path: ["config", "audit", "to"] }] } });
-  expect(refused.message).toMatch(/“random”.*“audit”.*config\.audit\.to/);
+  expect(error).toMatchObject({ code: "bad_request", details: { issues: [{ path: ["config", "audit", "to"] }] } });
+  expect(error.message).toMatch(/“random”.*“audit”.*config\.audit\.to/);
 });
 
-test("two tools that one blueprint could have together are refused, whatever their tags", () => {
+test("two tools of the same name are rejected, whatever their tags", () => {
   const tagged = (name: string, aliases: string[], tag: string) => ({ value: { ...tool(name), aliases }, tags: [tag] });
   expect(() => collectTools({ ...system, tools: [tagged("read", [], "a"), tagged("open", ["read"], "b")] })).toThrow(
     "Two tools are named “read”",

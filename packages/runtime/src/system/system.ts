@@ -10,7 +10,7 @@ import { createStaticSource, type ToolSource } from "../tools/tool-source.ts";
 import { createCoreSource, Toolbox } from "../tools/toolbox.ts";
 import { checkDriver } from "./drivers.ts";
 
-/** Something that is chosen by tags. */
+/** A value selected by tags. */
 export interface Tagged<T> {
   value: T;
   tags: readonly string[];
@@ -25,16 +25,16 @@ export interface ToolSourceContext {
 
 export type ToolSourceFactory = (agent: ToolSourceContext) => ToolSource;
 
-/** Models of one's own: ids that begin with its name and a colon are its. */
+/** A custom provider of models: those whose id begins with its name and a colon. */
 export interface ModelProvider {
   name: string;
-  /** The model that is called so after the colon; throws where there is none. */
+  /** Opens the model with this name, the part of the id after the colon. Throws if there is none. */
   open(model: string): Model | Promise<Model>;
-  /** What a call came to, in US dollars; nothing where it is not known. */
-  costOf?(id: string, usage: Usage): number | undefined;
+  /** Returns the cost of a call in US dollars, or undefined if it is unknown. */
+  getCost?(id: string, usage: Usage): number | undefined;
 }
 
-/** Everything that agents here can be made of. Fixed when the Worker starts. */
+/** Everything available to the agents of a Worker. Fixed when the Worker starts. */
 export interface System {
   readonly defaultModel?: string;
   readonly provider?: ModelProvider;
@@ -46,12 +46,12 @@ export interface System {
   readonly drivers: readonly DriverDefinition[];
 }
 
-/** What shares a tag with the blueprint, in the order in which it was added. */
+/** Returns the values that share one of these tags, in the order of registration. */
 export function selectByTags<T>(all: readonly Tagged<T>[], tags: readonly string[]): T[] {
   return all.filter((entry) => entry.tags.some((tag) => tags.includes(tag))).map(({ value }) => value);
 }
 
-/** Creates the sources that an agent has by its blueprint's tags, the core first. */
+/** Creates the tool sources that an agent's blueprint selects, the core tools first. */
 export function createToolSources(system: System, agent: ToolSourceContext): ToolSource[] {
   const { tags } = agent.blueprint;
   return [
@@ -61,7 +61,7 @@ export function createToolSources(system: System, agent: ToolSourceContext): Too
   ];
 }
 
-// A source may be an instance of a class, whose methods a spread would lose.
+// A source may be a class instance, whose methods a spread would lose.
 function bindSource(source: ToolSource): ToolSource {
   return {
     name: source.name,
@@ -71,7 +71,7 @@ function bindSource(source: ToolSource): ToolSource {
   };
 }
 
-/** The middleware of a blueprint, each with its part of the blueprint's config. */
+/** Creates the middleware pipeline of a blueprint, each with its part of the config. */
 export function createPipeline(system: System, { name, tags, config = {} }: Blueprint): Pipeline {
   return new Pipeline(
     selectByTags(system.middleware, tags).map((middleware) => ({
@@ -81,7 +81,7 @@ export function createPipeline(system: System, { name, tags, config = {} }: Blue
   );
 }
 
-/** Every tool that any blueprint may come to have, with the core. Throws where two of one name would meet. */
+/** Returns all tools, including the core ones. Throws if two have the same name. */
 export function collectTools({ tools }: System): Toolbox {
   return new Toolbox([
     createCoreSource(coreTools),
@@ -92,39 +92,39 @@ export function collectTools({ tools }: System): Toolbox {
   ]);
 }
 
-/** Throws if a rule cannot be read, the driver does not exist, or a middleware cannot read the config. */
+/** Throws if a rule is not valid, the driver does not exist, or the config is not valid for a middleware. */
 export function checkBlueprint(system: System, blueprint: Blueprint): void {
   validateRules(blueprint);
   checkDriver(system.drivers, blueprint.driver, ["driver"]);
   createPipeline(system, blueprint);
 }
 
-/** What is probably not meant: a tag that nothing here has. */
+/** Warns about probable mistakes: tags that nothing has. */
 export function findWarnings(system: System, { tags }: Pick<Blueprint, "tags">): string[] {
   const known = new Set([...system.tools, ...system.toolSources, ...system.middleware].flatMap((entry) => entry.tags));
   return [...new Set(tags)]
     .filter((tag) => !known.has(tag))
     .map((tag) => {
-      const near = findNearest(tag, known);
-      const others = known.size > 0 ? `There are: ${[...known].sort().join(", ")}.` : "There are no tags here.";
-      return `No tool or middleware has the tag “${tag}”${near ? `; did you mean “${near}”?` : `. ${others}`}`;
+      const suggestion = findNearest(tag, known);
+      const available = known.size > 0 ? `Available: ${[...known].sort().join(", ")}.` : "No tags are defined.";
+      return `No tool or middleware has the tag “${tag}”${suggestion ? `. Did you mean “${suggestion}”?` : `. ${available}`}`;
     });
 }
 
 function parseConfig(middleware: Middleware<never>, blueprint: string, config: Record<string, unknown>): unknown {
-  const schema = middleware.config as z.ZodType | undefined;
+  const schema = middleware.configSchema as z.ZodType | undefined;
   if (!schema) return config;
   const parsed = z.object({ config: schema }).safeParse({ config: pickOwnKeys(schema, config) });
   if (parsed.success) return parsed.data.config;
   const { message, details } = createValidationError("blueprint", parsed.error);
   throw fail(
     "bad_request",
-    `The blueprint “${blueprint}” does not suit the middleware “${middleware.name}”. ${message}`,
+    `The config of the blueprint “${blueprint}” is not valid for the middleware “${middleware.name}”. ${message}`,
     details,
   );
 }
 
-// A blueprint's config belongs to many; a strict schema must not take the others' keys for mistakes.
+// Several middlewares share a blueprint's config; a strict schema must not reject the keys of others.
 function pickOwnKeys(schema: z.ZodType, config: Record<string, unknown>): Record<string, unknown> {
   const { shape } = schema as { shape?: Record<string, unknown> };
   return shape ? Object.fromEntries(Object.entries(config).filter(([key]) => Object.hasOwn(shape, key))) : config;

@@ -2,20 +2,22 @@ import { defineTool, type ShellResult } from "@thinkery/sdk";
 import { maxCommandBytes, toReadableOutput } from "@thinkery/sdk/internal";
 import { z } from "zod";
 
-/** A shell on the agent's own files, in a sandbox that is there at once. */
+export const noOutputText = "The command produced no output.";
+
+/** Runs shell commands on the agent's workspace, in a sandbox that starts at once. */
 export const bash = defineTool(
   {
     name: "bash",
     description:
-      "Run a bash command on your workspace (/work), with the usual text tools (grep, sed, awk, jq, find, …); for other programs (git, node, …) use sandbox. Folder, exported variables and /tmp stay until the end of the turn. Changes to files are kept.",
+      "Run a bash command on your workspace (/work), with the usual text tools (grep, sed, awk, jq, find, …); for other programs (git, node, …) use sandbox. Folder, exported variables and /tmp persist until the turn ends. File changes are saved.",
     inputSchema: z.strictObject({
       command: z.string().min(1).max(maxCommandBytes),
       timeoutMs: z.int().min(1).optional(),
     }),
     action: "run",
-    // Its own limits come first: waiting for a sandbox, and running.
+    // The sandbox's own limits on waiting and running apply first.
     timeoutSeconds: 7300,
-    // Rules are about the commands in it, and hold where each of them is run.
+    // Rules match the single commands, and are enforced where each of them runs.
     matchesRule: () => false,
     summarize: (output) => summarizeOutput(String(output)),
   },
@@ -23,8 +25,8 @@ export const bash = defineTool(
     formatShellResult(await shell.run(command, timeoutMs === undefined ? {} : { timeoutMs })),
 );
 
-/** What a model is told: what was written, and how it ended where that was not well. */
-export function formatShellResult({ exitCode, stdout, stderr, notes }: ShellResult): string {
+/** Returns the output, and the exit code if the command failed. */
+function formatShellResult({ exitCode, stdout, stderr, notes }: ShellResult): string {
   const output = [stdout, stderr]
     .map((text) => toReadableOutput(text).trimEnd())
     .filter(Boolean)
@@ -34,12 +36,12 @@ export function formatShellResult({ exitCode, stdout, stderr, notes }: ShellResu
     exitCode === 0 ? "" : `exit code ${exitCode}`,
     notes.map((note) => `Note: ${note}`).join("\n"),
   ].filter(Boolean);
-  return parts.length === 0 ? "It ran, and wrote nothing." : parts.join("\n\n");
+  return parts.length === 0 ? noOutputText : parts.join("\n\n");
 }
 
-/** How much it wrote, and how it ended; never what it wrote. */
+/** Summarizes how much a command wrote and how it ended, never what it wrote. */
 function summarizeOutput(text: string): string {
-  if (text === "It ran, and wrote nothing.") return text;
+  if (text === noOutputText) return text;
   const parts = text.split("\n\n");
   while (parts.at(-1)?.startsWith("Note: ")) parts.pop();
   const code = /^exit code \d+$/.test(parts.at(-1) ?? "") ? parts.pop() : undefined;

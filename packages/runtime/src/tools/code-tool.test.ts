@@ -16,16 +16,16 @@ const tool = createCodeTool({
 });
 
 function run(input: unknown, value: string | undefined): unknown {
-  const asked: Code[] = [];
+  const runs: Code[] = [];
   const sandbox = {
     run: async (code: Code) => (
-      asked.push(code),
+      runs.push(code),
       { console: "Noise.", ms: 1, ...(value === undefined ? {} : { value }) }
     ),
   };
-  const running = tool.execute(input, { sandbox } as unknown as ToolContext);
-  expect(asked).toEqual([{ code: "return input.word", modules: { "a.js": "x" }, input }]);
-  return running;
+  const result = tool.execute(input, { sandbox } as unknown as ToolContext);
+  expect(runs).toEqual([{ code: "return input.word", modules: { "a.js": "x" }, input }]);
+  return result;
 }
 
 const values: [string, string | undefined, unknown][] = [
@@ -33,18 +33,18 @@ const values: [string, string | undefined, unknown][] = [
   ["a number", "5", 5],
   ["a text", "Hello.", "Hello."],
   ["an empty text", "", ""],
-  ["a text with a number that no number holds", "12345678901234567890", "12345678901234567890"],
-  ["JSON that was written by hand", '{ "a": 1.0 }', '{ "a": 1.0 }'],
+  ["a text with a number that is not representable", "12345678901234567890", "12345678901234567890"],
+  ["JSON with other formatting", '{ "a": 1.0 }', '{ "a": 1.0 }'],
   ["nothing", undefined, undefined],
-  // As a value it would mean that the answer comes later.
+  // As a value it would mean that there is no output.
   ["null", "null", "null"],
 ];
 
-test.each(values)("code that returns %s answers it", async (_, value, answer) => {
-  expect(await run({ word: "x" }, value)).toEqual(answer);
+test.each(values)("code that returns %s yields it as the result", async (_, value, result) => {
+  expect(await run({ word: "x" }, value)).toEqual(result);
 });
 
-test("code runs within the sandbox's limits, for the model alone, and its failures are its own", async () => {
+test("code tools use the sandbox's limits, are only for the model, and pass errors on", async () => {
   expect(tool).toMatchObject({
     modelOnly: true,
     idempotent: false,
@@ -55,7 +55,7 @@ test("code runs within the sandbox's limits, for the model alone, and its failur
   await expect(tool.execute({}, { sandbox } as unknown as ToolContext)).rejects.toMatchObject({ code: "syntax" });
 });
 
-test("the model is told the schema as it was given, and a pattern that would match for ever is not tried here", () => {
+test("the model gets the original schema, but patterns are not matched here", () => {
   expect(tool.parameters).toEqual(parameters);
   expect(tool.inputSchema.safeParse({ word: `${"a".repeat(50)}!` }).success).toBe(true);
   expect(tool.inputSchema.safeParse({}).success).toBe(false);

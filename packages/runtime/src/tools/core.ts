@@ -1,5 +1,5 @@
 import type { Tool } from "@thinkery/sdk";
 import { setTitle } from "./set-title.ts";
 
-/** What every agent has, whatever its tags. */
+/** Tools of every agent, regardless of its tags. */
 export const coreTools: readonly Tool[] = [setTitle];

@@ -2,22 +2,25 @@ import { type CodeResult, defineTool } from "@thinkery/sdk";
 import { z } from "zod";
 import { truncate } from "./output.ts";
 
-/** Runs what a model has written, in a sandbox. */
+/** Runs code written by the model in a sandbox. */
 export const executeCode = defineTool(
   {
     name: "executeCode",
     description:
-      "Run JavaScript or TypeScript in a sandbox: the body of an async function; `return` gives the result, console is captured. Web APIs only, no Node modules; `await tools.NAME(input)` calls your other tools; `fs.readFile(path)`, `fs.writeFile(path, data)`, `fs.list()`, `bash(command)` work on the workspace, whose modules can be imported; `fetch` reaches only what the policy allows.",
+      "Run JavaScript or TypeScript in a sandbox: the body of an async function; `return` gives the result, console output is captured. Web APIs only, no Node modules; `await tools.NAME(input)` calls your other tools; `fs.readFile(path)`, `fs.writeFile(path, data)`, `fs.list()`, `bash(command)` work on the workspace, and its modules can be imported; `fetch` reaches only what the policy allows.",
     inputSchema: z.strictObject({
       code: z
         .string()
         .min(1)
         .max(1024 * 1024),
-      modules: z.record(z.string().min(1).max(200), z.string()).optional().meta({ description: "by name, to import" }),
+      modules: z
+        .record(z.string().min(1).max(200), z.string())
+        .optional()
+        .meta({ description: "importable modules by name" }),
       timeoutMs: z.int().min(1).max(3_600_000).optional(),
     }),
     action: "run",
-    // Its own limits come first: waiting for a sandbox, and running.
+    // The sandbox's own limits on waiting and running apply first.
     timeoutSeconds: 7300,
     modelOnly: true,
     summarize: (output) => (typeof output === "string" ? truncate(output, 200) : "ran"),
@@ -25,8 +28,7 @@ export const executeCode = defineTool(
   async (code, { sandbox }) => formatCodeResult(await sandbox.run(code)),
 );
 
-/** What a model is told of a run. */
-export function formatCodeResult({ value, console }: CodeResult): string {
-  const result = value ?? (console ? "" : "The code ran and returned nothing. Use `return` to give a result.");
+function formatCodeResult({ value, console }: CodeResult): string {
+  const result = value ?? (console ? "" : "The code returned nothing. Use `return` to return a result.");
   return [result, console && `console:\n${console}`].filter(Boolean).join("\n\n");
 }

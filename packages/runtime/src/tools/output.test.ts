@@ -6,40 +6,40 @@ import { createOutput, UnusableOutputError } from "./output.ts";
 
 const probe = defineTool({ name: "probe", description: "Probes.", inputSchema: z.object({}) }, () => "");
 
-function createMemoryBlobs(): Blobs & { held: Map<string, Uint8Array> } {
-  const held = new Map<string, Uint8Array>();
+function createMemoryBlobs(): Blobs & { stored: Map<string, Uint8Array> } {
+  const stored = new Map<string, Uint8Array>();
   return {
-    held,
+    stored,
     put: async (content) => {
-      const hash = `hash-${held.size}`;
-      held.set(hash, content);
+      const hash = `hash-${stored.size}`;
+      stored.set(hash, content);
       return hash;
     },
-    get: async (hash) => held.get(hash),
-    has: async (hash) => held.has(hash),
-    delete: async (hash) => void held.delete(hash),
+    get: async (hash) => stored.get(hash),
+    has: async (hash) => stored.has(hash),
+    delete: async (hash) => void stored.delete(hash),
   };
 }
 
-test("text stays text, data becomes JSON, nothing becomes a word", async () => {
+test("text stays text, data becomes JSON, and no output becomes “Done.”", async () => {
   expect((await createOutput(probe, "c", "plain", createMemoryBlobs())).text).toBe("plain");
   expect((await createOutput(probe, "c", { a: [1, 2n] }, createMemoryBlobs())).text).toBe('{"a":[1,"2"]}');
   expect((await createOutput(probe, "c", undefined, createMemoryBlobs())).text).toBe("Done.");
   expect((await createOutput(probe, "c", null, createMemoryBlobs())).text).toBe("Done.");
 });
 
-test("a result of more than 50 KB goes to the blob store whole, and the model gets its head and tail", async () => {
+test("a result over 50 KB is stored as a blob, and the model gets its head and tail", async () => {
   const blobs = createMemoryBlobs();
   const text = `start${"x".repeat(60 * 1024)}end`;
   const output = await createOutput(probe, "c", text, blobs);
   expect(output.result).toMatchObject({ blob: "hash-0", mediaType: "text/plain", size: text.length });
   expect(output.result.preview).toHaveLength(500);
-  expect(new TextDecoder().decode(blobs.held.get("hash-0"))).toBe(text);
+  expect(new TextDecoder().decode(blobs.stored.get("hash-0"))).toBe(text);
   expect(output.text.length).toBeLessThan(50 * 1024);
-  expect(output.text).toMatch(/^start[\s\S]*characters left out[\s\S]*end$/);
+  expect(output.text).toMatch(/^start[\s\S]*characters omitted[\s\S]*end$/);
 });
 
-test("a picture always goes to the blob store", async () => {
+test("an image is always stored as a blob", async () => {
   const blobs = createMemoryBlobs();
   const { result, text } = await createOutput(
     probe,
@@ -51,7 +51,7 @@ test("a picture always goes to the blob store", async () => {
   expect(text).toContain("a dot");
 });
 
-test("a circular value and one of 50 MB are the tool's fault, and the message says what is wrong", async () => {
+test("circular values and results of 50 MB are tool errors with a reason", async () => {
   const circular: Record<string, unknown> = {};
   circular.self = circular;
   await expect(createOutput(probe, "c", circular, createMemoryBlobs())).rejects.toThrow(UnusableOutputError);

@@ -1,26 +1,26 @@
 import { type MessageToolResult, type Tool, ToolImage } from "@thinkery/sdk";
 import type { Blobs } from "../store/blobs/blobs.ts";
 
-/** Up to here a result stands in the conversation as it is. */
+/** Longer results are stored as a blob and truncated in the conversation. */
 const maxInlineChars = 50 * 1024;
-/** A result beyond this is no result: it would not fit in anybody's memory twice. */
+/** Larger results are rejected: memory must hold several copies. */
 const maxOutputBytes = 10 * 1024 * 1024;
 const maxPreviewChars = 500;
 const headChars = 30_000;
 const tailChars = 5_000;
 
 export interface ToolOutput {
-  /** What the model is told. */
+  /** What the model gets. */
   text: string;
   result: MessageToolResult;
 }
 
-/** Turned down because of what it returned, which is the tool's fault and not the host's. */
+/** The tool returned a value that cannot be used, which is not the host's fault. */
 export class UnusableOutputError extends Error {
   override readonly name = "UnusableOutputError";
 }
 
-/** Whatever a tool returned, as text for the model and as something that can be stored. */
+/** Converts a tool's return value to text for the model and to a result that can be stored. */
 export async function createOutput(
   tool: Pick<Tool, "name" | "summarize">,
   callId: string,
@@ -31,7 +31,7 @@ export async function createOutput(
   const text = toText(value);
   if (text.length > maxOutputBytes) {
     throw new UnusableOutputError(
-      `${tool.name} returned ${toMegabytes(text.length)} MB; a result may have ${toMegabytes(maxOutputBytes)} MB. Ask for less at a time.`,
+      `${tool.name} returned ${toMegabytes(text.length)} MB; a result can have at most ${toMegabytes(maxOutputBytes)} MB. Request less at a time.`,
     );
   }
   const summary = tool.summarize?.(value) ?? truncate(text, maxPreviewChars);
@@ -46,7 +46,7 @@ export async function createOutput(
   const hash = await blobs.put(new TextEncoder().encode(text));
   const mediaType = typeof value === "string" ? "text/plain" : "application/json";
   return {
-    text: `${text.slice(0, headChars)}\n[… ${text.length - headChars - tailChars} characters left out; to see them, ask for less at a time, or write to a file and read that …]\n${text.slice(-tailChars)}`,
+    text: `${text.slice(0, headChars)}\n[… ${text.length - headChars - tailChars} characters omitted; to see them, request less at a time, or write to a file and read it …]\n${text.slice(-tailChars)}`,
     result: { ...result, blob: hash, mediaType },
   };
 }
@@ -59,9 +59,11 @@ async function createImageOutput(
 ): Promise<ToolOutput> {
   const size = image.data.length;
   if (size > maxOutputBytes)
-    throw new UnusableOutputError(`${tool.name} returned a picture of ${toMegabytes(size)} MB.`);
+    throw new UnusableOutputError(
+      `${tool.name} returned an image of ${toMegabytes(size)} MB; a result can have at most ${toMegabytes(maxOutputBytes)} MB.`,
+    );
   const hash = await blobs.put(image.data);
-  const text = `[picture: ${image.description}, ${image.mediaType}, ${size} bytes]`;
+  const text = `[image: ${image.description}, ${image.mediaType}, ${size} bytes]`;
   return {
     text,
     result: { callId, name: tool.name, summary: text, preview: text, size, blob: hash, mediaType: image.mediaType },
@@ -76,15 +78,14 @@ function toText(value: unknown): string {
       JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) ?? String(value)
     );
   } catch (error) {
-    const reason =
-      error instanceof RangeError ? "too large or nested too deeply" : "circular or otherwise not plain data";
-    throw new UnusableOutputError(`The tool returned a value that cannot be written as JSON (${reason}).`);
+    const reason = error instanceof RangeError ? "too large or nested too deeply" : "circular or not plain data";
+    throw new UnusableOutputError(`The tool returned a value that cannot be serialized as JSON (${reason}).`);
   }
 }
 
-/** A text by its beginning, with how long it is. */
-export function truncate(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
+/** Truncates a text and appends its full length. */
+export function truncate(text: string, maxChars: number): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars)}… (${text.length} characters)` : text;
 }
 
 function toMegabytes(bytes: number): string {

@@ -1,17 +1,18 @@
 import { type FileSyncResult, type CommandResult, defineTool, type ProcessInfo, ToolError } from "@thinkery/sdk";
 import { maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
+import { noOutputText } from "./bash.ts";
 import { truncate } from "./output.ts";
 
-/** Of a process that has written more, a model is told the end. */
+/** Of longer process output, the model gets only the end. */
 const maxTailChars = 30_000;
 
-/** Programs of the machine, walled in. */
+/** Runs programs of the machine in an isolated Linux sandbox. */
 export const sandbox = defineTool(
   {
     name: "sandbox",
     description:
-      "Run a bash command in a Linux sandbox: /work is a copy of the workspace and what changes there comes back, no network, the programs that this machine has. `background` starts it and answers a process id; `process` reads that one's output, with `stop` ends it; no input at all lists them.",
+      "Run a bash command in a Linux sandbox with this machine's programs and no network; /work is a copy of the workspace, and changes there are synced back. `background` starts a process and returns its id; `process` reads its output, or with `stop` stops it; empty input lists processes.",
     inputSchema: z
       .strictObject({
         command: z.string().min(1).max(maxCommandBytes).optional(),
@@ -21,27 +22,32 @@ export const sandbox = defineTool(
         stop: z.boolean().optional(),
       })
       .superRefine(({ command, timeoutMs, background, process, stop }, context) => {
-        const refuse = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
-        if (command !== undefined && process !== undefined) refuse("process", "give a command or a process, not both");
-        if (command === undefined && background) refuse("background", "there is no command to start");
-        if (command === undefined && timeoutMs !== undefined) refuse("timeoutMs", "there is no command to wait for");
+        const addIssue = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+        if (command !== undefined && process !== undefined)
+          addIssue("process", "give a command or a process, not both");
+        if (command === undefined && background) addIssue("background", "requires a command");
+        if (command === undefined && timeoutMs !== undefined) addIssue("timeoutMs", "requires a command");
         if (background && timeoutMs !== undefined)
-          refuse("timeoutMs", "a process in the background goes on until it ends or is stopped");
-        if (process === undefined && stop) refuse("stop", "say which process");
+          addIssue("timeoutMs", "a background process runs until it exits or is stopped");
+        if (process === undefined && stop) addIssue("stop", "requires a process");
       }),
     action: "run",
-    // The host's own limits come first, and none is longer than a day.
+    // The host's own limits apply first, and none is longer than a day.
     timeoutSeconds: 86_400 + 60,
     summarize: (output) => summarizeOutput(String(output)),
   },
-  async ({ command, timeoutMs, background, process, stop }, { linux, signal, reportProgress: progress }) => {
+  async ({ command, timeoutMs, background, process, stop }, { linux, signal, reportProgress }) => {
     if (command !== undefined && background) {
       const { id, notes } = await linux.start(command);
-      return addNotes(`It runs as process ${id}.`, { notes });
+      return addNotes(`Started process ${id}.`, { notes });
     }
     if (command !== undefined) {
       return formatCommandResult(
-        await linux.run(command, { signal, onOutput: progress, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
+        await linux.run(command, {
+          signal,
+          onOutput: reportProgress,
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        }),
       );
     }
     if (process !== undefined && stop) {
@@ -49,33 +55,36 @@ export const sandbox = defineTool(
       return addNotes(formatProcess(stopped), stopped);
     }
     if (process !== undefined) {
-      const { output, ...found } = await linux.read(process);
-      return addNotes(`${formatProcess(found)}\n\n${getTail(output) || "It has written nothing."}`, found);
+      const { output, ...info } = await linux.read(process);
+      return addNotes(`${formatProcess(info)}\n\n${getTail(output) || "It has produced no output."}`, info);
     }
-    const all = await linux.list();
-    return all.length > 0 ? all.map(formatProcess).join("\n") : "You have no processes.";
+    const processes = await linux.list();
+    return processes.length > 0 ? processes.map(formatProcess).join("\n") : "You have no processes.";
   },
 );
 
-/** What a model is told of a command it waited for: what it wrote, and how it ended where that was not well. */
+/** Returns the output, and how the command ended if it failed. Throws if it was ended from outside. */
 function formatCommandResult({ exitCode, endedBy, output, ms, notes }: CommandResult): string {
   const appendLine = (line: string) => [addNotes(output.trimEnd(), { notes }), line].filter(Boolean).join("\n\n");
   if (endedBy === "timeout")
-    throw new ToolError("timeout", appendLine(`The command did not end within ${formatSeconds(ms)} and was ended.`));
+    throw new ToolError(
+      "timeout",
+      appendLine(`The command did not finish within ${formatSeconds(ms)} and was stopped.`),
+    );
   if (endedBy === "memory")
-    throw new ToolError("limit", appendLine("The machine ran out of memory, and the command was ended."));
+    throw new ToolError("limit", appendLine("The command was killed because the machine ran out of memory."));
   if (endedBy === "disk")
     throw new ToolError(
       "limit",
-      appendLine("The disk is almost full, and the command was ended. Remove what is not needed."),
+      appendLine("The command was killed because the disk is almost full. Delete files you no longer need."),
     );
   if (endedBy === "stop") throw new ToolError("canceled", appendLine("The command was stopped."));
   if (exitCode === null) return appendLine("ended by a signal");
   if (exitCode !== 0) return appendLine(`exit code ${exitCode}`);
-  return addNotes(output.trim() === "" ? "It ran, and wrote nothing." : output, { notes });
+  return addNotes(output.trim() === "" ? noOutputText : output, { notes });
 }
 
-/** What became of its files is told apart from what it wrote. */
+/** Appends notes about synced files, separate from the output. */
 function addNotes(text: string, { notes = [] }: { notes?: FileSyncResult["notes"] }): string {
   return notes.length === 0
     ? text
@@ -83,23 +92,23 @@ function addNotes(text: string, { notes = [] }: { notes?: FileSyncResult["notes"
 }
 
 const endDescriptions = {
-  timeout: "ended: out of time",
+  timeout: "timed out",
   stop: "stopped",
-  memory: "ended: out of memory",
-  disk: "ended: the disk is almost full",
+  memory: "killed: out of memory",
+  disk: "killed: disk almost full",
   signal: "ended by a signal",
 };
 
 function formatProcess({ id, command, state, exitCode, endedBy }: ProcessInfo): string {
-  const how =
+  const status =
     state === "running" ? "running" : endedBy ? endDescriptions[endedBy] : `exit code ${exitCode ?? "unknown"}`;
-  return `process ${id}, ${how}: ${truncate(command.replace(/\s+/g, " "), 200)}`;
+  return `process ${id}, ${status}: ${truncate(command.replace(/\s+/g, " "), 200)}`;
 }
 
-/** How much it wrote, and how it ended; never what it wrote. What is said of processes is a line already. */
+/** Summarizes how much a command wrote and how it ended, never what it wrote. Process states are one line already. */
 function summarizeOutput(text: string): string {
   const [first = ""] = text.split("\n", 1);
-  if (/^(It r|You have no p|process )/.test(first)) return first;
+  if (first === noOutputText || /^(?:Started process |You have no processes\.|process )/.test(first)) return first;
   const whole = text.trimEnd();
   const last = whole.slice(whole.lastIndexOf("\n") + 1);
   const code = /^exit code \d+$/.test(last) ? last : "";
@@ -110,7 +119,7 @@ function summarizeOutput(text: string): string {
 
 function getTail(output: string): string {
   return output.length > maxTailChars
-    ? `[… ${output.length - maxTailChars} characters left out …]\n${output.slice(-maxTailChars)}`
+    ? `[… ${output.length - maxTailChars} characters omitted …]\n${output.slice(-maxTailChars)}`
     : output;
 }
 

@@ -6,24 +6,24 @@ export const serveApp = defineTool(
   {
     name: "serveApp",
     description:
-      "Put up a small web app, in place of your last one. It is kept and answers in a sandbox without network, tools or storage; what its modules hold in memory may be lost at any time. A page it serves cannot load anything else from it: keep styles and scripts inline.",
+      "Deploy a small web app, replacing your previous one. It stays deployed and runs in a sandbox without network, tools or storage; data in memory may be lost at any time. Its pages cannot load other resources from it: inline styles and scripts.",
     inputSchema: z.object({
       code: z
         .string()
         .describe(
-          "ES module, JavaScript or TypeScript: export default { async fetch(request) { return new Response(…) } }. Its root is http://app/.",
+          "ES module in JavaScript or TypeScript: export default { async fetch(request) { return new Response(…) } }. Its root URL is http://app/.",
         ),
-      modules: z.record(z.string(), z.string()).optional().describe("more modules by path, imported as ./path"),
+      modules: z.record(z.string(), z.string()).optional().describe("additional modules by path, imported as ./path"),
     }),
     action: "serve",
     idempotent: true,
   },
-  async (given, context) => {
-    const parsed = newAppSchema.safeParse(given);
+  async (input, context) => {
+    const parsed = newAppSchema.safeParse(input);
     if (!parsed.success) throw createValidationError("app", parsed.error);
     const facts = createAppFacts(parsed.data, await context.putBlob(packApp(parsed.data)), context.agent);
     context.record({ type: "app.set", data: facts });
     const { agency = "", path: [agent] = [""] } = parseAddress(context.agent) ?? {};
-    return `The app is at ${formatAppAddress(agency, agent)} on this host, version ${facts.version}.`;
+    return `Deployed version ${facts.version} at ${formatAppAddress(agency, agent)} on this host.`;
   },
 );

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const setTitle = defineTool(
   {
     name: "set_title",
-    description: "Give this conversation a short title, once you know what it is about.",
+    description: "Give this conversation a short title once you know what it is about.",
     inputSchema: z.object({ title: z.string().trim().min(1).max(120) }),
     action: "set",
     idempotent: true,
@@ -12,6 +12,6 @@ export const setTitle = defineTool(
   },
   ({ title }, context) => {
     context.record({ type: "title.set", data: { title } });
-    return `The title is “${title}”.`;
+    return `Set the title to “${title}”.`;
   },
 );

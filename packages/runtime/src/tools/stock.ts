@@ -3,5 +3,5 @@ import { bash } from "./bash.ts";
 import { executeCode } from "./execute-code.ts";
 import { sandbox } from "./sandbox.ts";
 
-/** What comes with the tag `default`. */
+/** Tools with the tag `default`. */
 export const stockTools: readonly Tool[] = [executeCode, sandbox, bash];

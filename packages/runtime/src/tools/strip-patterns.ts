@@ -1,6 +1,6 @@
 /**
- * A schema that came with a request, without its patterns. They are for whoever answers the call to check: here, a
- * single one could be made to match for ever.
+ * Removes the patterns from a schema that came with a request. Whoever executes the call checks them: here, a crafted
+ * pattern could backtrack forever.
  */
 export function stripPatterns(schema: Record<string, unknown>): Record<string, unknown> {
   const isDropped = (key: string, value: unknown) =>

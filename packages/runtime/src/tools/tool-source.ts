@@ -1,10 +1,10 @@
 import type { Tool } from "@thinkery/sdk";
 
-/** Where tools of an agent come from: the core, tags, the class, props, middleware, and what a Worker adds. */
+/** A source of an agent's tools: the core, tags, the class, props, middleware, or a Worker's own. */
 export interface ToolSource {
-  /** Used in messages: two tools of one name are refused, and both sources are named. */
+  /** Used in error messages, for example if two sources have a tool of the same name. */
   readonly name: string;
-  /** Whether the agent can work without it: if the list fails, that is logged and the agent goes without. */
+  /** Whether the agent can work without it: if listing fails, the error is logged and the source is skipped. */
   readonly optional?: boolean;
   list(): readonly Tool[] | Promise<readonly Tool[]>;
   /**
@@ -19,7 +19,7 @@ export function createStaticSource(name: string, tools: readonly Tool[]): ToolSo
   return { name, list: () => tools };
 }
 
-/** A source that code adds to and removes from, such as the tools a middleware registers. */
+/** A source that code can add tools to and remove them from, such as the tools a middleware registers. */
 export class MutableToolSource implements ToolSource {
   readonly name: string;
   #tools: readonly Tool[] = [];
@@ -48,12 +48,12 @@ export class MutableToolSource implements ToolSource {
   }
 
   #set(tools: readonly Tool[]): void {
-    const before = this.#tools;
+    const previous = this.#tools;
     this.#tools = tools;
     try {
       for (const notify of this.#listeners) notify();
     } catch (error) {
-      this.#tools = before;
+      this.#tools = previous;
       throw error;
     }
   }

@@ -17,13 +17,13 @@ test("a tool is found by its name and by its aliases", () => {
   expect(box.find("rm")).toBeUndefined();
 });
 
-test("an unknown tool is answered with the nearest one and the list", () => {
-  const answer = new Toolbox([createStaticSource("the test", [readFile])]).describeUnknown("readfile_");
-  expect(answer).toMatch(/Did you mean read/);
-  expect(answer).toContain("The tools are: readFile.");
+test("the error for an unknown tool suggests a similar name and lists all tools", () => {
+  const message = new Toolbox([createStaticSource("the test", [readFile])]).describeUnknown("readfile_");
+  expect(message).toMatch(/Did you mean read/);
+  expect(message).toContain("Available tools: readFile.");
 });
 
-test("definitions are JSON schemas and byte for byte the same every time", () => {
+test("definitions are JSON schemas and identical every time", () => {
   const first = JSON.stringify(new Toolbox([createCoreSource(coreTools)]).definitions());
   expect(JSON.stringify(new Toolbox([createCoreSource(coreTools)]).definitions())).toBe(first);
   expect(JSON.parse(first)).toContainEqual(
@@ -34,7 +34,7 @@ test("definitions are JSON schemas and byte for byte the same every time", () =>
   );
 });
 
-test("two tools of one name are refused, and both are named", () => {
+test("two tools with the same name are an error that names both sources", () => {
   const other = defineTool({ name: "read_file", description: "Reads too.", inputSchema: z.object({}) }, () => "");
   const sources = [createStaticSource("the system", [readFile]), createStaticSource("the middleware “files”", [other])];
   expect(() => new Toolbox(sources)).toThrow(
@@ -42,7 +42,7 @@ test("two tools of one name are refused, and both are named", () => {
   );
 });
 
-test("a toolbox gets what is added to it, and its parent does not", () => {
+test("tools added to a toolbox do not appear in its parent", () => {
   const box = new Toolbox([createCoreSource(coreTools)]);
   const copy = new Toolbox([], box);
   copy.register(readFile, "the test");
@@ -51,7 +51,7 @@ test("a toolbox gets what is added to it, and its parent does not", () => {
   expect(box.definitions()).toHaveLength(1);
 });
 
-test("what comes while the agent is at work is looked at first, and can be taken back", () => {
+test("a tool registered at run time is validated and can be removed", () => {
   const box = new Toolbox([createCoreSource(coreTools)]);
   expect(box.register(readFile, "the test")).toMatchObject({ name: "readFile", parameters: { type: "object" } });
   box.remove(readFile);
@@ -65,16 +65,16 @@ test("what comes while the agent is at work is looked at first, and can be taken
     { ...readFile, name: "other", aliases: ["-"] },
     { ...readFile, name: "other", execute: 5 },
   ]) {
-    expect(() => box.register(junk as never, "the test")).toThrow("Make it with defineTool.");
+    expect(() => box.register(junk as never, "the test")).toThrow("Create it with defineTool.");
   }
   expect(box.definitions()).toHaveLength(2);
 });
 
-test("an agent has so many tools and no more", () => {
+test("the number of tools is limited", () => {
   const many = Array.from({ length: 256 }, (_, number) => ({ ...readFile, name: `tool_${number}`, aliases: [] }));
   const box = new Toolbox([createStaticSource("the test", many)]);
   expect(() => box.register(readFile, "the middleware “files”")).toThrow(
-    "An agent may have 256 tools, and “readFile” from the middleware “files” would be one more.",
+    "Cannot add “readFile” from the middleware “files”: an agent can have at most 256 tools.",
   );
 });
 
@@ -97,7 +97,7 @@ function createChangingSource(tools: Tool[], more: Partial<ToolSource> = {}) {
 const createNamed = (name: string) => ({ ...readFile, name, aliases: [] });
 const listNames = (box: Toolbox) => box.definitions().map(({ name }) => name);
 
-test("an asynchronous source that changes makes the toolbox stale, and its children too, until it is refreshed", async () => {
+test("a change of an asynchronous source makes the toolbox and its children stale until refreshed", async () => {
   const tools = [createNamed("one")];
   const { source, notify } = createChangingSource(tools);
   const box = await Toolbox.load([createCoreSource(coreTools), source]);
@@ -121,7 +121,7 @@ test("an asynchronous source that changes makes the toolbox stale, and its child
   expect(box.isStale).toBe(false);
 });
 
-test("of an optional source, tools that are malformed or whose name is taken are left out", async () => {
+test("malformed tools and taken names of an optional source are skipped", async () => {
   const tools = [createNamed("set_title"), createNamed("one"), createNamed("one"), { name: "no tool" } as Tool];
   const { source, notify } = createChangingSource(tools);
   const box = await Toolbox.load([createCoreSource(coreTools), source]);
@@ -132,7 +132,7 @@ test("of an optional source, tools that are malformed or whose name is taken are
   expect(listNames(box)).toEqual(["set_title", "two", "one"]);
 });
 
-test("a source that fails keeps what it had, and is asked again when told to", async () => {
+test("a failed source keeps its tools and is retried on request", async () => {
   let list: () => Promise<Tool[]> = () => Promise.reject(new Error("down"));
   const { source, notify } = createChangingSource([], { list: () => list() });
   const box = await Toolbox.load([source]);
@@ -149,7 +149,7 @@ test("a source that fails keeps what it had, and is asked again when told to", a
   await expect(Toolbox.load([{ ...source, optional: false }])).rejects.toThrow("down again");
 });
 
-test("a synchronous source is read at once; a name that is taken is refused where it was added, and nothing is added", () => {
+test("a synchronous source is read at once, and adding a taken name throws without adding anything", () => {
   const source = new MutableToolSource("the middleware “files”");
   const box = new Toolbox([createCoreSource(coreTools), source]);
   source.add(readFile);
@@ -162,7 +162,7 @@ test("a synchronous source is read at once; a name that is taken is refused wher
   expect(listNames(box)).toEqual(["set_title"]);
 });
 
-test("a tool that the parent gains does not replace one of the child", async () => {
+test("a tool the parent gains does not replace one of the child", async () => {
   const tools: Tool[] = [];
   const { source, notify } = createChangingSource(tools);
   const box = await Toolbox.load([source]);

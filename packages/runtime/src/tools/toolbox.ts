@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ToolDefinition } from "../model/model.ts";
 import { createStaticSource, MutableToolSource, type ToolSource } from "./tool-source.ts";
 
-/** More than any provider takes. */
+/** More than any provider accepts. */
 const maxTools = 256;
 /** An optional source that takes longer is treated as one that failed. */
 const maxListSeconds = 10;
@@ -28,8 +28,8 @@ interface Attachment {
 }
 
 /**
- * The tools of one agent, by every name a model may use for them. A toolbox with a parent has the parent's tools and its
- * own; the parent does not get these.
+ * The tools of one agent, by every name a model may use. A toolbox with a parent has the parent's tools and its own; the
+ * parent does not get those.
  */
 export class Toolbox {
   readonly #parent: Toolbox | undefined;
@@ -41,7 +41,8 @@ export class Toolbox {
   constructor(sources: readonly ToolSource[] = [], parent?: Toolbox) {
     this.#parent = parent;
     for (const source of sources) {
-      if (this.attach(source)) throw new Error(`The tools of ${source.name} have to be loaded.`);
+      if (this.attach(source))
+        throw new Error(`The tools of ${source.name} are listed asynchronously. Use Toolbox.load.`);
     }
   }
 
@@ -70,7 +71,7 @@ export class Toolbox {
     });
   }
 
-  /** Adds a tool at run time, such as one of a middleware; returns what a model is told of it. */
+  /** Adds a tool at run time, such as one from a middleware; returns its definition. */
   register(tool: Tool, sourceName: string): ToolDefinition {
     checkShape(tool);
     const definition = toDefinition(tool);
@@ -87,7 +88,7 @@ export class Toolbox {
     return this.#attachments.some(({ isStale }) => isStale) || (this.#parent?.isStale ?? false);
   }
 
-  /** Lists the sources again that changed and, if told so, those that failed. A tool whose name is taken is left out. */
+  /** Lists changed sources again and, with `retryFailed`, failed ones. Skips tools whose name is taken. */
   async refresh(options: { retryFailed?: boolean } = {}): Promise<void> {
     await this.#parent?.refresh(options);
     for (const attachment of this.#attachments) {
@@ -99,14 +100,14 @@ export class Toolbox {
         attachment.hasFailed = false;
         this.#use(attachment, this.#dropTaken(attachment, tools.filter(isTool)));
       } catch (error) {
-        // The tools it had before stay.
+        // The source keeps its previous tools.
         attachment.hasFailed = true;
         logFailure(source, error);
       }
     }
   }
 
-  /** Stops following its sources. */
+  /** Unsubscribes from all sources. */
   close(): void {
     for (const { unsubscribe } of this.#attachments) unsubscribe?.();
   }
@@ -119,12 +120,12 @@ export class Toolbox {
     return this.#findEntry(name)?.source.name === coreName;
   }
 
-  /** What a model reads that called a tool that does not exist. */
+  /** Returns the error message for a call to an unknown tool. */
   describeUnknown(name: string): string {
     const tools = this.#listAll();
     const near = findNearest(name, tools.flatMap(listNames));
     const names = tools.map((tool) => tool.name).join(", ");
-    return `There is no tool “${name.slice(0, 100)}”.${near ? ` Did you mean ${near}?` : ""} The tools are: ${names}.`;
+    return `There is no tool “${name.slice(0, 100)}”.${near ? ` Did you mean ${near}?` : ""} Available tools: ${names}.`;
   }
 
   /** In a fixed order and shape: the bytes a provider caches must not change between calls. */
@@ -143,7 +144,7 @@ export class Toolbox {
   #listAll(): Tool[] {
     const inherited = this.#parent ? this.#parent.#listAll() : [];
     const own = this.#attachments.flatMap(({ tools }) => tools);
-    // A tool that the parent got later does not replace one of ours.
+    // A tool the parent gained later does not replace one of ours.
     return own.length === 0 ? inherited : [...inherited.filter(({ name }) => !this.#byName.has(name)), ...own];
   }
 
@@ -162,7 +163,7 @@ export class Toolbox {
     attachment.isStale = true;
   }
 
-  /** Puts these tools in place of those that the source had; throws, and changes nothing, if a name is taken. */
+  /** Replaces the tools of a source. Throws, and changes nothing, if a name is taken. */
   #use(attachment: Attachment, tools: readonly Tool[]): void {
     const byName = new Map(this.#byName);
     for (const [name, { source }] of this.#byName) if (source === attachment.source) byName.delete(name);
@@ -174,8 +175,8 @@ export class Toolbox {
         byName.set(name, { tool, source: attachment.source });
       }
       if (others + index >= maxTools) {
-        const what = `“${tool.name}” from ${attachment.source.name}`;
-        throw fail("conflict", `An agent may have ${maxTools} tools, and ${what} would be one more.`);
+        const added = `“${tool.name}” from ${attachment.source.name}`;
+        throw fail("conflict", `Cannot add ${added}: an agent can have at most ${maxTools} tools.`);
       }
     }
     this.#byName = byName;
@@ -183,7 +184,7 @@ export class Toolbox {
     this.#definitions = undefined;
   }
 
-  /** Names that are taken are a mistake in what the agent is made of, but not in what may change at any time. */
+  /** A taken name is an error in a fixed source, but skipped in an optional one, which may change at any time. */
   #admit(attachment: Attachment, tools: readonly Tool[]): readonly Tool[] {
     return attachment.source.optional ? this.#dropTaken(attachment, tools.filter(isTool)) : tools;
   }
@@ -198,16 +199,16 @@ export class Toolbox {
       });
       for (const name of names) used.add(name);
       if (taken !== undefined)
-        console.error(`the tool ${taken} of ${attachment.source.name} is left out: its name is taken`);
+        console.error(`skipped the tool ${taken} of ${attachment.source.name}: its name is taken`);
       return taken === undefined;
     });
   }
 }
 
-function createNameTakenError(name: string, one: ToolSource, other: ToolSource): Error {
+function createNameTakenError(name: string, first: ToolSource, second: ToolSource): Error {
   return fail(
     "conflict",
-    `Two tools are named “${name}”: one is from ${one.name}, the other from ${other.name}. Rename one.`,
+    `Two tools are named “${name}”: one is from ${first.name}, the other from ${second.name}. Rename one.`,
   );
 }
 
@@ -215,24 +216,24 @@ function listTools(source: ToolSource): readonly Tool[] | Promise<readonly Tool[
   const listed = source.list();
   if (!(listed instanceof Promise) || !source.optional) return listed;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const message = `It did not list its tools within ${maxListSeconds} s.`;
+  const timeout = new Promise<never>((_, reject) => {
+    const message = `no response within ${maxListSeconds} s`;
     timer = setTimeout(() => reject(new Error(message)), maxListSeconds * 1000);
   });
-  return Promise.race([listed, late]).finally(() => clearTimeout(timer));
+  return Promise.race([listed, timeout]).finally(() => clearTimeout(timer));
 }
 
 function logFailure({ name }: ToolSource, error: unknown): void {
-  console.error(`the tools of ${name} could not be listed: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`cannot list the tools of ${name}: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 const listNames = ({ name, aliases = [] }: Tool) => [name, ...aliases];
 
-// A malformed tool would fail the calls to the model, where nobody could say whose fault it was.
+// A malformed tool would make model calls fail, with no hint at the cause.
 function isTool(tool: Partial<Tool> | undefined): tool is Tool {
   const { name, aliases = [], description, inputSchema, execute } = tool ?? {};
   return (
-    [name, ...aliases].every((word) => typeof word === "string" && toolNameRule.pattern.test(word)) &&
+    [name, ...aliases].every((value) => typeof value === "string" && toolNameRule.pattern.test(value)) &&
     typeof description === "string" &&
     typeof inputSchema?.safeParse === "function" &&
     typeof execute === "function"
@@ -241,11 +242,11 @@ function isTool(tool: Partial<Tool> | undefined): tool is Tool {
 
 function checkShape(tool: Partial<Tool> | undefined): void {
   if (isTool(tool)) return;
-  const what = typeof tool?.name === "string" ? `“${tool.name.slice(0, 100)}”` : "What was registered";
-  throw new Error(`${what} is no tool. Make it with defineTool.`);
+  const label = typeof tool?.name === "string" ? `“${tool.name.slice(0, 100)}”` : "The registered value";
+  throw new Error(`${label} is not a tool. Create it with defineTool.`);
 }
 
-/** A pure function's results; an entry lives as long as its tool. */
+/** Caches a pure function; an entry lives as long as its tool. */
 const definitionCache = new WeakMap<Tool, ToolDefinition>();
 
 function toDefinition(tool: Tool): ToolDefinition {
@@ -257,7 +258,7 @@ function toDefinition(tool: Tool): ToolDefinition {
   return definition;
 }
 
-function toParameters({ inputSchema: input }: Tool): Record<string, unknown> {
-  const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+function toParameters({ inputSchema }: Tool): Record<string, unknown> {
+  const { $schema: _, ...parameters } = z.toJSONSchema(inputSchema, { io: "input", unrepresentable: "any" });
   return parameters;
 }

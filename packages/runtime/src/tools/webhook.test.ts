@@ -7,7 +7,7 @@ const createTool = (parameters: Record<string, unknown>) =>
     fetch,
   );
 
-test("a pattern that would match for ever is told to the model, and not tried here", () => {
+test("the model gets the original schema, but patterns are not matched here", () => {
   const parameters = {
     type: "object",
     properties: { word: { type: "string", pattern: "^(a+)+$" }, pattern: { type: "string" } },
@@ -19,6 +19,6 @@ test("a pattern that would match for ever is told to the model, and not tried he
   expect(tool.inputSchema.safeParse({ word: "a" }).success).toBe(false);
 });
 
-test("a schema that cannot be read is refused when the tool is made", () => {
+test("an invalid schema is rejected when the tool is created", () => {
   expect(() => createTool({ type: "nonsense" })).toThrow("nonsense");
 });

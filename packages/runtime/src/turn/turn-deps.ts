@@ -10,7 +10,7 @@ import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { BudgetClient } from "./budget/budget-client.ts";
 import type { ShellFiles } from "./calls/shell-files.ts";
 
-/** What a turn is computed with. Resolved before it starts, the same for all its steps. */
+/** What a turn depends on. Resolved before it starts, the same for all its steps. */
 export interface TurnDeps {
   driver: Driver;
   models: TurnModels;
@@ -18,15 +18,15 @@ export interface TurnDeps {
   modelId: string;
   /** The system prompt before middleware adds to it. */
   system: string;
-  /** This turn's own: middleware may add to it. */
+  /** Belongs to this turn alone: middleware may add to it. */
   tools: Toolbox;
-  /** What only code may call, beside the tools. */
+  /** Callable only by code, in addition to the tools. */
   capabilities: readonly Tool[];
   sandbox: Sandbox;
-  /** Whose sandbox processes code runs in: those of the root agent, shared by its sub-agents. */
+  /** Identifies the sandbox processes that code runs in: the root agent's, shared by its sub-agents. */
   sandboxKey: string;
   workspace: WorkspacePort;
-  /** The branch that the agent works on; main unless given. */
+  /** The branch that the agent works on; defaults to main. */
   branch?: string | undefined;
   shellFiles: ShellFiles;
   linux: AgentLinux;

@@ -17,7 +17,7 @@ export class TurnError extends Error {
   }
 }
 
-/** The reason a person is given for whatever ended a turn. */
+/** Converts whatever ended a turn into the failure that users see. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof TurnError)
     return {
@@ -26,12 +26,12 @@ export function toFailure(error: unknown): Failure {
     };
   if (error instanceof ModelError) return createFailure(`model_${error.kind}`, error.message, error.advice);
   if (isThinkeryError(error)) {
-    // No model could be found or opened: the catalogue says what to do. Others say what the agent cannot be made of.
-    const isModelFailure = !error.details?.problems && (error.code === "bad_request" || error.code === "unavailable");
+    // If no model could be found or opened, the catalogue says what to do. Other errors say why the agent could not be built.
+    const isModelFailure = !error.details?.issues && (error.code === "bad_request" || error.code === "unavailable");
     return createFailure(isModelFailure ? "no_model" : "internal", error.message, error.details?.suggestion);
   }
-  console.error("turn failed unforeseen", error);
-  return { code: "internal", message: "Something went wrong inside the host. Its log says more." };
+  console.error("unexpected turn failure", error);
+  return { code: "internal", message: "Internal error in the host. See its log for details." };
 }
 
 function createFailure(code: FailureCode, message: string, advice: string | undefined): Failure {

@@ -26,13 +26,13 @@ export class AgencyRegistry {
 
   find(id: string): Agency | undefined {
     const row = this.#registry.find(id);
-    // The id is an object's name, where case counts: `Review` must not open `review`.
+    // The id names an object, and those names are case-sensitive: `Review` must not open `review`.
     return row?.state === "ready" && row.id === id ? this.#toAgency(row) : undefined;
   }
 
   get(id: string): Agency {
     const agency = this.find(id);
-    if (!agency) throw fail("not_found", `You have no agency “${id}”.`);
+    if (!agency) throw fail("not_found", `Agency “${id}” not found.`);
     return agency;
   }
 
@@ -40,30 +40,30 @@ export class AgencyRegistry {
     return this.#registry.find(id) === undefined;
   }
 
-  /** One that needs no founding: it is ours from the start. */
+  /** Adds an agency whose object need not be created. */
   adopt(agency: Agency): void {
     this.#registry.reserve(toRow(agency));
     this.#registry.confirm(agency.id);
   }
 
-  add(agency: Agency, found: (agency: Agency) => Promise<void>): Promise<void> {
-    // Refused, most likely because the name is somebody else's: nothing of ours is there to delete.
-    return this.#registry.add(toRow(agency), () => found(agency), "give back");
+  add(agency: Agency, create: (agency: Agency) => Promise<void>): Promise<void> {
+    // A failure most likely means that the name belongs to another user, so there is nothing of ours to delete.
+    return this.#registry.add(toRow(agency), () => create(agency), "release");
   }
 
-  remove(id: string, dissolve: (id: string) => Promise<void>): Promise<void> {
-    return this.#registry.remove(id, dissolve);
+  remove(id: string, erase: (id: string) => Promise<void>): Promise<void> {
+    return this.#registry.remove(id, erase);
   }
 
-  settle(found: (agency: Agency) => Promise<void>, dissolve: (id: string) => Promise<void>): Promise<boolean> {
-    return this.#registry.settle((row) => found(this.#toAgency(row)), dissolve);
+  settle(create: (agency: Agency) => Promise<void>, erase: (id: string) => Promise<void>): Promise<boolean> {
+    return this.#registry.settle((row) => create(this.#toAgency(row)), erase);
   }
 
-  noteAgents(id: string, agents: number): void {
+  setAgentCount(id: string, agents: number): void {
     this.#sql.exec("UPDATE agencies SET agents = ? WHERE id = ?", agents, id);
   }
 
-  /** Those that were not told yet whether there is a budget. */
+  /** Returns the agencies that have not been told yet whether there is a budget. */
   listUnsynced(metered: boolean): string[] {
     return this.#sql
       .exec<{ id: string }>("SELECT id FROM agencies WHERE state = 'ready' AND metered <> ?", metered ? 1 : 0)

@@ -8,12 +8,12 @@ interface Sources {
   listAgents(agency: string, page: PageQuery): Promise<Page<Agent, "agents">>;
 }
 
-/** So many agencies are asked for one page; what is left is for the next. */
+/** Maximum agencies queried per page; the others follow on the next page. */
 const maxAgencies = 50;
 
 /**
- * A page through the agents of several agencies. Its mark is the name of the last agent's object; an agency with nothing
- * behind its “~” has been read to its end.
+ * Pages through the agents of several agencies. The cursor is the object name of the last agent; an agency with nothing
+ * after its “~” has been read to its end.
  */
 export async function listAgentPage(
   { limit, after = "" }: PageQuery,

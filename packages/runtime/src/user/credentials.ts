@@ -22,10 +22,10 @@ export interface NewCredential {
   expiresAt?: number;
 }
 
-// Being seen is noted once a minute at most: a write for every request would cost an fsync each.
+// The last use is stored at most once a minute: a write per request would cost an fsync each.
 const useUpdateIntervalMs = 60_000;
 
-/** The tokens, page logins and one-time codes of one user. Only hashes are kept. */
+/** The tokens, page logins and one-time codes of one user. Only hashes are stored. */
 export class Credentials {
   readonly #sql: SqlStorage;
   readonly #user: string;
@@ -50,9 +50,9 @@ export class Credentials {
     return this.#toToken(this.#sql.exec<Row>("SELECT * FROM credentials WHERE id = ?", credential.id).one());
   }
 
-  /** The scopes behind a hash, if it is alive and no code. */
+  /** Returns the scopes of a credential that has not expired and is not a one-time code. */
   check(hash: string, now = Date.now()): { scopes: Scope[]; expiresAt?: number } | undefined {
-    const row = this.#findAlive(hash, now);
+    const row = this.#findValid(hash, now);
     if (!row || row.kind === "code") return undefined;
     if (now - (row.last_used_at ?? 0) > useUpdateIntervalMs) {
       this.#sql.exec("UPDATE credentials SET last_used_at = ? WHERE id = ?", now, row.id);
@@ -60,9 +60,9 @@ export class Credentials {
     return { scopes: parseScopes(row), ...(row.expires_at ? { expiresAt: row.expires_at } : {}) };
   }
 
-  /** Takes a one-time code out of circulation and answers what it was good for. */
+  /** Consumes a one-time code and returns its scopes. */
   redeem(hash: string, now = Date.now()): Scope[] | undefined {
-    const row = this.#findAlive(hash, now);
+    const row = this.#findValid(hash, now);
     if (row?.kind !== "code") return undefined;
     this.#sql.exec("DELETE FROM credentials WHERE id = ?", row.id);
     return parseScopes(row);
@@ -78,7 +78,7 @@ export class Credentials {
       .map((row) => this.#toToken(row));
   }
 
-  /** Answers the hash of what was revoked, so that caches can forget it. */
+  /** Returns the hash of the revoked credential, so that caches can drop it. */
   revoke(by: { id: string } | { hash: string }): string | undefined {
     const [column, value] = "id" in by ? ["id", by.id] : ["hash", by.hash];
     const [row] = this.#sql.exec<Row>(`SELECT * FROM credentials WHERE ${column} = ?`, value).toArray();
@@ -87,7 +87,7 @@ export class Credentials {
     return row.hash;
   }
 
-  #findAlive(hash: string, now: number): Row | undefined {
+  #findValid(hash: string, now: number): Row | undefined {
     const [row] = this.#sql.exec<Row>("SELECT * FROM credentials WHERE hash = ?", hash).toArray();
     return row && (row.expires_at === null || row.expires_at > now) ? row : undefined;
   }

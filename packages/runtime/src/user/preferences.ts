@@ -1,6 +1,6 @@
 import type { Preferences as Values } from "@thinkery/sdk";
 
-/** What a user's clients want to find again. */
+/** A user's preferences, shared by all their clients. */
 export class Preferences {
   readonly #sql: SqlStorage;
 

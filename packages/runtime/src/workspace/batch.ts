@@ -5,15 +5,15 @@ import type { FileRows, Totals } from "./file-rows.ts";
 import { checkQuota } from "./quota.ts";
 import { Step } from "./step.ts";
 
-/** The files of a branch with some edits on top, none of which is made yet. */
+/** The files of a branch with pending edits on top. */
 export class Batch {
   readonly #rows: FileRows;
   readonly branch: string;
-  /** What each path that was touched would be; nothing for those that would be gone. */
+  /** The pending content of each touched path; undefined if it would be deleted. */
   readonly #touched = new Map<string, FileContent | undefined>();
-  /** Where what is at a path now came from. */
+  /** Original paths of moved files, by new path. */
   readonly #moves = new Map<string, string>();
-  /** The touched paths that would be there, by how they are compared. */
+  /** Touched paths that would exist, by case-folded path. */
   #folded: Map<string, string[]> | undefined;
 
   constructor(rows: FileRows, branch: string) {
@@ -25,12 +25,12 @@ export class Batch {
     return this.#touched.has(path) ? this.#touched.get(path) : this.#rows.getContent(this.branch, path);
   }
 
-  /** Would there be a file? Answered without reading it. */
+  /** Whether the file would exist. Does not read its content. */
   has(path: string): boolean {
     return this.#touched.has(path) ? this.#touched.get(path) !== undefined : this.#isStored(path);
   }
 
-  /** Could there be a file that is not there yet? */
+  /** Whether a new file could be created at this path. */
   isFree(path: string): boolean {
     return !this.has(path) && this.#explainMisplacement(path, new Map()) === undefined;
   }
@@ -43,7 +43,7 @@ export class Batch {
 
   write(path: string, content: FileContent): void {
     if (typeof content === "string" && (content.includes("\0") || !content.isWellFormed()))
-      throw fail("bad_request", `What was to be written to “${path}” is not text.`);
+      throw fail("bad_request", `The content for “${path}” is not valid text.`);
     this.#touch(path, content);
   }
 
@@ -52,12 +52,12 @@ export class Batch {
     this.#moves.delete(path);
   }
 
-  /** What is at a path now is what was at another, which is gone. */
+  /** Notes that a file was moved, if its old path is gone. */
   recordMove(from: string, to: string): void {
     if (this.#touched.get(to) !== undefined && !this.has(from)) this.#moves.set(to, from);
   }
 
-  /** What would be other than it is. */
+  /** Lists the changes to the stored files. */
   listChanges(): Step[] {
     const steps: Step[] = [];
     for (const [path, after] of this.#touched) {
@@ -83,36 +83,36 @@ export class Batch {
     return markMoved(steps.sort((a, b) => (a.path < b.path ? -1 : 1)));
   }
 
-  /** Takes out what could not be where it should be, and answers why not. */
+  /** Drops files that cannot exist at their path; returns them with the reasons. */
   dropInvalid(): { path: string; reason: string }[] {
-    const refused: { path: string; reason: string }[] = [];
+    const dropped: { path: string; reason: string }[] = [];
     for (let settled = false; !settled;) {
       settled = true;
       const folders = new Map<string, string>();
       for (const path of [...this.#touched.keys()].sort()) {
         const reason = this.has(path) && !this.#isStored(path) ? this.#explainMisplacement(path, folders) : undefined;
         if (reason === undefined) continue;
-        refused.push({ path, reason });
+        dropped.push({ path, reason });
         this.#untouch(path);
         const from = this.#moves.get(path);
         if (from === undefined) continue;
-        // What was moved there stays where it was, which may be in the way of what was fine until now.
+        // A file moved there stays at its old path, which may conflict with files that were valid before.
         this.#untouch(from);
         this.#moves.delete(path);
         settled = false;
       }
     }
-    return refused;
+    return dropped;
   }
 
-  /** Refuses what could not be on every machine, and what would be too much. */
+  /** Returns the new totals. Throws if a file could not exist on every system, or a limit would be exceeded. */
   check(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
     const folders = new Map<string, string>();
     for (const { path, before, after } of steps) if (after && !before) this.#checkPlace(path, folders);
     return checkQuota(steps, limits, totals);
   }
 
-  /** Why a file cannot be where it should be; nothing where it can. */
+  /** Returns why a file cannot exist at a path, or undefined if it can. */
   #explainMisplacement(path: string, folders: Map<string, string>): string | undefined {
     try {
       this.#checkPlace(path, folders);
@@ -133,25 +133,25 @@ export class Batch {
     const key = foldPathCase(path);
     this.#folded?.set(
       key,
-      (this.#folded.get(key) ?? []).filter((one) => one !== path),
+      (this.#folded.get(key) ?? []).filter((other) => other !== path),
     );
   }
 
   #delete(path: string): void {
-    const all = this.has(path) ? [path] : this.#listFolder(path);
-    if (all.length === 0) throw fail("not_found", `There is no “${path}” in the workspace.`);
-    for (const one of all) this.remove(one);
+    const paths = this.has(path) ? [path] : this.#listFolder(path);
+    if (paths.length === 0) throw fail("not_found", `There is no “${path}” in the workspace.`);
+    for (const file of paths) this.remove(file);
   }
 
   #move(from: string, to: string): void {
-    if (from === to) throw fail("bad_request", `“${from}” is there already.`);
+    if (from === to) throw fail("bad_request", `Cannot move “${from}” to itself.`);
     const isFile = this.has(from);
-    const all = isFile ? [from] : this.#listFolder(from);
-    if (all.length === 0) throw fail("not_found", `There is no “${from}” in the workspace.`);
+    const paths = isFile ? [from] : this.#listFolder(from);
+    if (paths.length === 0) throw fail("not_found", `There is no “${from}” in the workspace.`);
     if (!isFile && to.startsWith(`${from}/`)) throw fail("bad_request", "A folder cannot be moved into itself.");
-    for (const path of all) {
+    for (const path of paths) {
       const target = parseFilePath(to + path.slice(from.length));
-      if (this.has(target)) throw fail("conflict", `“${target}” is there already.`);
+      if (this.has(target)) throw fail("conflict", `“${target}” already exists.`);
       const content = this.getContent(path) as FileContent;
       const origin = this.#moves.get(path) ?? path;
       this.remove(path);
@@ -166,27 +166,24 @@ export class Batch {
     return [...new Set([...stored, ...touched])].filter((path) => this.has(path)).sort();
   }
 
-  /** No file where a folder is, no folder where a file is, and nothing that differs from another by upper and lower case alone. */
+  /** Throws if a folder is at the path, a file is at one of its folders, or another path differs only in case. */
   #checkPlace(path: string, folders: Map<string, string>): void {
     const caseCollision = this.#rows.findCaseCollision(this.branch, path);
     const other =
       caseCollision !== undefined && this.has(caseCollision) ? caseCollision : this.#findTouchedCaseCollision(path);
     if (other !== undefined)
-      throw fail(
-        "conflict",
-        `“${other}” is there already, and “${path}” differs from it by upper and lower case only.`,
-      );
+      throw fail("conflict", `“${other}” already exists, and “${path}” differs from it only in case.`);
     for (const inside of this.#rows.listFolder(this.branch, path)) {
       if (this.has(inside)) throw fail("conflict", `“${path}” is a folder.`);
     }
     const names = path.split("/");
-    const found: string[] = [];
+    const newFolders: string[] = [];
     for (let depth = names.length - 1; depth > 0; depth--) {
       const folder = names.slice(0, depth).join("/");
-      const written = folders.get(foldPathCase(folder)) ?? this.#findFolderSpelling(folder);
-      if (written !== undefined && written !== folder) throw createCaseConflictError(written, folder);
+      const existing = folders.get(foldPathCase(folder)) ?? this.#findFolderSpelling(folder);
+      if (existing !== undefined && existing !== folder) throw createCaseConflictError(existing, folder);
       if (folders.has(foldPathCase(folder))) break;
-      found.push(folder);
+      newFolders.push(folder);
       for (const file of [
         folder,
         this.#rows.findCaseCollision(this.branch, folder),
@@ -195,14 +192,14 @@ export class Batch {
         if (file !== undefined && this.has(file)) throw fail("conflict", `“${file}” is a file, not a folder.`);
       }
     }
-    // Only now: one that cannot be there makes no folders either.
-    for (const folder of found) folders.set(foldPathCase(folder), folder);
+    // Only now: a file that cannot exist creates no folders either.
+    for (const folder of newFolders) folders.set(foldPathCase(folder), folder);
   }
 
-  /** How the name of a folder that is there already is written. */
+  /** Returns the exact spelling of an existing folder. */
   #findFolderSpelling(folder: string): string | undefined {
     for (const path of this.#rows.listFolder(this.branch, folder)) {
-      // By names: what is the same but for case may be longer or shorter.
+      // By path segments: paths that differ only in case may differ in length.
       if (this.has(path)) return path.split("/").slice(0, folder.split("/").length).join("/");
     }
     return undefined;
@@ -214,18 +211,15 @@ export class Batch {
 
   #findTouchedCaseCollision(path: string): string | undefined {
     this.#folded ??= Map.groupBy(
-      [...this.#touched.keys()].filter((one) => this.#touched.get(one) !== undefined),
+      [...this.#touched.keys()].filter((touched) => this.#touched.get(touched) !== undefined),
       foldPathCase,
     );
-    return this.#folded.get(foldPathCase(path))?.find((one) => one !== path);
+    return this.#folded.get(foldPathCase(path))?.find((other) => other !== path);
   }
 }
 
-function createCaseConflictError(known: string, folder: string): Error {
-  return fail(
-    "conflict",
-    `The folder “${known}” is there already, and “${folder}” differs from it by upper and lower case only.`,
-  );
+function createCaseConflictError(existing: string, folder: string): Error {
+  return fail("conflict", `The folder “${existing}” already exists, and “${folder}” differs from it only in case.`);
 }
 
 function getChangeKind(before: FileContent | undefined, after: FileContent | undefined): Step["kind"] {
@@ -233,7 +227,7 @@ function getChangeKind(before: FileContent | undefined, after: FileContent | und
   return after === undefined ? "delete" : "edit";
 }
 
-/** A file that was moved is told of once, at its new place; its old place is the other half of that. */
+/** Lists a moved file once, at its new path; its old path gets the kind `moved`. */
 function markMoved(steps: Step[]): Step[] {
   const moved = new Map(
     steps.flatMap(({ kind, path, other }) => (kind === "move" && other !== undefined ? [[other, path] as const] : [])),

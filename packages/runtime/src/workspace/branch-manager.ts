@@ -13,12 +13,12 @@ interface BranchManagerOptions {
   rows: FileRows;
   history: History;
   branches: Branches;
-  past: HistoryReader;
+  historyReader: HistoryReader;
   commits: Commits;
   record(event: NewEvent): void;
 }
 
-/** Files that go their own way: how they begin, and how they end. */
+/** Lists, creates and removes branches. */
 export class BranchManager {
   readonly #options: BranchManagerOptions;
 
@@ -31,30 +31,34 @@ export class BranchManager {
   }
 
   create({ name, from, version, event }: NewBranch & { from: string }, origin: Origin): Branch {
-    const { storage, rows, history, branches, past, commits } = this.#options;
+    const { storage, rows, history, branches, historyReader, commits } = this.#options;
     const id = name ?? branches.findFreeName();
-    if (id === mainBranch || branches.get(id)) throw fail("conflict", `There is a branch “${id}” already.`);
+    if (id === mainBranch || branches.get(id)) throw fail("conflict", `A branch named “${id}” already exists.`);
     if (branches.list().length >= maxBranches)
-      throw fail("too_large", `A workspace may have ${maxBranches} branches. Remove one that is not needed.`);
+      throw fail("too_large", `A workspace can have at most ${maxBranches} branches. Remove one you no longer need.`);
     const last = commits.markLatestKnown();
     const at = event === undefined ? (version ?? last) : this.#findVersionAtEvent(event, from);
-    past.checkKept(at);
-    // Of a branch that has not changed yet it is made all the same, and is merged there again.
-    const parent = at === branches.get(from)?.at ? from : past.resolveBranch(from, at);
+    historyReader.checkAvailable(at);
+    // A branch without changes of its own can still be the parent, so that the new one is merged back into it.
+    const parent = at === branches.get(from)?.at ? from : historyReader.resolveBranch(from, at);
     return storage.transactionSync(() => {
       branches.add({ name: id, parent, at, origin, now: Date.now() });
       rows.copy(parent, id);
-      for (const path of history.listChangedSince(parent, at)) this.#restoreFile(id, path, parent, at);
+      for (const path of history.changes.listPathsSince(parent, at)) this.#restoreFile(id, path, parent, at);
       return this.#toBranch(branches.get(id) as BranchRow);
     });
   }
 
-  /** Its files and its history are gone, and the log says so. What of it was merged stays where it was brought to. */
+  /** Deletes a branch with its files and history, and records that. Merged changes stay where they were merged into. */
   remove(name: string, origin: Origin): void {
     const { storage, rows, history, branches, commits, record } = this.#options;
-    if (name === mainBranch) throw fail("conflict", "The branch “main” is what the others come from, and stays.");
+    if (name === mainBranch) throw fail("conflict", "The branch “main” cannot be removed.");
     const child = branches.list().find(({ parent }) => parent === name);
-    if (child) throw fail("conflict", `The branch “${child.name}” comes from it. Remove that one first.`);
+    if (child)
+      throw fail(
+        "conflict",
+        `Cannot remove “${name}”: the branch “${child.name}” was created from it. Remove that one first.`,
+      );
     storage.transactionSync(() => {
       const [upTo, versions] = [history.getLatest(name), history.countAfter(name, 0)];
       branches.remove(name);
@@ -65,7 +69,7 @@ export class BranchManager {
     commits.dropBranch(name);
   }
 
-  /** The last version that an event, or one before it, tells of; where the branch was not there yet, of what it was made from. */
+  /** Finds the last version recorded up to an event; if the branch did not exist yet, the version of its parent. */
   #findVersionAtEvent(event: number, branch: string): number {
     const { history, branches } = this.#options;
     const own = history.findVersionAtEvent(event, branch);
@@ -96,7 +100,7 @@ export class BranchManager {
   }
 
   #restoreFile(branch: string, path: string, parent: string, version: number): void {
-    const content = this.#options.past.getContent(parent, path, version);
+    const content = this.#options.historyReader.getContent(parent, path, version);
     if (content === undefined) return this.#options.rows.remove(branch, path);
     this.#options.rows.put(branch, path, content, getContentInfo(content, path), {
       version,

@@ -3,9 +3,9 @@ import type { Origin } from "@thinkery/sdk";
 export interface BranchRow extends Record<string, SqlStorageValue> {
   name: string;
   parent: string;
-  /** The version that it was made from. */
+  /** The version it was created from. */
   at: number;
-  /** What it and its parent last had in common: this version of this branch. */
+  /** The last common state of the branch and its parent: this version of this branch. */
   base_branch: string;
   base_version: number;
   created_at: number;
@@ -13,7 +13,7 @@ export interface BranchRow extends Record<string, SqlStorageValue> {
   origin: string;
 }
 
-/** The branches beside main. */
+/** All branches except main. */
 export class Branches {
   readonly #sql: SqlStorage;
 
@@ -54,7 +54,7 @@ export class Branches {
     );
   }
 
-  /** One of the two was brought to the other: what that was is what both have now. */
+  /** Makes a version of the merged branch the new common base of a branch and its parent. */
   recordMerge(name: string, source: string, version: number, now: number): void {
     this.#sql.exec(
       "UPDATE branches SET base_branch = ?, base_version = ?, merged_at = ? WHERE name = ?",

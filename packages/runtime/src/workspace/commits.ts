@@ -2,33 +2,34 @@ import type { Change, CommitResult, FileContent, NewEvent, Origin, TextPatch, Ve
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
+import type { ChangeRow } from "./change-log.ts";
 import { isSameContent, toContentWithInfo } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
-import type { ChangeRow, History } from "./history.ts";
+import type { History } from "./history.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { Step } from "./step.ts";
 
-/** After so many changes there is a whole copy again: nobody goes further to find a text. */
+/** Maximum patches between two full copies of a text, which bounds the work to restore an older one. */
 const maxPatchesBetweenCopies = 32;
-/** How often it is looked whether versions are old enough to go. */
+/** Old versions are pruned once per this many new ones. */
 const versionsBetweenCleanups = 50;
 
 export interface CommitOptions {
   branch?: string | undefined;
-  /** A commit with the key of an earlier one is that one: its result is returned, and nothing is written. */
+  /** Idempotency key. A commit with the key of an earlier one returns that one's result and writes nothing. */
   key?: string | undefined;
-  /** Marks what is written as seen by the model, and moves what it had seen along with its file. */
+  /** Marks written files as seen by the model; a moved file it had seen stays seen. */
   seen?: boolean | undefined;
-  /** Is it part of something that goes on, like typing? Then it joins the version before it. */
+  /** Extends the previous version if possible, as for typing. */
   joins?: boolean;
   reverts?: readonly number[];
   merges?: string;
-  /** What belongs to it and is stored with it, or not at all. Done also where there is nothing to commit. */
+  /** Runs in the same transaction as the commit, also if there is nothing to commit. */
   runInTransaction?(): void;
   record?(event: NewEvent): void;
 }
 
-/** What a commit changed, for whoever follows. */
+/** A commit as passed to subscribers. */
 export interface Commit {
   branch: string;
   version: number;
@@ -54,14 +55,14 @@ interface CommitsOptions {
   record(event: NewEvent): void;
 }
 
-/** The one way to make a version. */
+/** Writes versions. Every change to the files goes through here. */
 export class Commits {
   readonly #options: CommitsOptions;
   readonly #subscribers = new Set<(commit: Commit) => void>();
   readonly #totals = new Map<string, Totals>();
   /**
-   * The latest version that somebody knows of: what it is stays as it is, and more of the same typing is another one.
-   * Who knew of what in an earlier life is forgotten, so all of those stay.
+   * The latest version that anyone outside may have read. Its content must not change any more, so further typing starts
+   * a new version. After a restart, all existing versions count as known.
    */
   #lastKnownVersion: number;
 
@@ -70,7 +71,7 @@ export class Commits {
     this.#lastKnownVersion = options.history.lastVersion;
   }
 
-  /** The latest version of all, which somebody is told of. */
+  /** Returns the latest version across all branches and marks it as known outside. */
   markLatestKnown(): number {
     this.#lastKnownVersion = this.#options.history.lastVersion;
     return this.#lastKnownVersion;
@@ -90,13 +91,13 @@ export class Commits {
     return () => this.#subscribers.delete(listener);
   }
 
-  /** A branch is gone. */
+  /** Forgets a removed branch and notifies subscribers with version 0. */
   dropBranch(branch: string): void {
     this.#totals.delete(branch);
     this.#notify({ branch, version: 0, origin: { kind: "user" }, changes: [] });
   }
 
-  /** All of it is stored, the event that tells of it too, or nothing is and nobody hears of it. */
+  /** Stores the changes and their event in one transaction, then notifies subscribers. */
   write(batch: Batch, origin: Origin, options: CommitOptions & { branch: string }): CommitResult {
     const { branch, key, runInTransaction = () => {}, record = this.#options.record } = options;
     const { history, storage } = this.#options;
@@ -111,12 +112,12 @@ export class Commits {
     }
     const totals = batch.check(steps, this.#options.limits, this.getTotals(branch));
     const now = Date.now();
-    const typed = options.joins
+    const typingVersion = options.joins
       ? history.findTypingVersion(branch, origin.user, now, this.#lastKnownVersion)
       : undefined;
-    const id = typed ?? history.lastVersion + 1;
+    const id = typingVersion ?? history.lastVersion + 1;
     const version = storage.transactionSync(() => {
-      if (typed === undefined)
+      if (typingVersion === undefined)
         history.add({
           id,
           branch,
@@ -128,17 +129,18 @@ export class Commits {
           merges: options.merges,
         });
       else history.extend(id, now);
-      // A file may have to leave its name before another one can have it.
+      // Deletions first: a file may have to free its name for another one.
       for (const step of [...steps].sort((a, b) => Number(a.after !== undefined) - Number(b.after !== undefined)))
-        this.#writeChange(id, branch, step, now, typed !== undefined);
+        this.#writeChange(id, branch, step, now, typingVersion !== undefined);
       finish();
-      const written = history.getVersion(id) as Version;
-      if (typed === undefined) record(createChangedEvent(written));
-      return written;
+      const stored = history.getVersion(id) as Version;
+      if (typingVersion === undefined) record(createChangedEvent(stored));
+      return stored;
     });
     this.#totals.set(branch, totals);
     this.#notify({ branch, version: id, origin, changes: steps.map(toCommittedChange) });
-    if (typed === undefined && id % versionsBetweenCleanups === 0) this.#runSafely(() => this.#forgetOldVersions(now));
+    if (typingVersion === undefined && id % versionsBetweenCleanups === 0)
+      this.#runSafely(() => this.#forgetOldVersions(now));
     return { version, overlaps: [], patches: collectPatches(steps) };
   }
 
@@ -146,10 +148,10 @@ export class Commits {
   find(key: string): CommitResult | undefined {
     const { history } = this.#options;
     const version = history.findByKey(key);
-    return version && { version, overlaps: [], patches: collectPatches(history.listChanges(version.id)) };
+    return version && { version, overlaps: [], patches: collectPatches(history.changes.list(version.id)) };
   }
 
-  /** What would become of it, and nothing else. */
+  /** Returns the changes a commit would make. Throws if it would fail. */
   previewChanges(batch: Batch, branch: string): Change[] {
     const steps = batch.listChanges();
     batch.check(steps, this.#options.limits, this.getTotals(branch));
@@ -158,23 +160,26 @@ export class Commits {
     );
   }
 
-  #writeChange(version: number, branch: string, step: Step, at: number, joins: boolean): void {
-    const { rows, history } = this.#options;
+  #writeChange(version: number, branch: string, step: Step, at: number, isExtension: boolean): void {
+    const {
+      rows,
+      history: { changes },
+    } = this.#options;
     const { path, after } = step;
-    // All that is done to a file in one version is one step on the way back to its older texts.
-    const earlier = joins ? history.getChange(version, path) : undefined;
-    const before = rows.countPatches(branch, path);
-    const whole = !earlier && before >= maxPatchesBetweenCopies;
-    if (earlier) history.replaceChange(earlier, this.#joinChanges(earlier, step));
-    else history.recordChange(version, branch, step, whole);
-    const patches = whole || typeof after?.content !== "string" ? 0 : before + (earlier ? 0 : 1);
+    // All changes of a file in one version count as one patch on the way back to its older texts.
+    const earlier = isExtension ? changes.get(version, path) : undefined;
+    const patchCount = rows.countPatches(branch, path);
+    const withCopy = !earlier && patchCount >= maxPatchesBetweenCopies;
+    if (earlier) changes.replace(earlier, this.#joinChanges(earlier, step));
+    else changes.record(version, branch, step, withCopy);
+    const patches = withCopy || typeof after?.content !== "string" ? 0 : patchCount + (earlier ? 0 : 1);
     if (after) rows.put(branch, path, after.content, after.info, { version, at, patches });
     else rows.remove(branch, path);
   }
 
-  /** Two changes of a file in one version are one change. */
+  /** Combines two changes of a file in one version. Returns undefined if they cancel each other out. */
   #joinChanges(earlier: ChangeRow, step: Step): Step | undefined {
-    const before = this.#options.history.getContentBefore(earlier, () => step.before?.content);
+    const before = this.#options.history.changes.getContentBefore(earlier, () => step.before?.content);
     const { path, after } = step;
     if (isSameContent(before, after?.content)) return undefined;
     if (before === undefined) return new Step({ path, kind: "add", before: undefined, after });
@@ -182,15 +187,15 @@ export class Commits {
   }
 
   #notify(commit: Commit): void {
-    for (const follow of this.#subscribers) this.#runSafely(() => follow(commit));
+    for (const notify of this.#subscribers) this.#runSafely(() => notify(commit));
   }
 
-  /** What is written is written, whatever becomes of what follows from it. */
+  /** Logs errors instead of throwing: the commit is already stored. */
   #runSafely(work: () => void): void {
     try {
       work();
     } catch (error) {
-      console.error("what follows from a commit failed", error);
+      console.error("work after a commit failed", error);
     }
   }
 
@@ -198,7 +203,7 @@ export class Commits {
     const { history, branches, limits, storage, record } = this.#options;
     const { retainDays, retainVersions } = limits;
     if (retainDays === 0 && retainVersions === 0) return;
-    // What a branch is to be merged with is needed for as long as the branch is there.
+    // A branch needs the versions it is merged with for as long as it exists.
     const needed = Math.min(
       ...branches.list().flatMap(({ at, base_version: base }) => [at, base]),
       Number.POSITIVE_INFINITY,
@@ -215,7 +220,7 @@ export class Commits {
   }
 }
 
-/** The patch is computed only if a follower reads it. */
+/** Computes the patch only if a subscriber reads it. */
 function toCommittedChange(step: Step): CommittedChange {
   return {
     path: step.path,

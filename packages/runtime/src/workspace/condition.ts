@@ -1,13 +1,13 @@
 import { fail, type FileInfo } from "@thinkery/sdk";
 
-/** Hashes that a file should have one of, or any at all. */
+/** Accepted hashes of a file; “*” matches any existing file. */
 export type Hashes = "*" | readonly string[];
 
-/** What has to be so for a change to be made. */
+/** A precondition for a change, as in `If-Match` and `If-None-Match`. */
 export interface Condition {
-  /** The file is there, and is one of these. */
+  /** The file must exist and have one of these hashes. */
   match?: Hashes;
-  /** It is not there, or at least none of these. */
+  /** The file must not exist, or have none of these hashes. */
   noneMatch?: Hashes;
 }
 
@@ -20,7 +20,7 @@ export function isOneOf(file: FileInfo | undefined, hashes: Hashes): boolean {
 }
 
 export function createPreconditionError(path: string, file: FileInfo | undefined, { noneMatch }: Condition): Error {
-  if (!file) return fail("precondition_failed", `“${path}” is not there any more.`);
-  const why = noneMatch === undefined ? "has changed meanwhile; read it again, then change it" : "is there already";
-  return fail("precondition_failed", `“${path}” ${why}.`, { hash: file.hash });
+  if (!file) return fail("precondition_failed", `“${path}” no longer exists.`);
+  const reason = noneMatch === undefined ? "has changed; read it again before you change it" : "already exists";
+  return fail("precondition_failed", `“${path}” ${reason}.`, { hash: file.hash });
 }

@@ -1,22 +1,21 @@
 import { createHash } from "node:crypto";
 import type { BlobContent, FileContent } from "@thinkery/sdk";
 
-/** What is known of a file's content without having it. */
+/** Metadata of a file's content. */
 export interface ContentInfo {
   hash: string;
   size: number;
   mediaType: string;
-  /** Where it is, if not in a row. */
+  /** The blob's hash, if the content is not stored in the row. */
   blob?: string;
 }
 
-/** Content, with what is known of it. */
 export interface ContentWithInfo {
   info: ContentInfo;
   content: FileContent;
 }
 
-/** The same for text and bytes: a file that grew into a blob and back is the same file. */
+/** Same hash as for the bytes, so a file that becomes a blob and then text again keeps its hash. */
 export function hashText(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
@@ -31,16 +30,16 @@ export function toContentWithInfo(content: FileContent, path: string): ContentWi
   return { info: getContentInfo(content, path), content };
 }
 
-export function isSameContent(one: FileContent | undefined, other: FileContent | undefined): boolean {
-  if (typeof one === "object" && typeof other === "object") return one.blob === other.blob;
-  return one === other;
+export function isSameContent(a: FileContent | undefined, b: FileContent | undefined): boolean {
+  if (typeof a === "object" && typeof b === "object") return a.blob === b.blob;
+  return a === b;
 }
 
 export function toBlobContent({ blob = "", size, mediaType }: ContentInfo): BlobContent {
   return { blob, size, mediaType };
 }
 
-/** Text that people and programs can edit, or nothing where these bytes are none. */
+/** Decodes UTF-8 text. Returns undefined if the bytes are not text. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
@@ -87,7 +86,7 @@ const mediaTypes: Record<string, string> = {
   zip: "application/zip",
 };
 
-export function getMediaType(path: string, otherwise: string): string {
-  const ending = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
-  return Object.hasOwn(mediaTypes, ending) ? (mediaTypes[ending] as string) : otherwise;
+export function getMediaType(path: string, fallback: string): string {
+  const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(mediaTypes, extension) ? (mediaTypes[extension] as string) : fallback;
 }

@@ -1,6 +1,6 @@
 import type { ContentWithInfo } from "./content.ts";
 
-/** Texts in full, each once, by their hash. */
+/** Full copies of texts, deduplicated by hash. */
 export class Copies {
   readonly #sql: SqlStorage;
 
@@ -8,15 +8,15 @@ export class Copies {
     this.#sql = sql;
   }
 
-  /** Answers under which hash; nothing for what is no text. */
-  put(known: ContentWithInfo | undefined): string | null {
-    if (typeof known?.content !== "string") return null;
+  /** Stores a copy and returns its hash; null if the content is not text. */
+  put(content: ContentWithInfo | undefined): string | null {
+    if (typeof content?.content !== "string") return null;
     this.#sql.exec(
       "INSERT INTO copies (hash, content) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
-      known.info.hash,
-      known.content,
+      content.info.hash,
+      content.content,
     );
-    return known.info.hash;
+    return content.info.hash;
   }
 
   getText(hash: string | undefined): string | undefined {
@@ -24,11 +24,11 @@ export class Copies {
     return this.#sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", hash).toArray()[0]?.content;
   }
 
-  /** Those that no change is in need of go: of all, or of one. */
+  /** Deletes copies that no change refers to: all of them, or only this one. */
   dropUnused(hash?: string): void {
-    const [which, values] = hash === undefined ? ["TRUE", []] : ["hash = ?", [hash]];
+    const [condition, values] = hash === undefined ? ["TRUE", []] : ["hash = ?", [hash]];
     this.#sql.exec(
-      `DELETE FROM copies WHERE ${which} AND NOT EXISTS (SELECT 1 FROM changes WHERE before_copy = copies.hash) AND NOT EXISTS (SELECT 1 FROM changes WHERE after_copy = copies.hash)`,
+      `DELETE FROM copies WHERE ${condition} AND NOT EXISTS (SELECT 1 FROM changes WHERE before_copy = copies.hash) AND NOT EXISTS (SELECT 1 FROM changes WHERE after_copy = copies.hash)`,
       ...values,
     );
   }

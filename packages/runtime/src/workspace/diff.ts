@@ -1,10 +1,10 @@
 import type { FileContent, Version, VersionDiff } from "@thinkery/sdk";
+import type { ChangeRow } from "./change-log.ts";
 import type { ContentInfo } from "./content.ts";
-import type { ChangeRow } from "./history.ts";
 import { createUnifiedDiff } from "./text/unified-diff.ts";
 
-/** What is shown of one version: so many files, so many characters. */
-const diffLimits = { files: 200, characters: 500_000 };
+/** Maximum files and characters shown per version. */
+const diffLimits = { maxFiles: 200, maxChars: 500_000 };
 
 interface DiffedChange {
   row: ChangeRow;
@@ -12,25 +12,25 @@ interface DiffedChange {
   after(): FileContent | undefined;
 }
 
-/** A version as people read it. */
-export function createVersionDiff(version: Version, changed: readonly DiffedChange[]): VersionDiff {
+/** Creates the human-readable diff of a version. */
+export function createVersionDiff(version: Version, changes: readonly DiffedChange[]): VersionDiff {
   const diffs: VersionDiff["diffs"] = [];
-  let left = diffLimits.characters;
-  for (const { row, before, after } of changed.slice(0, diffLimits.files)) {
-    if (left <= 0) break;
+  let remainingChars = diffLimits.maxChars;
+  for (const { row, before, after } of changes.slice(0, diffLimits.maxFiles)) {
+    if (remainingChars <= 0) break;
     const { path, kind, other } = row;
-    const shown = createTextDiff(path, row, before, after);
-    left -= shown.diff?.length ?? 0;
+    const textDiff = createTextDiff(path, row, before, after);
+    remainingChars -= textDiff.diff?.length ?? 0;
     diffs.push({
       path,
       kind: kind === "moved" ? "delete" : kind,
       ...(kind === "move" && other !== null ? { from: other } : {}),
-      ...shown,
+      ...textDiff,
       ...(row.before ? { before: toFileSummary(row.before) } : {}),
       ...(row.after ? { after: toFileSummary(row.after) } : {}),
     });
   }
-  return { ...version, diffs, ...(diffs.length < changed.length ? { truncated: true } : {}) };
+  return { ...version, diffs, ...(diffs.length < changes.length ? { truncated: true } : {}) };
 }
 
 function createTextDiff(

@@ -13,14 +13,14 @@ interface FileRow extends Record<string, SqlStorageValue> {
 
 const columns = "path, hash, size, media_type, blob, version, modified_at";
 
-/** What all files of a branch come to. */
+/** Number and total size of the files of a branch. */
 export interface Totals {
   files: number;
   bytes: number;
   textBytes: number;
 }
 
-/** The files of all branches as they are now. */
+/** The current files of all branches. */
 export class FileRows {
   readonly #sql: SqlStorage;
 
@@ -50,7 +50,7 @@ export class FileRows {
     return row && { content: toContent(row), info: toContentInfo(row) };
   }
 
-  /** In the order of their paths, those in a folder and after a path. */
+  /** Lists files ordered by path, optionally only those in a folder and those after a path. */
   list(
     branch: string,
     { under, after = "", limit = -1 }: { under?: string; after?: string; limit?: number } = {},
@@ -69,7 +69,7 @@ export class FileRows {
       .map(toFileInfo);
   }
 
-  /** All of a branch with what is in them, one at a time. */
+  /** Yields the files of a branch with their content, one at a time. */
   *iterateContents(branch: string): Generator<{ path: string; content: FileContent; info: FileInfo }> {
     for (const row of this.#sql.exec<FileRow & { content: string | null }>(
       `SELECT ${columns}, content FROM files WHERE branch = ? ORDER BY path`,
@@ -88,7 +88,7 @@ export class FileRows {
       .one();
   }
 
-  /** How many changes there were since the last whole copy of it. */
+  /** Counts the patches of a file since its last full copy. */
   countPatches(branch: string, path: string): number {
     const [row] = this.#sql
       .exec<{ patches: number }>("SELECT patches FROM files WHERE branch = ? AND path = ?", branch, path)
@@ -101,7 +101,7 @@ export class FileRows {
     path: string,
     content: FileContent,
     { hash, size, mediaType }: ContentInfo,
-    written: { version: number; at: number; patches: number },
+    metadata: { version: number; at: number; patches: number },
   ): void {
     const [text, blob] = typeof content === "string" ? [content, null] : [null, content.blob];
     this.#sql.exec(
@@ -115,9 +115,9 @@ export class FileRows {
       size,
       mediaType,
       blob,
-      written.version,
-      written.at,
-      written.patches,
+      metadata.version,
+      metadata.at,
+      metadata.patches,
       text,
     );
   }
@@ -130,7 +130,7 @@ export class FileRows {
     this.#sql.exec("DELETE FROM files WHERE branch = ?", branch);
   }
 
-  /** Everything of a branch as it is now, for another one. */
+  /** Copies the current files of a branch to another one. */
   copy(branch: string, to: string): void {
     this.#sql.exec(
       `INSERT INTO files (branch, path, folded, hash, size, media_type, blob, version, modified_at, patches, content)
@@ -140,7 +140,7 @@ export class FileRows {
     );
   }
 
-  /** The file whose path is the same but for upper and lower case. */
+  /** Finds a file whose path differs only in case. */
   findCaseCollision(branch: string, path: string): string | undefined {
     const [row] = this.#sql
       .exec<{ path: string }>(
@@ -153,7 +153,7 @@ export class FileRows {
     return row?.path;
   }
 
-  /** Paths in a folder, however its name is written, up to a number. */
+  /** Yields the paths in a folder, ignoring the case of its name. */
   *listFolder(branch: string, folder: string): Generator<string> {
     const [from, to] = getPathRange(foldPathCase(folder));
     for (const { path } of this.#sql.exec<{ path: string }>(
@@ -166,9 +166,9 @@ export class FileRows {
   }
 }
 
-/** Every path in a folder is at least the first and less than the second. */
+/** Returns bounds for the paths in a folder: at least the first, less than the second. */
 export function getPathRange(folder: string | undefined): [string, string] {
-  // U+10FFFF is no character, so nothing comes after it. The slash is followed by the zero.
+  // U+10FFFF is a noncharacter and the last code point. “0” is the character after “/”.
   return folder ? [`${folder}/`, `${folder}0`] : ["", "\u{10ffff}"];
 }
 

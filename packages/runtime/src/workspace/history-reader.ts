@@ -3,10 +3,10 @@ import type { Branches } from "./branches.ts";
 import type { FileRows } from "./file-rows.ts";
 import type { History } from "./history.ts";
 
-/** As SQLite orders them: by bytes, where the language compares by halves of characters. */
-const comparePaths = (path: string, other: string) => Buffer.compare(Buffer.from(path), Buffer.from(other));
+/** Orders paths by bytes, as SQLite does; JavaScript compares UTF-16 code units. */
+const comparePaths = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** The files as they were. */
+/** Reads files as of an earlier version. */
 export class HistoryReader {
   readonly #rows: FileRows;
   readonly #history: History;
@@ -18,12 +18,12 @@ export class HistoryReader {
     this.#branches = branches;
   }
 
-  /** The latest version of a branch; 0 while nothing was ever written. */
+  /** Returns the latest version of a branch; 0 if nothing was ever written. */
   getLatest(branch: string): number {
     return this.#history.getLatest(branch) || (this.#branches.get(branch)?.at ?? 0);
   }
 
-  /** Which files of a branch are other than they were at a version; nothing where that is not known any more. */
+  /** Lists the files of a branch that changed after a version. Returns undefined if that is no longer known. */
   listChangedSince(branch: string, version: number): string[] | undefined {
     if (
       version < (this.#branches.get(branch)?.at ?? 0) ||
@@ -31,31 +31,31 @@ export class HistoryReader {
       version > this.#history.lastVersion
     )
       return undefined;
-    return this.#history.listChangedSince(branch, version);
+    return this.#history.changes.listPathsSince(branch, version);
   }
 
-  /** Where a branch was made from is read there: it has no history of its own before that. */
+  /** Returns the branch that holds a version: the history from before a branch was created is in its parent. */
   resolveBranch(branch: string, version: number): string {
     const row = this.#branches.get(branch);
     return row && version <= row.at ? this.resolveBranch(row.parent, version) : branch;
   }
 
   getContent(branch: string, path: string, version: number): FileContent | undefined {
-    const home = this.resolveBranch(branch, version);
-    this.checkKept(version);
-    const row = this.#history.findFirstChangeAfter(home, path, version);
-    const now = () => this.#rows.getContent(home, path);
-    return row ? this.#history.getContentBefore(row, now) : now();
+    const owner = this.resolveBranch(branch, version);
+    this.checkAvailable(version);
+    const row = this.#history.changes.findFirstAfter(owner, path, version);
+    const getCurrent = () => this.#rows.getContent(owner, path);
+    return row ? this.#history.changes.getContentBefore(row, getCurrent) : getCurrent();
   }
 
   stat(branch: string, path: string, version: number): FileInfo | undefined {
-    const home = this.resolveBranch(branch, version);
-    this.checkKept(version);
-    const row = this.#history.findFirstChangeAfter(home, path, version);
-    if (!row) return this.#rows.stat(home, path);
+    const owner = this.resolveBranch(branch, version);
+    this.checkAvailable(version);
+    const row = this.#history.changes.findFirstAfter(owner, path, version);
+    if (!row) return this.#rows.stat(owner, path);
     if (!row.before) return undefined;
     const { hash, size, mediaType, blob } = row.before;
-    const last = this.#history.findLastChangeUpTo(home, path, version);
+    const last = this.#history.changes.findLastUpTo(owner, path, version);
     return {
       path,
       kind: blob === undefined ? "text" : "binary",
@@ -68,31 +68,32 @@ export class HistoryReader {
   }
 
   list(branch: string, version: number, { under, after = "" }: { under?: string; after?: string }): FileInfo[] {
-    const home = this.resolveBranch(branch, version);
-    this.checkKept(version);
+    const owner = this.resolveBranch(branch, version);
+    this.checkAvailable(version);
     const isWanted = (path: string) =>
       comparePaths(path, after) > 0 && (under === undefined || path.startsWith(`${under}/`));
-    const since = new Set(this.#history.listChangedSince(home, version).filter(isWanted));
-    const now = this.#rows
-      .list(home, { ...(under === undefined ? {} : { under }), after })
-      .filter(({ path }) => !since.has(path));
-    const then = [...since].flatMap((path) => this.stat(home, path, version) ?? []);
-    return [...now, ...then].sort((a, b) => comparePaths(a.path, b.path));
+    const changed = new Set(this.#history.changes.listPathsSince(owner, version).filter(isWanted));
+    const unchangedFiles = this.#rows
+      .list(owner, { ...(under === undefined ? {} : { under }), after })
+      .filter(({ path }) => !changed.has(path));
+    const changedFiles = [...changed].flatMap((path) => this.stat(owner, path, version) ?? []);
+    return [...unchangedFiles, ...changedFiles].sort((a, b) => comparePaths(a.path, b.path));
   }
 
-  checkKept(version: number): void {
+  /** Throws if a version does not exist or was deleted. */
+  checkAvailable(version: number): void {
     const oldest = this.#history.getOldest();
     if (version < oldest - 1)
-      throw fail("not_found", `Version ${version} is not kept any more; the oldest one is ${oldest}.`);
+      throw fail("not_found", `Version ${version} is no longer available. The oldest available version is ${oldest}.`);
     if (version > this.#history.lastVersion) throw fail("not_found", `There is no version ${version}.`);
   }
 
-  /** Files of a branch that are other than in another one at a version. */
+  /** Returns the paths whose current content on a branch differs from a version of another branch. */
   listDiffering(branch: string, baseBranch: string, baseVersion: number): Set<string> {
-    const then = new Map(this.list(baseBranch, baseVersion, {}).map(({ path, hash }) => [path, hash]));
-    const differing = new Set(then.keys());
+    const baseHashes = new Map(this.list(baseBranch, baseVersion, {}).map(({ path, hash }) => [path, hash]));
+    const differing = new Set(baseHashes.keys());
     for (const { path, hash } of this.#rows.list(branch)) {
-      if (then.get(path) === hash) differing.delete(path);
+      if (baseHashes.get(path) === hash) differing.delete(path);
       else differing.add(path);
     }
     return differing;

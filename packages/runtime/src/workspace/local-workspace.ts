@@ -12,7 +12,7 @@ import type { VersionRef, Workspace } from "./workspace.ts";
 /** A reader that is further behind than this gets all files. */
 const maxChangedFiles = 2000;
 
-/** The files of an agent that stores them itself. */
+/** A workspace stored in this agent's own object. */
 export class LocalWorkspace implements WorkspacePort {
   readonly isLocal = true;
   readonly #workspace: Workspace;
@@ -40,7 +40,7 @@ export class LocalWorkspace implements WorkspacePort {
 
   async read(path: string, { branch, version }: VersionRef = {}): Promise<FileSnapshot | undefined> {
     const current = this.#workspace.stat(path, { branch });
-    // A file that has not changed since then is read as it is: its past may not be kept any more.
+    // A file that has not changed since is read directly: its history may have been pruned.
     const isCurrent = version === undefined || (current !== undefined && current.version <= version);
     const at: VersionRef = isCurrent ? { branch } : { branch, version };
     const file = isCurrent ? current : this.#workspace.stat(path, at);
@@ -97,11 +97,11 @@ export class LocalWorkspace implements WorkspacePort {
   }
 
   #attachText(files: FileInfo[], branch: string | undefined, maxTextBytes: number): WorkspaceChanges["files"] {
-    let room = maxTextBytes;
+    let remainingBytes = maxTextBytes;
     return files
       .sort((a, b) => a.size - b.size)
       .map((file) => {
-        if (file.kind !== "text" || (room -= file.size) < 0) return { file };
+        if (file.kind !== "text" || (remainingBytes -= file.size) < 0) return { file };
         const content = this.#workspace.getContent(file.path, { branch });
         return typeof content === "string" ? { file, text: content } : { file };
       });

@@ -23,22 +23,22 @@ interface MergerOptions {
   rows: FileRows;
   history: History;
   branches: Branches;
-  past: HistoryReader;
+  historyReader: HistoryReader;
   commits: Commits;
 }
 
-/** How the other side of a merge is called, also where a file of its is put beside ours. */
-type MergeSide = Omit<MergeOptions, "findConflictPath"> & { word: string };
+/** Names of both sides of a merge; `label` is used in the paths of conflict copies. */
+type MergeSide = Omit<MergeOptions, "findConflictPath"> & { label: string };
 
-/** `from` is where a file was that is moved. */
+/** The content a file should get. `from` is the previous path of a moved file. */
 type DesiredFile = Pick<ThreeWayMerge, "path" | "base" | "theirs"> & { from?: string | undefined };
 
 export interface RebaseOptions extends Pick<CommitOptions, "record" | "key" | "seen"> {
-  /** Is what could not be where it should be left out, and the rest taken? */
+  /** Drops edits that are no longer possible and commits the others. */
   dropInvalid?: boolean;
 }
 
-/** Changes that were made on other files than there are now: of a shell, of an earlier version, of another branch. */
+/** Applies changes that were made on other content than the current files: by a shell, a revert or another branch. */
 export class Merger {
   readonly #options: MergerOptions;
 
@@ -53,22 +53,24 @@ export class Merger {
     branch: string,
     { dropInvalid, ...options }: RebaseOptions,
   ): CommitResult {
-    const { past, rows } = this.#options;
+    const { historyReader, rows } = this.#options;
     const batch = new Batch(rows, branch);
-    const isAsThen = past.listChangedSince(branch, base)?.length === 0;
-    const overlaps = isAsThen ? [] : this.#rebase(batch, edits, base, origin, branch);
-    if (isAsThen) for (const edit of edits) batch.add(edit);
+    const isUnchanged = historyReader.listChangedSince(branch, base)?.length === 0;
+    const overlaps = isUnchanged ? [] : this.#rebase(batch, edits, base, origin, branch);
+    if (isUnchanged) for (const edit of edits) batch.add(edit);
     if (dropInvalid)
-      overlaps.push(...batch.dropInvalid().map(({ path, reason }) => ({ path, reason: `It was not kept. ${reason}` })));
+      overlaps.push(
+        ...batch.dropInvalid().map(({ path, reason }) => ({ path, reason: `This edit was dropped. ${reason}` })),
+      );
     return { ...this.#options.commits.write(batch, origin, { branch, ...options }), overlaps };
   }
 
   #rebase(batch: Batch, edits: readonly FileEdit[], base: number, origin: Origin, branch: string): Overlap[] {
     const other = origin.tool ?? origin.user ?? "this change";
     const mergeOptions = this.#createMergeOptions(batch, {
-      names: { mine: "others meanwhile", theirs: other },
+      names: { mine: "others", theirs: other },
       restoresDeleted: true,
-      word: other,
+      label: other,
     });
     return this.#applyAll(batch, this.#listDesired(edits, branch, base), mergeOptions, base);
   }
@@ -83,23 +85,23 @@ export class Merger {
     const { dryRun, ...rest } = options;
     const batch = new Batch(rows, branch);
     const overlaps: Overlap[] = [];
-    // The latest is taken back first: what an earlier one wrote is under what came later.
+    // Latest first: later versions build on earlier ones.
     for (const id of [...ids].sort((a, b) => b - a)) {
       const mergeOptions = this.#createMergeOptions(batch, {
         names: { mine: "later changes", theirs: `before version ${id}` },
         restoresDeleted: false,
-        word: `before-${id}`,
+        label: `before-${id}`,
       });
-      const wanted = history.listChanges(id).map((row): DesiredFile => {
-        const now = () => rows.getContent(row.branch, row.path);
+      const desired = history.changes.list(id).map((row): DesiredFile => {
+        const getCurrent = () => rows.getContent(row.branch, row.path);
         return {
           path: row.path,
-          base: history.getContentAfter(row, now),
-          theirs: history.getContentBefore(row, now),
+          base: history.changes.getContentAfter(row, getCurrent),
+          theirs: history.changes.getContentBefore(row, getCurrent),
           from: (row.kind === "moved" && row.other) || undefined,
         };
       });
-      overlaps.push(...this.#applyAll(batch, wanted, mergeOptions, id));
+      overlaps.push(...this.#applyAll(batch, desired, mergeOptions, id));
     }
     return this.#finish(batch, overlaps, origin, { branch, reverts: ids, ...rest }, dryRun);
   }
@@ -110,54 +112,56 @@ export class Merger {
     origin: Origin,
     options: Pick<CommitOptions, "record"> & { dryRun?: Merge["dryRun"] },
   ): MergeResponse {
-    const { rows, history, branches, past } = this.#options;
+    const { rows, history, branches, historyReader } = this.#options;
     const { dryRun, ...rest } = options;
     const link = [branches.get(source), branches.get(target)].find(
       (row) => row && (row.parent === source || row.parent === target),
     );
-    if (source === target || !link) throw fail("conflict", `“${source}” and “${target}” do not come from one another.`);
+    if (source === target || !link)
+      throw fail("conflict", `Cannot merge “${source}” into “${target}”: neither branch was created from the other.`);
     const { base_branch: baseBranch, base_version: baseVersion } = link;
     const batch = new Batch(rows, target);
     const mergeOptions = this.#createMergeOptions(batch, {
       names: { mine: target, theirs: source },
       restoresDeleted: true,
-      word: source,
+      label: source,
     });
-    const wanted = [...past.listDiffering(source, baseBranch, baseVersion)].sort().map((path): DesiredFile => ({
-      path,
-      base: past.getContent(baseBranch, path, baseVersion),
-      theirs: rows.getContent(source, path),
-    }));
-    const since = (branch: string) => (baseBranch === branch ? baseVersion : link.at);
-    // By where they are now: what is gone from one place may have come to another.
+    const desired = [...historyReader.listDiffering(source, baseBranch, baseVersion)]
+      .sort()
+      .map((path): DesiredFile => ({
+        path,
+        base: historyReader.getContent(baseBranch, path, baseVersion),
+        theirs: rows.getContent(source, path),
+      }));
+    const getBaseVersion = (branch: string) => (baseBranch === branch ? baseVersion : link.at);
+    // By current path: a file missing from its old path may have been moved.
     const moves = new Map(
-      wanted.flatMap(({ path, theirs }) =>
-        theirs === undefined ? [[history.resolveMove(source, path, since(source)), path]] : [],
+      desired.flatMap(({ path, theirs }) =>
+        theirs === undefined ? [[history.changes.resolveMove(source, path, getBaseVersion(source)), path]] : [],
       ),
     );
     const overlaps = this.#applyAll(
       batch,
-      wanted.map((one) => ({ ...one, from: moves.get(one.path) })),
+      desired.map((file) => ({ ...file, from: moves.get(file.path) })),
       mergeOptions,
-      since(target),
+      getBaseVersion(target),
     );
     const runInTransaction = () => branches.recordMerge(link.name, source, history.lastVersion, Date.now());
     return this.#finish(batch, overlaps, origin, { branch: target, merges: source, runInTransaction, ...rest }, dryRun);
   }
 
-  /** What edits, made one after the other, want of each file, with what it began from. What was not there then is not missed. */
+  /** Returns the content each file gets from these edits in order, with its base. Edits of missing files are ignored. */
   #listDesired(edits: readonly FileEdit[], branch: string, version: number): DesiredFile[] {
-    const { past } = this.#options;
-    const then = (path: string) => past.getContent(branch, path, version);
+    const { historyReader } = this.#options;
+    const getBase = (path: string) => historyReader.getContent(branch, path, version);
     const theirs = new Map<string, FileContent | undefined>();
     const moves = new Map<string, string>();
-    const at = (path: string) => (theirs.has(path) ? theirs.get(path) : then(path));
-    const within = (place: string) => {
-      if (at(place) !== undefined) return [place];
-      const touched = [...theirs.keys()].filter((path) => path.startsWith(`${place}/`));
-      return [...new Set([...past.list(branch, version, { under: place }).map(({ path }) => path), ...touched])].filter(
-        (path) => at(path) !== undefined,
-      );
+    const getContent = (path: string) => (theirs.has(path) ? theirs.get(path) : getBase(path));
+    const listPaths = (fileOrFolder: string) => {
+      if (getContent(fileOrFolder) !== undefined) return [fileOrFolder];
+      const stored = historyReader.list(branch, version, { under: fileOrFolder }).map(({ path }) => path);
+      const touched = [...theirs.keys()].filter((path) => path.startsWith(`${fileOrFolder}/`));
+      return [...new Set([...stored, ...touched])].filter((path) => getContent(path) !== undefined);
     };
     for (const edit of edits) {
       if ("write" in edit) {
@@ -165,8 +169,8 @@ export class Merger {
         continue;
       }
       const from = parseFilePath("delete" in edit ? edit.delete : edit.move);
-      for (const path of within(from)) {
-        const content = at(path);
+      for (const path of listPaths(from)) {
+        const content = getContent(path);
         theirs.set(path, undefined);
         if ("delete" in edit) continue;
         const to = parseFilePath(parseFilePath(edit.to) + path.slice(from.length));
@@ -174,55 +178,55 @@ export class Merger {
         moves.set(to, moves.get(path) ?? path);
       }
     }
-    // What is gone makes room first.
-    const gone = ({ theirs: content }: DesiredFile) => Number(content !== undefined);
+    // Deletions first, to free their paths.
+    const getRank = ({ theirs: content }: DesiredFile) => Number(content !== undefined);
     return [...theirs]
-      .map(([path, content]): DesiredFile => ({ path, base: then(path), theirs: content, from: moves.get(path) }))
-      .sort((one, other) => gone(one) - gone(other));
+      .map(([path, content]): DesiredFile => ({ path, base: getBase(path), theirs: content, from: moves.get(path) }))
+      .sort((a, b) => getRank(a) - getRank(b));
   }
 
-  /** Brings all of it to a batch. What was done to a file since a version goes along with it, whichever of the two has moved it. */
-  #applyAll(batch: Batch, all: readonly DesiredFile[], manner: MergeOptions, since: number): Overlap[] {
+  /** Merges files into a batch. If one side moved a file, the other side's changes since a version move with it. */
+  #applyAll(batch: Batch, files: readonly DesiredFile[], options: MergeOptions, since: number): Overlap[] {
     const { history } = this.#options;
-    const wanted = new Map(all.map((one) => [one.path, one]));
-    const bases = new Map(all.map(({ path, base }) => [path, base]));
+    const pending = new Map(files.map((file) => [file.path, file]));
+    const bases = new Map(files.map(({ path, base }) => [path, base]));
     const overlaps: Overlap[] = [];
-    for (const { path, theirs, from } of all) {
-      const gone = from === undefined ? undefined : wanted.get(from);
+    for (const { path, theirs, from } of files) {
+      const source = from === undefined ? undefined : pending.get(from);
       if (
-        !gone ||
+        !source ||
         from === path ||
         batch.has(path) ||
-        !batch.has(gone.path) ||
-        isSameContent(batch.getContent(gone.path), gone.base)
+        !batch.has(source.path) ||
+        isSameContent(batch.getContent(source.path), source.base)
       )
         continue;
-      const result = mergeThreeWay({ path, base: gone.base, mine: batch.getContent(gone.path), theirs }, manner);
+      const result = mergeThreeWay({ path, base: source.base, mine: batch.getContent(source.path), theirs }, options);
       if (result.conflictCopy) continue;
-      batch.write(path, (result.becomes?.content ?? batch.getContent(gone.path)) as FileContent);
-      batch.remove(gone.path);
-      batch.recordMove(gone.path, path);
+      batch.write(path, (result.merged?.content ?? batch.getContent(source.path)) as FileContent);
+      batch.remove(source.path);
+      batch.recordMove(source.path, path);
       overlaps.push(...result.overlaps);
-      wanted.delete(path);
-      wanted.delete(gone.path);
+      pending.delete(path);
+      pending.delete(source.path);
     }
-    const movedTo = (path: string) => history.resolveMove(batch.branch, path, since);
-    for (const one of wanted.values()) {
-      const { path, theirs, from } = one;
-      const place = one.base !== undefined && theirs !== undefined && !batch.has(path) ? movedTo(path) : path;
+    const resolveMove = (path: string) => history.changes.resolveMove(batch.branch, path, since);
+    for (const file of pending.values()) {
+      const { path, theirs, from } = file;
+      const target = file.base !== undefined && theirs !== undefined && !batch.has(path) ? resolveMove(path) : path;
       const base =
-        from !== undefined && one.base === undefined && batch.has(path) && movedTo(from) === path
+        from !== undefined && file.base === undefined && batch.has(path) && resolveMove(from) === path
           ? bases.get(from)
-          : one.base;
-      overlaps.push(...applyDesired(batch, { ...one, base, path: batch.has(place) ? place : path }, manner));
+          : file.base;
+      overlaps.push(...applyDesired(batch, { ...file, base, path: batch.has(target) ? target : path }, options));
     }
     return overlaps;
   }
 
-  #createMergeOptions(batch: Batch, { word, ...kind }: MergeSide): MergeOptions {
+  #createMergeOptions(batch: Batch, { label, ...options }: MergeSide): MergeOptions {
     return {
-      ...kind,
-      findConflictPath: (path) => findConflictPath(path, word, (candidate) => batch.isFree(candidate)),
+      ...options,
+      findConflictPath: (path) => findConflictPath(path, label, (candidate) => batch.isFree(candidate)),
     };
   }
 
@@ -239,11 +243,11 @@ export class Merger {
   }
 }
 
-function applyDesired(batch: Batch, wanted: DesiredFile, manner: MergeOptions): Overlap[] {
-  const { becomes, conflictCopy, overlaps } = mergeThreeWay({ ...wanted, mine: batch.getContent(wanted.path) }, manner);
-  if (becomes?.content !== undefined) batch.write(wanted.path, becomes.content);
-  else if (becomes) batch.remove(wanted.path);
+function applyDesired(batch: Batch, file: DesiredFile, options: MergeOptions): Overlap[] {
+  const { merged, conflictCopy, overlaps } = mergeThreeWay({ ...file, mine: batch.getContent(file.path) }, options);
+  if (merged?.content !== undefined) batch.write(file.path, merged.content);
+  else if (merged) batch.remove(file.path);
   if (conflictCopy) batch.write(conflictCopy.path, conflictCopy.content);
-  if (wanted.from !== undefined) batch.recordMove(wanted.from, wanted.path);
+  if (file.from !== undefined) batch.recordMove(file.from, file.path);
   return overlaps;
 }

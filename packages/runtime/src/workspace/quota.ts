@@ -6,24 +6,23 @@ import type { Step } from "./step.ts";
 const kilobyte = 1024;
 const megabyte = 1024 * kilobyte;
 
-/** Absent where no daemon made them; then the defaults hold. */
+/** Returns the limits set by the daemon, or the defaults without a daemon. */
 export function getWorkspaceLimits({ WORKSPACE_LIMITS }: { WORKSPACE_LIMITS?: WorkspaceLimits }): WorkspaceLimits {
   return WORKSPACE_LIMITS ?? defaultWorkspaceLimits;
 }
 
-/** In bytes. */
 export const getMaxFileBytes = ({ maxFileMb }: Pick<WorkspaceLimits, "maxFileMb">) => maxFileMb * megabyte;
 
-/** Is a text of this size one that several can edit at once? */
+/** Whether text of this size can be edited live. */
 export const isEditable = (size: number, { maxTextFileKb }: Pick<WorkspaceLimits, "maxTextFileKb">) =>
   size <= maxTextFileKb * kilobyte;
 
 export function checkFileSize(path: string, size: number, limits: Pick<WorkspaceLimits, "maxFileMb">): void {
   if (size > getMaxFileBytes(limits))
-    throw fail("too_large", `“${path}” is larger than a file may be: ${limits.maxFileMb} MB.`);
+    throw fail("too_large", `“${path}” is too large: a file can have at most ${limits.maxFileMb} MB.`);
 }
 
-/** What all files would come to, if that is not too much. A workspace that has too much already may still become smaller. */
+/** Returns the new totals. Throws if they exceed a limit, unless a workspace that already did does not grow. */
 export function checkQuota(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
   const after = { ...totals };
   for (const step of steps) {
@@ -40,22 +39,22 @@ export function checkQuota(steps: readonly Step[], limits: WorkspaceLimits, tota
     const { size, blob } = step.after.info;
     checkFileSize(step.path, size, limits);
     if (blob === undefined && !isEditable(size, limits))
-      throw fail("too_large", `“${step.path}” has more text than can be edited together: ${limits.maxTextFileKb} KB.`);
+      throw fail(
+        "too_large",
+        `“${step.path}” is too large to edit live: a text can have at most ${limits.maxTextFileKb} KB.`,
+      );
   }
   if (after.files > Math.max(limits.maxFiles, totals.files))
-    throw fail(
-      "too_large",
-      `A workspace may have ${limits.maxFiles} files, and this would be more. Delete what is not needed.`,
-    );
+    throw fail("too_large", `A workspace can have at most ${limits.maxFiles} files. Delete files you no longer need.`);
   if (after.bytes > Math.max(limits.maxTotalMb * megabyte, totals.bytes))
     throw fail(
       "too_large",
-      `All files of a workspace together may have ${limits.maxTotalMb} MB, and this would be more. Delete what is not needed.`,
+      `The files of a workspace can have at most ${limits.maxTotalMb} MB in total. Delete files you no longer need.`,
     );
   if (after.textBytes > Math.max(limits.maxTextMb * megabyte, totals.textBytes))
     throw fail(
       "too_large",
-      `All text of a workspace together may have ${limits.maxTextMb} MB, and this would be more. Delete what is not needed.`,
+      `The text files of a workspace can have at most ${limits.maxTextMb} MB in total. Delete files you no longer need.`,
     );
   return after;
 }

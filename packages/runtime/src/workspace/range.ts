@@ -1,22 +1,22 @@
-/** Which bytes of a file are asked for: those from one to another, those from one on, or so many at its end. */
+/** A requested byte range, as in the `Range` header: `from` to `to` inclusive, or the last `to` bytes without `from`. */
 export interface ByteRange {
   from?: number;
   to?: number;
-  /** Only if the file has this hash; the asker has the rest of that one. */
+  /** Applies only if the file has this hash, as in `If-Range`. */
   of?: string;
 }
 
-/** From here up to there, which is not in it. */
+/** A byte range with an exclusive end. */
 export interface ByteSpan {
   from: number;
   to: number;
 }
 
-/** Nothing where no byte of the file is in it. */
+/** Returns undefined if the range contains no byte of the file. */
 export function resolveRange({ from, to }: ByteRange, size: number): ByteSpan | undefined {
-  const part =
+  const span =
     from === undefined
       ? { from: Math.max(size - (to ?? 0), 0), to: size }
       : { from, to: Math.min((to ?? size) + 1, size) };
-  return part.from < part.to ? part : undefined;
+  return span.from < span.to ? span : undefined;
 }

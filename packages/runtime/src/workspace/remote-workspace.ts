@@ -5,22 +5,22 @@ import { readContent, storeContent } from "./stored-content.ts";
 import type { ChangesQuery, CommitRequest, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
 import type { VersionRef } from "./workspace.ts";
 
-/** What the owner of the files answers over RPC. Blobs are shared by all objects, so they never cross it. */
+/** The RPC interface of the object that stores the files. Blobs are shared by all objects, so they are never sent. */
 export type WorkspaceEndpoint = Pick<WorkspacePort, "latest" | "list" | "stat" | "read" | "changes" | "markSeen"> & {
   commit(request: CommitRequest): Promise<CommitResult>;
 };
 
 interface RemoteWorkspaceOptions {
-  /** Opens the owner's endpoint. Called again for each attempt: a stub that was disconnected stays so. */
+  /** Opens the owner's endpoint. Called again for each attempt: a disconnected stub does not recover. */
   connect(): WorkspaceEndpoint;
   blobs: Blobs;
   limits: WorkspaceLimits;
 }
 
-/** After a lost connection the owner is asked again after these; it may have been restarted. */
+/** Delays before each retry after a lost connection; the owner may have been restarted. */
 const retryDelaysMs = [10, 100, 1000];
 
-/** The files of another agent's object. */
+/** A workspace stored in another agent's object. */
 export class RemoteWorkspace implements WorkspacePort {
   readonly isLocal = false;
   readonly limits: WorkspaceLimits;
@@ -56,7 +56,7 @@ export class RemoteWorkspace implements WorkspacePort {
   }
 
   commit(request: CommitRequest): Promise<CommitResult> {
-    // Without a key, a commit whose answer was lost could not be told from one that was never made.
+    // Without a key, a commit whose response was lost cannot be told apart from one that was never made.
     const keyed = { ...request, key: request.key ?? crypto.randomUUID() };
     return this.#call((owner) => owner.commit(keyed));
   }
@@ -69,20 +69,20 @@ export class RemoteWorkspace implements WorkspacePort {
     return this.#call((owner) => owner.markSeen(path, hash, branch));
   }
 
-  async #call<T>(work: (owner: WorkspaceEndpoint) => Promise<T>): Promise<T> {
+  async #call<T>(invoke: (owner: WorkspaceEndpoint) => Promise<T>): Promise<T> {
     for (const delayMs of retryDelaysMs) {
       try {
-        return await work(this.#options.connect());
+        return await invoke(this.#options.connect());
       } catch (error) {
         if (!isDisconnected(error)) throw error;
         await new Promise((resolve) => setTimeout(resolve, delayMs));
       }
     }
-    return work(this.#options.connect());
+    return invoke(this.#options.connect());
   }
 }
 
-/** workerd marks what failed on the way rather than in the callee. */
+/** workerd marks errors that occurred in transit rather than in the callee. */
 function isDisconnected(error: unknown): boolean {
   return (
     error instanceof Error &&

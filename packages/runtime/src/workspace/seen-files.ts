@@ -1,6 +1,6 @@
 import type { Step } from "./step.ts";
 
-/** Which content of each file the model has seen last: it may only overwrite what it knows. */
+/** The content of each file the model saw last: it may only overwrite what it has seen. */
 export class SeenFiles {
   readonly #sql: SqlStorage;
 
@@ -8,7 +8,7 @@ export class SeenFiles {
     this.#sql = sql;
   }
 
-  /** Returns the hash that the file had when the model last saw it. */
+  /** Returns the hash the file had when the model last saw it. */
   get(branch: string, path: string): string | undefined {
     return this.#sql
       .exec<{ hash: string }>("SELECT hash FROM seen WHERE branch = ? AND path = ?", branch, path)
@@ -25,7 +25,7 @@ export class SeenFiles {
     );
   }
 
-  /** Follows a commit of the model's own: it knows what it wrote, and a file that it knew and moved. */
+  /** Applies a commit by the model: it has seen what it wrote, and files it had seen before it moved them. */
   applyChanges(branch: string, steps: readonly Step[]): void {
     for (const { path, kind, other, after } of steps) {
       if (!after) continue;

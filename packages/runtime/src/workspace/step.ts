@@ -10,7 +10,7 @@ interface StepFields {
   after: ContentWithInfo | undefined;
 }
 
-/** What became of one file in one version. `moved` is the other half of a `move`, and nobody is told of it. */
+/** The change of one file in one version. `moved` is the old path of a `move` and is not shown to clients. */
 export class Step implements StepFields {
   readonly path: string;
   readonly kind: StepFields["kind"];
@@ -27,7 +27,7 @@ export class Step implements StepFields {
     this.after = after;
   }
 
-  /** How the text changed, if both are text. Computed once: history, live documents and tools all need it. */
+  /** The patch between both contents, if both are text. Computed once: history, live documents and tools all use it. */
   get patch(): TextPatch | undefined {
     const [before, after] = [this.before?.content, this.after?.content];
     if (typeof before !== "string" || typeof after !== "string") return undefined;

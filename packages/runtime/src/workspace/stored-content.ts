@@ -9,7 +9,7 @@ interface ContentStore {
   limits: WorkspaceLimits;
 }
 
-/** Stores content: text that can be edited together as text, everything else as a blob. */
+/** Stores content: text small enough for live editing as text, everything else as a blob. */
 export function storeContent(
   content: string | Uint8Array,
   path: string,
@@ -25,13 +25,13 @@ export function storeContent(
 }
 
 async function storeBlob(bytes: Uint8Array, path: string, blobs: Blobs): Promise<FileContent> {
-  const otherwise = decodeText(bytes) === undefined ? "application/octet-stream" : "text/plain";
-  return { blob: await blobs.put(bytes), size: bytes.byteLength, mediaType: getMediaType(path, otherwise) };
+  const fallbackType = decodeText(bytes) === undefined ? "application/octet-stream" : "text/plain";
+  return { blob: await blobs.put(bytes), size: bytes.byteLength, mediaType: getMediaType(path, fallbackType) };
 }
 
 export async function readContent(content: FileContent, path: string, blobs: Blobs): Promise<Uint8Array> {
   if (typeof content === "string") return new TextEncoder().encode(content);
   const bytes = await blobs.get(content.blob);
-  if (!bytes) throw fail("unavailable", `What is in “${path}” cannot be found in the blob store.`);
+  if (!bytes) throw fail("unavailable", `The content of “${path}” is missing from the blob store.`);
   return bytes;
 }

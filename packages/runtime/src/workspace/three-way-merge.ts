@@ -4,102 +4,101 @@ import { mergeText } from "./text/merge.ts";
 
 export interface ThreeWayMerge {
   path: string;
-  /** What both began with. */
+  /** The common ancestor. */
   base: FileContent | undefined;
-  /** What is there now. */
+  /** The current content. */
   mine: FileContent | undefined;
-  /** What it should become. */
+  /** The content to merge in. */
   theirs: FileContent | undefined;
 }
 
 export interface MergeOptions {
-  /** How the two are called where both are kept. */
+  /** Names of both sides in conflict markers and messages. */
   names: { mine: string; theirs: string };
-  /** Does a file come back that was deleted here and changed there? */
+  /** Restores a file that `mine` deleted and `theirs` changed. */
   restoresDeleted: boolean;
-  /** A free path beside another. */
+  /** Returns a free path for a conflict copy of this file. */
   findConflictPath(path: string): string;
 }
 
 export interface MergeResult {
-  /** What the path is to be; absent where it stays as it is. */
-  becomes?: { content: FileContent | undefined };
-  /** What is put beside it. */
+  /** The merged content; absent if the file stays as it is. */
+  merged?: { content: FileContent | undefined };
+  /** The other side's content, to be stored under another path. */
   conflictCopy?: { path: string; content: FileContent };
   overlaps: Overlap[];
 }
 
-/** One file that two have changed: both survive, together where that can be. */
+/** Merges one file. Keeps both sides, in one file if possible. */
 export function mergeThreeWay(
   { path, base, mine, theirs }: ThreeWayMerge,
   { names, restoresDeleted, findConflictPath }: MergeOptions,
 ): MergeResult {
   if (isSameContent(base, theirs) || isSameContent(mine, theirs)) return { overlaps: [] };
-  if (isSameContent(mine, base)) return { becomes: { content: theirs }, overlaps: [] };
+  if (isSameContent(mine, base)) return { merged: { content: theirs }, overlaps: [] };
   if (theirs === undefined)
-    return { overlaps: [{ path, reason: `It would be deleted, but has been changed by ${names.mine}. It stays.` }] };
+    return { overlaps: [{ path, reason: `Not deleted, because it was changed by ${names.mine}.` }] };
   if (mine === undefined) {
     if (!restoresDeleted)
-      return { overlaps: [{ path, reason: `It has been deleted by ${names.mine}, and stays so.` }] };
+      return { overlaps: [{ path, reason: `Not restored, because it was deleted by ${names.mine}.` }] };
     return {
-      becomes: { content: theirs },
-      overlaps: [
-        { path, reason: `It has been deleted by ${names.mine} and changed by ${names.theirs}. It is there again.` },
-      ],
+      merged: { content: theirs },
+      overlaps: [{ path, reason: `Restored: it was deleted by ${names.mine} and changed by ${names.theirs}.` }],
     };
   }
   if (typeof mine === "string" && typeof theirs === "string" && typeof base !== "object") {
     const { text, overlaps } = mergeText({ base: base ?? "", mine, theirs, names });
     return {
-      becomes: { content: text },
+      merged: { content: text },
       overlaps: overlaps.map((overlap) => ({
         path,
         ...overlap,
-        reason: "Both have changed these lines. Both are kept, between markers.",
+        reason: "Both sides changed these lines. Both are kept between conflict markers.",
       })),
     };
   }
-  const kept = findConflictPath(path);
+  const copyPath = findConflictPath(path);
   return {
-    conflictCopy: { path: kept, content: theirs },
+    conflictCopy: { path: copyPath, content: theirs },
     overlaps: [
       {
         path,
-        kept,
-        reason: `Both have changed it, and it cannot be merged. What ${names.theirs} made of it is beside it.`,
+        conflictCopy: copyPath,
+        reason: `Both sides changed this file and it cannot be merged. The version from ${names.theirs} is kept as “${copyPath}”.`,
       },
     ],
   };
 }
 
-/** `logo.png` and 12 are `logo.12.png`; whatever is there already is left alone. */
-export function findConflictPath(path: string, whose: string, isFree: (path: string) => boolean): string {
-  const word = whose.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 40);
+/** Returns a free path for a conflict copy: `logo.png` and `12` become `logo.12.png`. */
+export function findConflictPath(path: string, label: string, isFree: (path: string) => boolean): string {
+  const suffix = label.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 40);
   const at = path.lastIndexOf("/") + 1;
-  const [, stem = "", ending = ""] = /^(.+?)(\.[^.]*)?$/s.exec(path.slice(at)) ?? [];
-  // Where there is no room for a longer name, it becomes shorter, and in the longest of folders it is put outside of them.
-  const places = [
-    { folder: path.slice(0, at), end: ending },
-    { folder: "", end: ending },
+  const [, stem = "", extension = ""] = /^(.+?)(\.[^.]*)?$/s.exec(path.slice(at)) ?? [];
+  // A name that would be too long is shortened. If the folder leaves no room for a name, the copy goes to the root.
+  const locations = [
+    { folder: path.slice(0, at), end: extension },
+    { folder: "", end: extension },
     { folder: "", end: "" },
   ];
-  for (const { folder, end } of places) {
-    const room = getMaxNameBytes(folder) - countBytes(`.${word}-999999${end}`);
-    for (let number = 1; room > 0; number++) {
-      const candidate = `${folder}${truncateName(stem, room)}.${number === 1 ? word : `${word}-${number}`}${end}`;
+  for (const { folder, end } of locations) {
+    const maxStemBytes = getMaxNameBytes(folder) - countBytes(`.${suffix}-999999${end}`);
+    for (let number = 1; maxStemBytes > 0; number++) {
+      const name = `${truncateName(stem, maxStemBytes)}.${number === 1 ? suffix : `${suffix}-${number}`}${end}`;
+      const candidate = folder + name;
       if (isFree(candidate)) return candidate;
     }
   }
-  throw new Error("there is no room for a name");
+  throw new Error("no free path for a conflict copy");
 }
 
 const countBytes = (text: string) => Buffer.byteLength(text);
 
-/** How many bytes a name may have in a folder. */
+/** Maximum bytes of a file name in this folder. */
 const getMaxNameBytes = (folder: string) => Math.min(pathLimits.nameBytes, pathLimits.bytes - countBytes(folder));
 
-function truncateName(name: string, most: number): string {
+function truncateName(name: string, maxBytes: number): string {
   const characters = Array.from(name);
-  while (countBytes(characters.join("")) > most) characters.pop();
+  while (countBytes(characters.join("")) > maxBytes) characters.pop();
   return characters.join("").replace(/(?:\u200c|\u200d|[\ufe00-\ufe0f])+$/, "");
 }

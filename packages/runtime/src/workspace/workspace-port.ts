@@ -7,15 +7,15 @@ export interface CommitRequest {
   edits: readonly FileEdit[];
   origin: Origin;
   branch?: string | undefined;
-  /** Commits only if each of these files has this hash; null if there must be none. */
+  /** Commits only if each of these files has this hash; null if the file must not exist. */
   expected?: Record<string, string | null> | undefined;
-  /** The edits were made on the files as of this version: what others changed since then is merged with them. */
+  /** The version the edits were made on: they are merged with what others have changed since. */
   base?: number | undefined;
-  /** With `base`: leaves out edits that are impossible by now, and commits the others. */
+  /** With `base`: drops edits that are no longer possible and commits the others. */
   partial?: boolean | undefined;
-  /** The same key twice is the same commit, so one whose answer was lost can be sent again. */
+  /** Idempotency key, so that a commit whose response was lost can be sent again. */
   key?: string | undefined;
-  /** The model knows what is written here. */
+  /** Marks the written files as seen by the model. */
   seen?: boolean | undefined;
 }
 
@@ -24,10 +24,10 @@ export interface LocalCommitOptions {
   record?(event: NewEvent): void;
 }
 
-/** What has changed since a version that a reader has: all files if it has none, or one that is not kept any more. */
+/** The changes since a reader's version; all files if it has none, or one that is no longer available. */
 export interface WorkspaceChanges {
   version: number;
-  /** The version that the changes lead from; absent if `files` is everything. */
+  /** The version the changes are relative to; absent if `files` lists everything. */
   base?: number;
   files: { file: FileInfo; text?: string }[];
   deleted: string[];
@@ -36,25 +36,25 @@ export interface WorkspaceChanges {
 export interface ChangesQuery {
   since?: number | undefined;
   branch?: string | undefined;
-  /** So many bytes of text come along, of the smallest files first. */
+  /** Maximum bytes of text to include, smallest files first. */
   maxTextBytes: number;
 }
 
 /**
- * An agent's files, wherever they are stored: in its own object (`LocalWorkspace`) or in the one of the agent that it
- * works for (`RemoteWorkspace`). All values can be cloned, every method is one round trip, and nothing depends on a
- * read that came before it: a commit says what it expects.
+ * An agent's files, wherever they are stored: in its own object (`LocalWorkspace`) or in that of the agent it works for
+ * (`RemoteWorkspace`). All values can be cloned, every method is one round trip, and no method depends on an earlier
+ * read: a commit says what it expects.
  */
 export interface WorkspacePort {
   readonly limits: WorkspaceLimits;
-  /** Whether it is stored in this object: then a commit and the events that are written with it are one transaction. */
+  /** Whether the files are stored in this object: then a commit and its events are one transaction. */
   readonly isLocal: boolean;
   /** Returns the latest version of a branch; 0 if nothing was ever committed. */
   latest(branch?: string): Promise<number>;
   list(query?: VersionRef & { under?: string | undefined }): Promise<{ files: FileInfo[]; version: number }>;
   stat(path: string, at?: VersionRef): Promise<FileInfo | undefined>;
   read(path: string, at?: VersionRef): Promise<FileSnapshot | undefined>;
-  /** Returns the bytes of content; of text, its encoding. */
+  /** Returns the bytes of content; text is encoded as UTF-8. */
   readBytes(content: FileContent, path: string): Promise<Uint8Array>;
   /** Stores content for a commit: short text stays text, everything else becomes a blob. */
   store(content: string | Uint8Array, path: string): Promise<FileContent>;

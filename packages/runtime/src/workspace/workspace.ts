@@ -37,25 +37,25 @@ interface WorkspaceOptions {
   storage: DurableObjectStorage;
   blobs: Blobs;
   limits: WorkspaceLimits;
-  /** Where facts about files go, if whoever makes the change has no place for them. */
+  /** Records events about files, unless a commit brings its own `record`. */
   record(event: NewEvent): void;
 }
 
-/** Where and when. */
+/** A branch, and optionally a version of it. */
 export interface VersionRef {
   branch?: string | undefined;
-  /** As of this version; now, where it is not given. */
+  /** Defaults to the current files. */
   version?: number | undefined;
 }
 
 interface Expectation {
-  /** The hash that each of these files must have; null if there must be none. */
+  /** The hash each of these files must have; null if the file must not exist. */
   expected?: Record<string, string | null> | undefined;
 }
 
 /**
- * An agent's files, and everything they ever were. Every change is one version with its origin, and there is one way to
- * make one: `commit`.
+ * An agent's files and their complete history. Every change is a version with its origin, and `commit` is the only way
+ * to create one.
  */
 export class Workspace {
   readonly seen: SeenFiles;
@@ -81,7 +81,7 @@ export class Workspace {
       rows: this.#rows,
       history: this.#history,
       branches: this.#branches,
-      past: this.#historyReader,
+      historyReader: this.#historyReader,
     };
     this.#commits = new Commits({ ...options, ...stores });
     this.#branchManager = new BranchManager({ ...options, ...stores, commits: this.#commits });
@@ -106,6 +106,7 @@ export class Workspace {
     const name = this.#requireBranch(branch);
     const folder = under === undefined ? undefined : parseFolderPath(under);
     const page = { ...(folder === undefined ? {} : { under: folder }), ...(after === undefined ? {} : { after }) };
+    // One more than requested, to see if there is a next page.
     const pageLimit = limit === undefined ? {} : { limit: limit + 1 };
     const found =
       version === undefined
@@ -139,7 +140,7 @@ export class Workspace {
     return readContent(content, path, this.#options.blobs);
   }
 
-  /** All of a branch with what is in them, one at a time. */
+  /** Yields the files of a branch with their content, one at a time. */
   iterateContents(branch?: string): Iterable<{ path: string; content: FileContent; info: FileInfo }> {
     return this.#rows.iterateContents(this.#requireBranch(branch));
   }
@@ -148,28 +149,28 @@ export class Workspace {
     return this.#commits.getTotals(this.#requireBranch(branch));
   }
 
-  /** Is told of every commit, on every branch, as soon as it is made. Answers how to stop that. */
+  /** Subscribes to the commits of all branches; returns an unsubscribe function. */
   subscribe(listener: (commit: Commit) => void): () => void {
     return this.#commits.subscribe(listener);
   }
 
-  /** The latest version of a branch; 0 while nothing was ever written. */
+  /** Returns the latest version of a branch; 0 if nothing was ever written. */
   latest(branch?: string): number {
     this.#commits.markLatestKnown();
     return this.#historyReader.getLatest(this.#requireBranch(branch));
   }
 
-  /** Which files of a branch are other than they were at a version; nothing where that is not known any more. */
+  /** Lists the files of a branch that changed after a version. Returns undefined if that is no longer known. */
   listChangedSince(version: number, branch?: string): string[] | undefined {
     return this.#historyReader.listChangedSince(this.#requireBranch(branch), version);
   }
 
-  /** Content as it is kept: text that can be edited together as text, everything else as a blob. */
+  /** Stores content for a commit: text small enough for live editing as text, everything else as a blob. */
   store(content: string | Uint8Array, path: string): FileContent | Promise<FileContent> {
     return storeContent(content, path, this.#options);
   }
 
-  /** Commits all edits or none, as one version; there is no version if nothing changed. */
+  /** Commits all edits or none, as one version. Creates no version if nothing changed. */
   commit(
     edits: readonly FileEdit[],
     origin: Origin,
@@ -183,7 +184,7 @@ export class Workspace {
     return this.#commits.write(batch, origin, { ...options, branch });
   }
 
-  /** Edits that were made on the files as they were at a version: what others have changed since then survives. */
+  /** Commits edits that were made on an earlier version, merging them with what others have changed since. */
   rebaseEdits(
     edits: readonly FileEdit[],
     base: number,
@@ -197,32 +198,32 @@ export class Workspace {
     );
   }
 
-  /** Returns the result of a commit that was made before, or that must not be made on these files. */
+  /** Returns the result of a commit that was already made, or that cannot be made because a file is stale. */
   #findSettledResult(
     branch: string,
     key: string | undefined,
     expected: Expectation["expected"] = {},
   ): CommitResult | undefined {
-    const made = key === undefined ? undefined : this.#commits.find(key);
-    if (made) return made;
+    const earlier = key === undefined ? undefined : this.#commits.find(key);
+    if (earlier) return earlier;
     const stale = Object.keys(expected).find(
       (path) => (this.#rows.stat(branch, parseFilePath(path))?.hash ?? null) !== expected[path],
     );
     return stale === undefined ? undefined : { stale, overlaps: [], patches: [] };
   }
 
-  /** A free path beside another, for what cannot be there too. */
-  findConflictPath(path: string, word: string, branch?: string): string {
+  /** Finds a free path next to this one for a conflict copy. */
+  findConflictPath(path: string, label: string, branch?: string): string {
     const batch = new Batch(this.#rows, this.#requireBranch(branch));
-    return findConflictPath(parseFilePath(path), word, (candidate) => batch.isFree(candidate));
+    return findConflictPath(parseFilePath(path), label, (candidate) => batch.isFree(candidate));
   }
 
   listVersions(query: VersionQuery): { versions: Version[]; next?: number; oldest?: number } {
     const { path, ...rest } = query;
-    const place = path === undefined ? undefined : parseFolderPath(path);
+    const folder = path === undefined ? undefined : parseFolderPath(path);
     const found = this.#history.list({
       ...rest,
-      ...(place === undefined ? {} : { path: place }),
+      ...(folder === undefined ? {} : { path: folder }),
       branch: this.#requireBranch(query.branch),
       limit: query.limit + 1,
     });
@@ -235,8 +236,9 @@ export class Workspace {
 
   diff(id: number, path?: string): VersionDiff {
     const version = this.#requireVersion(id);
-    const rows = this.#history.listChanges(id, path === undefined ? undefined : parseFolderPath(path));
-    const now = (row: { branch: string; path: string }) => () => this.#rows.getContent(row.branch, row.path);
+    const rows = this.#history.changes.list(id, path === undefined ? undefined : parseFolderPath(path));
+    const { changes } = this.#history;
+    const current = (row: { branch: string; path: string }) => () => this.#rows.getContent(row.branch, row.path);
     return createVersionDiff(
       version,
       rows
@@ -245,14 +247,14 @@ export class Workspace {
           row,
           before: () =>
             row.kind === "move"
-              ? this.#history.getContentAfter(row, now(row))
-              : this.#history.getContentBefore(row, now(row)),
-          after: () => this.#history.getContentAfter(row, now(row)),
+              ? changes.getContentAfter(row, current(row))
+              : changes.getContentBefore(row, current(row)),
+          after: () => changes.getContentAfter(row, current(row)),
         })),
     );
   }
 
-  /** Takes back what a version, a turn or a tool call did. What others did since then survives. */
+  /** Reverts a version, a turn or a tool call. Later changes by others are kept. */
   revert(
     { version, turn, toolCall, branch, dryRun }: Revert,
     origin: Origin,
@@ -267,15 +269,15 @@ export class Workspace {
     return this.#branchManager.list();
   }
 
-  createBranch({ from, ...order }: NewBranch, origin: Origin): Branch {
-    return this.#branchManager.create({ ...order, from: this.#requireBranch(from) }, origin);
+  createBranch({ from, ...options }: NewBranch, origin: Origin): Branch {
+    return this.#branchManager.create({ ...options, from: this.#requireBranch(from) }, origin);
   }
 
   removeBranch(name: string, origin: Origin): void {
     this.#branchManager.remove(this.#requireBranch(name), origin);
   }
 
-  /** Brings what was done on a branch to the one it came from, or the other way round. */
+  /** Merges a branch into its parent, or its parent into it. */
   merge(
     name: string,
     { into, dryRun }: Merge,
@@ -284,9 +286,8 @@ export class Workspace {
   ): MergeResponse {
     const source = this.#requireBranch(name);
     const parent = this.#branches.get(source)?.parent;
-    if (into === undefined && parent === undefined)
-      throw fail("bad_request", "Say which branch main is to be merged into.");
-    // What both have in common from now on stays as it is.
+    if (into === undefined && parent === undefined) throw fail("bad_request", "Name the branch to merge main into.");
+    // The version both have in common from now on must not be extended.
     this.#commits.markLatestKnown();
     return this.#merger.merge(source, this.#requireBranch(into ?? parent), origin, { dryRun, ...pickRecord(options) });
   }
@@ -299,18 +300,15 @@ export class Workspace {
       ...(toolCall === undefined ? {} : { toolCall }),
     });
     if (found.length === 0)
-      throw fail(
-        "not_found",
-        turn === undefined ? "That call has changed no files." : "That turn has changed no files.",
-      );
+      throw fail("not_found", turn === undefined ? "That tool call changed no files." : "That turn changed no files.");
     return found.map(({ id }) => id);
   }
 
   #requireVersion(id: number): Version {
     const version = this.#history.getVersion(id);
     if (version) return version;
-    const isForgotten = id > 0 && id < this.#history.getOldest();
-    throw fail("not_found", isForgotten ? `Version ${id} is not kept any more.` : `There is no version ${id}.`);
+    const isPruned = id > 0 && id < this.#history.getOldest();
+    throw fail("not_found", isPruned ? `Version ${id} is no longer available.` : `There is no version ${id}.`);
   }
 
   #requireBranch(name: string = mainBranch): string {

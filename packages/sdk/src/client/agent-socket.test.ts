@@ -5,9 +5,9 @@ import { WebSocket, WebSocketServer } from "ws";
 import { waitUntil } from "../../../../tests/kit/wait-until.ts";
 import { type AgentSocket, openAgentSocket, type AgentSocketOptions } from "./agent-socket.ts";
 
-/** A real server that remembers what it was asked and told, one entry a connection. */
-async function serve(onConnection: (visit: Visit, round: number) => void = () => {}, refuse?: number) {
-  const visits: Visit[] = [];
+/** A real server that records each connection and what it received. */
+async function serve(onConnection: (connection: Connection, round: number) => void = () => {}, refuse?: number) {
+  const connections: Connection[] = [];
   const server = new WebSocketServer({
     host: "127.0.0.1",
     port: 0,
@@ -19,21 +19,21 @@ async function serve(onConnection: (visit: Visit, round: number) => void = () =>
     server.close();
   });
   server.on("connection", (socket, request) => {
-    const visit: Visit = { socket, request, told: [] };
-    visits.push(visit);
-    socket.on("message", (data) => visit.told.push(JSON.parse(String(data))));
-    onConnection(visit, visits.length);
+    const connection: Connection = { socket, request, received: [] };
+    connections.push(connection);
+    socket.on("message", (data) => connection.received.push(JSON.parse(String(data))));
+    onConnection(connection, connections.length);
   });
-  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/agency/global/agent/alice/ws`, visits };
+  return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/agency/global/agent/alice/ws`, connections };
 }
 
-interface Visit {
+interface Connection {
   socket: WebSocket;
   request: IncomingMessage;
-  told: any[];
+  received: any[];
 }
 
-function openTalk(options: Omit<AgentSocketOptions, "onFrame" | "connect">) {
+function openSocket(options: Omit<AgentSocketOptions, "onFrame" | "connect">) {
   const frames: any[] = [];
   const states: string[] = [];
   const opened: AgentSocket = openAgentSocket({
@@ -49,83 +49,83 @@ function openTalk(options: Omit<AgentSocketOptions, "onFrame" | "connect">) {
 const createQueuedFrame = (id: string) =>
   JSON.stringify({ type: "task-queued", id, taskId: "run", position: 0, messages: [{ id }] });
 
-test("a message is said again with its id until the agent has it, and then no more", async () => {
-  const { url, visits } = await serve(({ socket }, round) => {
+test("a message is sent again with its id until the agent confirms it", async () => {
+  const { url, connections } = await serve(({ socket }, round) => {
     socket.on("message", (data) => {
       const { id } = JSON.parse(String(data));
-      // The first connection dies with both messages unanswered, the second after one answer.
+      // The first connection dies with both messages unconfirmed, the second after one was confirmed.
       if (round === 1 && id === "two") socket.terminate();
       if (round === 2 && id === "one") socket.send(createQueuedFrame("one"), () => socket.terminate());
       if (round === 3) socket.send(createQueuedFrame("two"), () => socket.terminate());
     });
   });
-  const { send, frames } = openTalk({ url });
-  // Said before there is any connection.
+  const { send, frames } = openSocket({ url });
+  // Sent before there is any connection.
   send({ type: "chat", id: "one", content: "a" });
   send({ type: "chat", id: "two", content: "b" });
-  await waitUntil("the fourth connection", () => visits[3]);
+  await waitUntil("the fourth connection", () => connections[3]);
   send({ type: "cancel" });
-  await waitUntil("the cancel", () => visits[3]?.told.length === 1);
-  expect(visits[1]?.told.map(({ id }) => id)).toContain("one");
-  expect(visits[2]?.told).toEqual([{ type: "chat", id: "two", content: "b" }]);
-  expect(visits[3]?.told).toEqual([{ type: "cancel" }]);
+  await waitUntil("the cancel", () => connections[3]?.received.length === 1);
+  expect(connections[1]?.received.map(({ id }) => id)).toContain("one");
+  expect(connections[2]?.received).toEqual([{ type: "chat", id: "two", content: "b" }]);
+  expect(connections[3]?.received).toEqual([{ type: "cancel" }]);
   expect(frames.map(({ messages }) => messages[0].id)).toEqual(["one", "two"]);
 });
 
-test("a message the agent refused is not said again", async () => {
-  const { url, visits } = await serve(({ socket }, round) => {
+test("a message that the agent rejected is not sent again", async () => {
+  const { url, connections } = await serve(({ socket }, round) => {
     if (round > 1) return;
     socket.on("message", () =>
       socket.send(JSON.stringify({ type: "error", error: "no", id: "one" }), () => socket.terminate()),
     );
   });
-  const { send } = openTalk({ url });
+  const { send } = openSocket({ url });
   send({ type: "chat", id: "one", content: "a" });
-  await waitUntil("the second connection", () => visits[1]);
+  await waitUntil("the second connection", () => connections[1]);
   send({ type: "cancel", runId: "r" });
-  await waitUntil("the cancel", () => visits[1]?.told.length === 1);
-  expect(visits[1]?.told).toEqual([{ type: "cancel", runId: "r" }]);
+  await waitUntil("the cancel", () => connections[1]?.received.length === 1);
+  expect(connections[1]?.received).toEqual([{ type: "cancel", runId: "r" }]);
 });
 
-test("a message too large for the host is given up with an error, and the others are said again", async () => {
-  const { url, visits } = await serve(({ socket }) => {
+test("a message that is too large for the host fails with an error, and the others are sent again", async () => {
+  const { url, connections } = await serve(({ socket }) => {
     socket.on("message", (data) => String(data).length > 100 && socket.close(1009));
   });
-  const { send, frames } = openTalk({ url });
+  const { send, frames } = openSocket({ url });
   send({ type: "chat", id: "small", content: "a" });
   send({ type: "chat", id: "big", content: "x".repeat(100) });
-  await waitUntil("the second connection", () => (visits[1]?.told.length ?? 0) > 0);
-  expect(visits[1]?.told).toEqual([{ type: "chat", id: "small", content: "a" }]);
+  await waitUntil("the second connection", () => (connections[1]?.received.length ?? 0) > 0);
+  expect(connections[1]?.received).toEqual([{ type: "chat", id: "small", content: "a" }]);
   expect(frames).toMatchObject([{ type: "error", id: "big", code: "too_large" }]);
 });
 
-test("a cancel said without a connection is sent once with the next, the wish for actions with every one", async () => {
-  const { url, visits } = await serve(({ socket }, round) => {
+test("a cancel without a connection is sent once with the next, and a subscription to actions with each", async () => {
+  const { url, connections } = await serve(({ socket }, round) => {
     if (round < 3) socket.on("message", () => socket.terminate());
   });
-  const { send } = openTalk({ url });
+  const { send } = openSocket({ url });
   send({ type: "actions", on: true });
   send({ type: "cancel" });
-  await waitUntil("the third connection", () => visits[2]?.told.length);
-  expect(visits[0]?.told[0]).toEqual({ type: "actions", on: true });
-  expect(visits[2]?.told).toEqual([{ type: "actions", on: true }]);
+  await waitUntil("the third connection", () => connections[2]?.received.length);
+  expect(connections[0]?.received[0]).toEqual({ type: "actions", on: true });
+  expect(connections[2]?.received).toEqual([{ type: "actions", on: true }]);
 });
 
-test("a cancel and an approval said before there is a connection are sent with it, once", async () => {
-  const { url, visits } = await serve();
-  const { send } = openTalk({ url });
+test("a cancel and an approval that were sent without a connection are delivered once with the next", async () => {
+  const { url, connections } = await serve();
+  const { send } = openSocket({ url });
   send({ type: "cancel" });
   send({ type: "approve", approvalId: "a", approved: false, reason: "No." });
-  await waitUntil("both", () => visits[0]?.told.length === 2);
+  await waitUntil("both", () => connections[0]?.received.length === 2);
   send({ type: "actions", on: false });
-  await waitUntil("one more", () => visits[0]?.told.length === 3);
-  expect(visits[0]?.told.map(({ type }) => type)).toEqual(["cancel", "approve", "actions"]);
+  await waitUntil("one more", () => connections[0]?.received.length === 3);
+  expect(connections[0]?.received.map(({ type }) => type)).toEqual(["cancel", "approve", "actions"]);
 });
 
-test("it unpacks batches, skips what is no frame, and asks to go on behind the last event", async () => {
-  const { url, visits } = await serve(({ socket }, round) => {
+test("batches are unpacked, invalid frames skipped, and the next connection resumes after the last event", async () => {
+  const { url, connections } = await serve(({ socket }, round) => {
     if (round > 1) return void socket.send(JSON.stringify({ type: "status", status: "idle" }));
-    for (const odd of ["no json", "null", "5"]) socket.send(odd);
+    for (const invalid of ["no json", "null", "5"]) socket.send(invalid);
     socket.send(Buffer.from([1]));
     const frames = [
       { type: "run.tick", seq: 8, ts: "", threadId: "t", data: {} },
@@ -136,58 +136,58 @@ test("it unpacks batches, skips what is no frame, and asks to go on behind the l
       socket.terminate(),
     );
   });
-  const { frames, states } = openTalk({ url, only: "events", after: 3, token: "t0ken" });
+  const { frames, states } = openSocket({ url, only: "events", after: 3, token: "t0ken" });
   await waitUntil("the second connection", () => frames.length === 4);
   expect(frames.map(({ type }) => type)).toEqual(["run.tick", "text_delta", "run.tick", "status"]);
-  expect(visits.map(({ request }) => new URL(request.url ?? "", "http://x").search)).toEqual([
+  expect(connections.map(({ request }) => new URL(request.url ?? "", "http://x").search)).toEqual([
     "?batch=1&only=events&after=3",
     "?batch=1&only=events&after=9",
   ]);
-  expect(visits[0]?.request.headers.authorization).toBe("Bearer t0ken");
+  expect(connections[0]?.request.headers.authorization).toBe("Bearer t0ken");
   expect(states.slice(0, 3)).toEqual(["open", "lost", "open"]);
 });
 
-test("cut off before its first event, it goes on from where it was greeted", async () => {
-  const { url, visits } = await serve(({ socket }, round) => {
-    const greeting = JSON.stringify({ type: "sync", state: {}, last: 41 });
-    socket.send(greeting, () => round === 1 && socket.terminate());
+test("a socket that is disconnected before its first event resumes from the first sync frame", async () => {
+  const { url, connections } = await serve(({ socket }, round) => {
+    const sync = JSON.stringify({ type: "sync", state: {}, last: 41 });
+    socket.send(sync, () => round === 1 && socket.terminate());
   });
-  openTalk({ url });
-  await waitUntil("the second connection", () => visits.length === 2);
-  expect(visits.map(({ request }) => new URL(request.url ?? "", "http://x").searchParams.get("after"))).toEqual([
+  openSocket({ url });
+  await waitUntil("the second connection", () => connections.length === 2);
+  expect(connections.map(({ request }) => new URL(request.url ?? "", "http://x").searchParams.get("after"))).toEqual([
     null,
     "41",
   ]);
 });
 
-test("it says what it has read, every quarter of a megabyte", async () => {
+test("received data is acknowledged every 256 KiB", async () => {
   const frame = JSON.stringify({ type: "text_delta", delta: "x".repeat(100_000), messageId: "m" });
-  const { url, visits } = await serve(({ socket }) => {
+  const { url, connections } = await serve(({ socket }) => {
     for (let sent = 0; sent < 7; sent++) socket.send(frame);
   });
-  const { frames } = openTalk({ url });
+  const { frames } = openSocket({ url });
   await waitUntil("all frames", () => frames.length === 7);
-  await waitUntil("the acks", () => visits[0]?.told.length === 2);
-  expect(visits[0]?.told).toEqual([{ type: "ack" }, { type: "ack" }]);
+  await waitUntil("the acks", () => connections[0]?.received.length === 2);
+  expect(connections[0]?.received).toEqual([{ type: "ack" }, { type: "ack" }]);
 });
 
-test("who is told no does not ask again", async () => {
+test("a socket that is refused does not reconnect", async () => {
   const closing = await serve(({ socket }) => socket.close(4403, "not yours"));
-  const first = openTalk({ url: closing.url });
-  await waitUntil("the refusal", () => first.states.includes("refused"));
+  const first = openSocket({ url: closing.url });
+  await waitUntil("refused", () => first.states.includes("refused"));
   expect(first.states).toEqual(["open", "refused"]);
 
   const refusing = await serve(undefined, 404);
-  const second = openTalk({ url: refusing.url });
-  await waitUntil("the refusal", () => second.states.includes("refused"));
+  const second = openSocket({ url: refusing.url });
+  await waitUntil("refused", () => second.states.includes("refused"));
   expect(second.states).toEqual(["refused"]);
 });
 
-test("a host that is not ready is asked again, and closed means closed", async () => {
-  const { url, visits } = await serve(undefined, 503);
-  const { states, close } = openTalk({ url });
-  await waitUntil("two tries", () => states.length === 2);
+test("a socket reconnects to a host that is not ready until it is closed", async () => {
+  const { url, connections } = await serve(undefined, 503);
+  const { states, close } = openSocket({ url });
+  await waitUntil("two attempts", () => states.length === 2);
   expect(states).toEqual(["lost", "lost"]);
-  expect(visits).toEqual([]);
+  expect(connections).toEqual([]);
   close();
 });

@@ -13,7 +13,7 @@ import type { EndpointFetch, HostFetch } from "./request.ts";
 import { Turn } from "./turn.ts";
 import { withRetry } from "./with-retry.ts";
 
-/** How a handle reaches its host. */
+/** How an agent handle sends requests to its host. */
 export interface Transport {
   fetchEndpoint: EndpointFetch;
   fetchHost: HostFetch;
@@ -21,68 +21,80 @@ export interface Transport {
   retryTimeoutMs: number;
 }
 
-/** What can be said to an agent: the body of `invoke`. */
+/** A message to an agent, with attachments and options: the body of `invoke`. */
 export type NewMessage = BodyIn<Endpoints["invoke"]>;
 
 export interface EventsOptions {
-  /** The number of the last event already known; without it, only what comes from now on. */
+  /** The number of the last known event. Without it, only new events are returned. */
   after?: number;
   signal?: AbortSignal;
 }
 
-/** One agent, and what can be done with it. */
+/** A handle to one agent. Methods throw a `ThinkeryError` if the host refuses the request or stays unavailable. */
 export interface AgentHandle extends AgentFiles {
   readonly agency: string;
   readonly name: string;
   describe(): Promise<Agent>;
-  /** Says something. Resolves when the agent has it for good; the turn goes on by itself. */
-  send(said: string | NewMessage): Promise<Turn>;
-  /** The numbered log as it grows, every event once, over any number of lost connections. */
+  /**
+   * Sends a message. Resolves when the agent has stored it; the turn then runs by itself, whether or not anyone follows
+   * it.
+   *
+   * ```ts
+   * const turn = await agent.send("Hello!");
+   * const { content } = await turn.outcome();
+   * ```
+   */
+  send(message: string | NewMessage): Promise<Turn>;
+  /** Follows the event log: yields each event once and in order, reconnecting as needed. */
   events(options?: EventsOptions): AsyncGenerator<AgentEvent>;
-  /** A page of the conversation, the newest last; `next` goes back in as `before`. */
+  /** Returns a page of the conversation, newest message last. Pass `next` as `before` for the page before it. */
   messages(query?: QueryIn<Endpoints["listMessages"]>): Promise<ResponseOf<Endpoints["listMessages"]>>;
-  /** The whole conversation, from the newest message to the oldest. */
+  /** Iterates over the whole conversation, newest message first. */
   allMessages(): AsyncGenerator<Message>;
   state(): Promise<ResponseOf<Endpoints["getState"]>>;
   usage(): Promise<ResponseOf<Endpoints["getUsage"]>>;
-  /** Ends a turn: the one that runs, if none is named. */
+  /** Cancels a turn: the running one, unless another is named. */
   cancel(runId?: string): Promise<ResponseOf<Endpoints["cancelTurn"]>>;
-  /** Gives the result of a tool call that was deferred, or says why there is none. Safe to repeat. */
+  /** Stops the agent: cancels its turn and refuses new messages until `start()`. Queued turns wait. */
+  stop(): Promise<ResponseOf<Endpoints["stopAgent"]>>;
+  /** Starts a stopped agent again. */
+  start(): Promise<ResponseOf<Endpoints["startAgent"]>>;
+  /** Delivers the result or the error of a deferred tool call. Safe to repeat. */
   resolveToolCall(
     callId: string,
     result: { output: unknown } | { error: string },
   ): Promise<ResponseOf<Endpoints["resolveToolCall"]>>;
-  /** The app that the agent keeps, and where it answers. */
+  /** Returns the agent's app: its version, its modules and its address. */
   app(): Promise<ResponseOf<Endpoints["getApp"]>>;
-  /** Gives the agent an app, in place of the one it has. */
+  /** Sets the agent's app, replacing the current one. */
   putApp(app: BodyIn<Endpoints["putApp"]>): Promise<ResponseOf<Endpoints["putApp"]>>;
   deleteApp(): Promise<void>;
   /**
-   * Asks the app itself: `fetchApp("items?done=1")`. Whatever it answers is given back, an error of its own included;
-   * what the host says in its place is thrown.
+   * Sends a request to the app: `fetchApp("items?done=1")`. Returns the app's response, even if its status is an error.
+   * Throws if the host responds in its place.
    */
   fetchApp(path?: string, init?: RequestInit): Promise<Response>;
-  /** The programs that it has running in its Linux sandbox, and the latest that ended. */
+  /** Lists the processes in the agent's Linux sandbox: the running ones, and those that ended recently. */
   processes(): Promise<ResponseOf<Endpoints["listProcesses"]>["processes"]>;
-  /** One of them, with what it wrote; with `after`, only what it wrote after so many bytes. */
+  /** Returns a process with its output. With `after`, only the output after that many bytes. */
   process(id: string, query?: QueryIn<Endpoints["getProcess"]>): Promise<ResponseOf<Endpoints["getProcess"]>>;
-  /** Ends one of them, with all that it started. */
+  /** Stops a process and everything it started. */
   stopProcess(id: string): Promise<ResponseOf<Endpoints["stopProcess"]>>;
-  /** Deletes the agent and all it remembers. */
+  /** Deletes the agent and all of its data. */
   delete(): Promise<void>;
 }
 
-/** So long it may take to send what comes with megabytes of attachments. */
-const sendTimeoutMs = 60_000;
+/** Timeout for messages with attachments, which may have megabytes. */
+const attachmentTimeoutMs = 60_000;
 
 export function createAgentHandle(
-  { fetchEndpoint: ask, fetchHost: send, call, retryTimeoutMs }: Transport,
+  { fetchEndpoint, fetchHost, call, retryTimeoutMs }: Transport,
   target: AgentTarget,
 ): AgentHandle {
   const params = { agency: target.agency, agent: target.agent };
-  const log = new EventLogReader({ ask, target, retryTimeoutMs });
-  /** For what may be asked twice. */
-  const retry = <T>(question: (signal: AbortSignal) => Promise<T>) => withRetry(question, { retryTimeoutMs });
+  const log = new EventLogReader({ fetchEndpoint, target, retryTimeoutMs });
+  /** For idempotent requests only. */
+  const retry = <T>(request: (signal: AbortSignal) => Promise<T>) => withRetry(request, { retryTimeoutMs });
   const fetchPage = (query: QueryIn<Endpoints["listMessages"]>) =>
     retry((signal) => call("listMessages", { params, query, signal }));
 
@@ -91,23 +103,23 @@ export function createAgentHandle(
     name: target.agent,
     describe: () => retry((signal) => call("getAgent", { params, signal })),
 
-    async send(said) {
-      const given: NewMessage = typeof said === "string" ? { message: said } : said;
-      const body = { ...given, idempotencyKey: given.idempotencyKey ?? createId() };
+    async send(message) {
+      const input: NewMessage = typeof message === "string" ? { message } : message;
+      const body = { ...input, idempotencyKey: input.idempotencyKey ?? createId() };
       const end = await retry((signal) => log.readEnd(signal));
       const { runId, messageId, duplicate } = await withRetry((signal) => call("invoke", { params, body, signal }), {
         retryTimeoutMs,
-        ...(given.attachments ? { attemptTimeoutMs: sendTimeoutMs } : {}),
+        ...(input.attachments ? { attemptTimeoutMs: attachmentTimeoutMs } : {}),
       });
-      // A key of the caller's own may have been admitted long ago. One of ours can only be known from an answer that was lost.
-      const after = duplicate && given.idempotencyKey !== undefined ? 0 : end;
+      // A key of the caller may have been admitted long ago. One of ours is a duplicate only if a response was lost.
+      const after = duplicate && input.idempotencyKey !== undefined ? 0 : end;
       return new Turn({
         log,
         agent: target.agent,
         runId,
         messageId,
         after,
-        cancel: (turn) => cancel(turn).then(() => {}),
+        cancel: (id) => cancel(id).then(() => {}),
       });
     },
 
@@ -126,20 +138,22 @@ export function createAgentHandle(
     state: () => retry((signal) => call("getState", { params, signal })),
     usage: () => retry((signal) => call("getUsage", { params, signal })),
     cancel,
+    stop: () => retry((signal) => call("stopAgent", { params, signal })),
+    start: () => retry((signal) => call("startAgent", { params, signal })),
     resolveToolCall: (callId, result) =>
       retry((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
     app: () => retry((signal) => call("getApp", { params, signal })),
     putApp: (app) => retry((signal) => call("putApp", { params, body: app, signal })),
     deleteApp: () => call("deleteApp", { params }),
-    fetchApp: createAppFetch(send, params),
+    fetchApp: createAppFetch(fetchHost, params),
     processes: async () => (await retry((signal) => call("listProcesses", { params, signal }))).processes,
     process: (id, query = {}) => retry((signal) => call("getProcess", { params: { ...params, id }, query, signal })),
     stopProcess: (id) => retry((signal) => call("stopProcess", { params: { ...params, id }, signal })),
-    ...createAgentFiles({ call, send, retryTimeoutMs }, params),
+    ...createAgentFiles({ call, fetchHost, retryTimeoutMs }, params),
     delete: () => call("deleteAgent", { params }),
   };
 
-  // Asked twice, the second time might end the turn after the one that was meant, unless it is named.
+  // Without a turn id, a retry might cancel the turn after the one that was meant.
   function cancel(runId?: string) {
     if (runId === undefined) return call("cancelTurn", { params });
     return retry((signal) => call("cancelTurn", { params, body: { runId }, signal }));

@@ -5,18 +5,19 @@ import { type AgentHandle, createAgentHandle, type Transport } from "./agent.ts"
 
 /** The agents of one agency. */
 export interface Agents {
-  /** All of them, however many pages that takes. */
+  /** Iterates over all agents, loading pages as needed. */
   list(): AsyncGenerator<Agent>;
+  /** Creates an agent and returns its handle. */
   create(agent?: BodyIn<Endpoints["createAgent"]>): Promise<AgentHandle>;
 }
 
-export function createAgents(reach: Transport, agency: string): Agents {
+export function createAgents(transport: Transport, agency: string): Agents {
   const params = { agency };
   return {
     async *list() {
       let after: string | undefined;
       do {
-        const { agents, next } = await reach.call("listAgents", {
+        const { agents, next } = await transport.call("listAgents", {
           params,
           query: { limit: 500, ...(after === undefined ? {} : { after }) },
         });
@@ -25,8 +26,8 @@ export function createAgents(reach: Transport, agency: string): Agents {
       } while (after !== undefined);
     },
     async create(agent = {}) {
-      const { name } = await reach.call("createAgent", { params, body: agent });
-      return createAgentHandle(reach, { kind: "agent", agency, agent: name });
+      const { name } = await transport.call("createAgent", { params, body: agent });
+      return createAgentHandle(transport, { kind: "agent", agency, agent: name });
     },
   };
 }

@@ -25,7 +25,7 @@ const alice = () => createClient({ url, token: "t0ken" }).agent("alice@review:pr
 const root = "/agency/review%3Apr-1/agent/alice/app/";
 const app = { "x-thinkery-app": "0123456789ab" };
 
-test("an app is asked at its address, with the token and whatever else is given", async () => {
+test("requests go to the address of the app, with the token and the given options", async () => {
   reply = { status: 200, headers: app, body: "hello" };
   expect(await (await alice().fetchApp()).text()).toBe("hello");
   expect(seen).toMatchObject({ method: "GET", url: root, headers: { authorization: "Bearer t0ken" } });
@@ -42,16 +42,16 @@ test("an app is asked at its address, with the token and whatever else is given"
   });
 });
 
-test("what the app answers is given back, and what the host says in its place is thrown", async () => {
-  reply = { status: 500, headers: { ...app, "x-thinkery-app-error": "1" }, body: "its own trouble" };
-  const answer = await alice().fetchApp("x");
-  expect([answer.status, await answer.text()]).toEqual([500, "its own trouble"]);
+test("the response of the app is returned, and an error of the host is thrown", async () => {
+  reply = { status: 500, headers: { ...app, "x-thinkery-app-error": "1" }, body: "app error" };
+  const response = await alice().fetchApp("x");
+  expect([response.status, await response.text()]).toEqual([500, "app error"]);
   reply = { status: 404, body: JSON.stringify({ error: { code: "not_found", message: "This agent has no app." } }) };
   await expect(alice().fetchApp("x")).rejects.toMatchObject({ code: "not_found", message: "This agent has no app." });
 });
 
 test.each(["../state", "a/../../messages", "%2e%2e/state", "..\\state"])(
-  "a path that leads out of the app is not asked: %s",
+  "a path outside the app is not requested: %s",
   async (path) => {
     seen = undefined;
     await expect(alice().fetchApp(path)).rejects.toMatchObject({ code: "bad_request" });

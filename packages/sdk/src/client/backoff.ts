@@ -1,18 +1,18 @@
-const minPauseMs = 250;
-const maxPauseMs = 8_000;
+const minDelayMs = 250;
+const maxDelayMs = 8_000;
 
-/** The pauses between tries to reach a host: longer and longer, and never the same for everybody. */
+/** Delays between attempts to reach a host: exponential, with jitter. */
 export class Backoff {
-  private pauseMs = minPauseMs;
+  private delayMs = minDelayMs;
 
   next(): number {
-    const now = this.pauseMs * (0.5 + Math.random() / 2);
-    this.pauseMs = Math.min(this.pauseMs * 2, maxPauseMs);
-    return now;
+    const delayMs = this.delayMs * (0.5 + Math.random() / 2);
+    this.delayMs = Math.min(this.delayMs * 2, maxDelayMs);
+    return delayMs;
   }
 
-  /** The host was reached. */
+  /** Call it when the host was reached. */
   reset(): void {
-    this.pauseMs = minPauseMs;
+    this.delayMs = minDelayMs;
   }
 }

@@ -1,17 +1,17 @@
 import type { AgentEvent, ToolErrorCode } from "../protocol/event.ts";
 
-/** Something that code called while a tool call ran it. */
+/** A call made by code that a tool call runs. */
 export interface Capability {
   id: string;
   name: string;
-  /** What it was called with: the beginning of its JSON. Nothing where only its answer was heard of. */
+  /** The beginning of the input as JSON. Empty if only the result is known. */
   input: string;
-  /** `abandoned`: the run was over before it had an answer. */
+  /** `abandoned`: the run ended before the call returned. */
   state: "running" | "done" | "failed" | "abandoned";
-  /** The number of the event that told of it. */
+  /** The number of the event that first mentioned it. */
   seq: number;
   ms?: number;
-  /** What came of it, in short. */
+  /** A short form of the result. */
   summary?: string;
   error?: string;
   errorCode?: ToolErrorCode;
@@ -20,9 +20,9 @@ export interface Capability {
 export type CapabilityEvent = Extract<AgentEvent, { type: "capability.called" | "capability.answered" }>;
 
 const maxInputChars = 300;
-const maxAnswerChars = 1000;
+const maxResultChars = 1000;
 
-/** What is known of a call by code after this event. One that is made anew, because the host died, begins anew. */
+/** Applies an event to a call made by code. A call that is repeated after a crash of the host starts over. */
 export function reduceCapability(known: Capability | undefined, event: CapabilityEvent): Capability {
   const { callId: id, toolName: name } = event.data;
   if (event.type === "capability.called") {
@@ -42,8 +42,8 @@ export function reduceCapability(known: Capability | undefined, event: Capabilit
     state: error === undefined ? "done" : "failed",
     seq: known?.seq ?? event.seq,
     ms,
-    ...(summary === undefined ? {} : { summary: summary.slice(0, maxAnswerChars) }),
-    ...(error === undefined ? {} : { error: error.slice(0, maxAnswerChars) }),
+    ...(summary === undefined ? {} : { summary: summary.slice(0, maxResultChars) }),
+    ...(error === undefined ? {} : { error: error.slice(0, maxResultChars) }),
     ...(errorCode === undefined ? {} : { errorCode }),
   };
 }

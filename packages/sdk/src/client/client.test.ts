@@ -3,18 +3,18 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "./client.ts";
 
-// What the client puts on the wire, and what it makes of answers no host of ours would give.
+// What the client sends, and how it handles responses that no real host would send.
 
 let url: string;
 let seen: { method?: string; url?: string; headers: IncomingMessage["headers"]; body: string };
-let cut = false;
+let isCutOff = false;
 let reply: { status: number; body: string } = { status: 200, body: "{}" };
 
 const server = createServer(async (request, response) => {
   let body = "";
   for await (const chunk of request) body += chunk;
   seen = { method: request.method ?? "", url: request.url ?? "", headers: request.headers, body };
-  if (cut) response.writeHead(reply.status, { "content-length": 100 }).write(reply.body, () => response.destroy());
+  if (isCutOff) response.writeHead(reply.status, { "content-length": 100 }).write(reply.body, () => response.destroy());
   else response.writeHead(reply.status).end(reply.body);
 });
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => void server.close());
 
-test("path, query, body and token go where they belong, encoded", async () => {
+test("path, query, body and token are encoded and sent where they belong", async () => {
   reply = { status: 200, body: '{"agents":[]}' };
   const client = createClient({ url: `${url}/`, token: "t0ken" });
   await client.call("listAgents", { params: { agency: "review:pr/1 ä" }, query: { limit: 5, after: "a&b" } });
@@ -37,12 +37,12 @@ test("path, query, body and token go where they belong, encoded", async () => {
   expect(seen.headers["content-type"]).toBe("application/json");
 });
 
-test("without a token none is sent", async () => {
+test("no authorization header is sent without a token", async () => {
   await createClient({ url }).call("health");
   expect(seen.headers.authorization).toBeUndefined();
 });
 
-test("a refusal arrives as the error it was", async () => {
+test("an error response is thrown as the error it describes", async () => {
   reply = {
     status: 409,
     body: JSON.stringify({ error: { code: "conflict", message: "Taken.", details: { suggestion: "bob" } } }),
@@ -55,7 +55,7 @@ test("a refusal arrives as the error it was", async () => {
   });
 });
 
-test("an answer that is not ours is an error that says so", async () => {
+test("an error response of an unknown form is an internal error", async () => {
   for (const body of [
     "<html>",
     "",
@@ -70,21 +70,21 @@ test("an answer that is not ours is an error that says so", async () => {
   }
 });
 
-test("an answer that is cut off is as good as none, and one that is not JSON says so", async () => {
-  cut = true;
+test("a response that is cut off counts as unavailable, and one that is not JSON says so", async () => {
+  isCutOff = true;
   reply = { status: 200, body: '{"status":"o' };
   await expect(createClient({ url }).call("health")).rejects.toMatchObject({ code: "unavailable" });
-  cut = false;
+  isCutOff = false;
   reply = { status: 200, body: "<html>" };
   await expect(createClient({ url }).call("health")).rejects.toMatchObject({
     code: "internal",
-    message: "The host answered something that is not JSON.",
+    message: "The host’s response is not valid JSON.",
   });
 });
 
-test("nobody there is unavailable, and an abort is an abort", async () => {
-  const nobody = createClient({ url: "http://127.0.0.1:1" });
-  await expect(nobody.call("health")).rejects.toMatchObject({ code: "unavailable" });
+test("an unreachable host is unavailable, and an abort is an abort", async () => {
+  const unreachable = createClient({ url: "http://127.0.0.1:1" });
+  await expect(unreachable.call("health")).rejects.toMatchObject({ code: "unavailable" });
   await expect(createClient({ url }).call("health", { signal: AbortSignal.abort() })).rejects.toMatchObject({
     name: "AbortError",
   });

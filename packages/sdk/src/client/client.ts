@@ -13,29 +13,52 @@ export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
 export type { AgentFiles, DeleteOptions, FilePlace, OpenFile, PutOptions } from "./files.ts";
 export { findOutcome } from "./outcome.ts";
-export { withRetry as persist } from "./with-retry.ts";
+export { withRetry } from "./with-retry.ts";
 export {
-  type AgentSocket as Talk,
-  openAgentSocket as talk,
-  type ClientFrameInput as TalkFrame,
-  type AgentSocketOptions as TalkOptions,
-  type AgentSocketState as TalkState,
+  type AgentSocket,
+  type AgentSocketOptions,
+  type AgentSocketState,
+  type ClientFrameInput,
+  openAgentSocket,
 } from "./agent-socket.ts";
 export type { Turn, TurnEvent } from "./turn.ts";
 export { watch, type WatchOptions } from "./watch.ts";
 
 export interface ClientOptions extends RequestOptions {
-  /** So long agents' handles wait for a host that went away, in milliseconds; a minute if nothing is said. */
+  /**
+   * How long agent handles retry while the host is unavailable, in milliseconds.
+   *
+   * @default 60_000
+   */
   retryTimeoutMs?: number;
 }
 
+/** A client of a Thinkery host. */
 export interface Client extends Caller {
-  /** One agent: `client.agent("alice")`, `client.agent("alice@review:pr-123")`. Nothing is asked of the host yet. */
+  /**
+   * Returns a handle to an agent, named as `alice`, `alice@review` or `alice@review:pr-123`. Sends no request; the
+   * agent need not exist yet.
+   */
   agent(target: string): AgentHandle;
-  /** The agents of an agency, the global one if nothing is said. */
+  /**
+   * Returns the agents of an agency.
+   *
+   * @param agency Defaults to the `global` agency.
+   */
   agents(agency?: string): Agents;
 }
 
+/**
+ * Creates a client of a Thinkery host.
+ *
+ * ```ts
+ * const client = createClient({ url: "http://127.0.0.1:5099", token });
+ * const turn = await client.agent("alice").send("Summarize README.md.");
+ * for await (const event of turn) {
+ *   if (event.type === "text") process.stdout.write(event.text);
+ * }
+ * ```
+ */
 export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOptions): Client {
   const fetchEndpoint = createEndpointFetch(options);
   const { call } = toCaller(fetchEndpoint);

@@ -7,30 +7,30 @@ import type { EndpointFetch } from "./request.ts";
 import { sleep } from "./sleep.ts";
 import { parseSse } from "./sse.ts";
 
-/** The host says something at least every 15 s. Without a word for so long, the line is dead. */
-const defaultStallMs = 45_000;
+/** The host sends something at least every 15 s. A connection that is silent for longer than this is dead. */
+const defaultStallTimeoutMs = 45_000;
 /** A host that is killed just as we connect may never answer. */
-const maxConnectMs = 10_000;
+const connectTimeoutMs = 10_000;
 
 export interface EventLogOptions {
-  ask: EndpointFetch;
+  fetchEndpoint: EndpointFetch;
   target: AgentTarget;
-  /** So long the host may be away, in milliseconds. */
+  /** How long to retry while the host is unavailable. */
   retryTimeoutMs: number;
-  /** So long it may be silent. */
-  silence?: number;
+  /** Maximum silence before the connection is replaced. */
+  stallTimeoutMs?: number;
 }
 
-/** What a call under way shows: told once, to those who listen just then. */
+/** Progress of a running tool call. It is sent once, to current listeners only. */
 export type Progress = Extract<ChatFrame, { type: "tool_progress" }>;
 
 interface ListenOptions {
   signal?: AbortSignal | undefined;
-  /** Hear what calls show, too. */
+  /** Whether to receive the progress of tool calls, too. */
   progress?: boolean;
 }
 
-/** An agent's log, read from its host as it grows. */
+/** Reads the event log of an agent and follows it as it grows. */
 export class EventLogReader {
   readonly #options: EventLogOptions;
 
@@ -38,70 +38,68 @@ export class EventLogReader {
     this.#options = options;
   }
 
-  /** The number of the last event so far. */
+  /** Returns the number of the last event so far. */
   async readEnd(signal: AbortSignal): Promise<number> {
     for await (const { seq } of this.#listen(undefined, { signal })) if (seq !== undefined) return seq;
-    throw fail("unavailable", "The host did not say where the log ends.");
+    throw fail("unavailable", "The host closed the connection before it sent the position of the log.");
   }
 
   /**
-   * Every event after a number (or from now on), once and in order, over any number of lost connections. Ends only
-   * when the reader leaves, the host stays away for too long, or it refuses.
+   * Yields every event after a number (or from now on), once and in order, reconnecting as needed. Throws if the host
+   * refuses the request or is unavailable for too long.
    */
   async *follow(after: number | undefined, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
     for await (const item of this.followWithProgress(after, { signal })) if ("seq" in item) yield item;
   }
 
-  /** The same, with what calls show in between where that is asked for. */
-  async *followWithProgress(
-    after: number | undefined,
-    listening: ListenOptions,
-  ): AsyncGenerator<AgentEvent | Progress> {
-    const { signal } = listening;
-    const pauses = new Backoff();
+  /** Like `follow`, optionally with the progress of tool calls in between. */
+  async *followWithProgress(after: number | undefined, options: ListenOptions): AsyncGenerator<AgentEvent | Progress> {
+    const { signal } = options;
+    const backoff = new Backoff();
     let position = after;
-    let awaySince: number | undefined;
+    let unavailableSince: number | undefined;
     for (;;) {
-      let lost: unknown;
+      let lastError: unknown;
       try {
-        for await (const { seq, event, progress } of this.#listen(position, listening)) {
-          awaySince = undefined;
+        for await (const { seq, event, progress } of this.#listen(position, options)) {
+          unavailableSince = undefined;
           if (progress) yield progress;
           if (seq === undefined) continue;
           if (!event) {
             position ??= seq;
             continue;
           }
-          // Not at the welcome already: a host that lets us in only to throw us out is given longer pauses too.
-          pauses.reset();
+          // Not on connect: a host that accepts connections only to close them should also be retried less and less
+          // often.
+          backoff.reset();
           if (position !== undefined && seq <= position) continue;
           position = seq;
           yield event;
         }
       } catch (error) {
         if (signal?.aborted || isFinal(error)) throw error;
-        lost = error;
+        lastError = error;
       }
-      awaySince ??= performance.now();
-      if (performance.now() - awaySince > this.#options.retryTimeoutMs)
-        throw lost ?? fail("unavailable", "The host ends every connection.");
-      await sleep(pauses.next(), signal);
+      unavailableSince ??= performance.now();
+      if (performance.now() - unavailableSince > this.#options.retryTimeoutMs)
+        throw lastError ?? fail("unavailable", "The host closes every connection.");
+      await sleep(backoff.next(), signal);
     }
   }
 
-  /** One connection, for as long as it holds. The first thing it tells is where it begins. */
+  /** Reads from one connection until it ends. The first item is the position at which it starts. */
   async *#listen(after: number | undefined, { signal, progress }: ListenOptions): AsyncGenerator<LogItem> {
-    const { ask, target, silence = defaultStallMs } = this.#options;
-    const line = new AbortController();
-    const either = signal ? AbortSignal.any([signal, line.signal]) : line.signal;
-    const abortStalled = () => line.abort(fail("unavailable", "The host has fallen silent."));
-    let timer = setTimeout(abortStalled, Math.min(silence, maxConnectMs));
+    const { fetchEndpoint, target, stallTimeoutMs = defaultStallTimeoutMs } = this.#options;
+    const connection = new AbortController();
+    const anySignal = signal ? AbortSignal.any([signal, connection.signal]) : connection.signal;
+    const abortStalled = () => connection.abort(fail("unavailable", "The connection to the host stalled."));
+    let timer = setTimeout(abortStalled, Math.min(stallTimeoutMs, connectTimeoutMs));
     try {
       const query = { ...(after === undefined ? {} : { after }), ...(progress ? { progress: "1" as const } : {}) };
       const { agency, agent } = target;
-      const { body } = await ask(
+      const { body } = await fetchEndpoint(
         "listEvents",
-        { params: { agency, agent }, query, signal: either },
+        { params: { agency, agent }, query, signal: anySignal },
         "text/event-stream",
       );
       if (!body) return;
@@ -113,26 +111,26 @@ export class EventLogReader {
           } else if (id !== undefined) yield { seq: Number(id), event: JSON.parse(data) as AgentEvent };
           else if (progress) yield { progress: JSON.parse(data) as Progress };
         }
-        timer = setTimeout(abortStalled, silence);
+        timer = setTimeout(abortStalled, stallTimeoutMs);
       }
     } catch (error) {
       signal?.throwIfAborted();
       throw isThinkeryError(error) ? error : fail("unavailable", "The connection to the host was lost.");
     } finally {
       clearTimeout(timer);
-      line.abort();
+      connection.abort();
     }
   }
 }
 
 interface LogItem {
-  /** Where it stands in the log, but for what is not in it. */
+  /** The position in the log. Progress has none. */
   seq?: number;
   event?: AgentEvent;
   progress?: Progress;
 }
 
-/** The host was reached and said no; or it is no matter of the connection at all. */
+/** Whether the host refused the request, or the error has nothing to do with the connection. */
 function isFinal(error: unknown): boolean {
   return !isThinkeryError(error) || toHttpStatus(error.code) < 500;
 }

@@ -50,10 +50,10 @@ const json = (body: unknown, status = 200) => ({
   headers: { "content-type": "application/json" },
   body: JSON.stringify(body),
 });
-const refusal = (code: string, message: string, status: number, details?: object) =>
+const errorResponse = (code: string, message: string, status: number, details?: object) =>
   json({ error: { code, message, ...(details ? { details } : {}) } }, status);
 
-test("a file is read with what is known of it", async () => {
+test("a file is read with its metadata", async () => {
   const headers = {
     "content-type": "text/markdown; charset=utf-8",
     etag: '"a1"',
@@ -82,7 +82,7 @@ test("a file is read with what is known of it", async () => {
   ]);
 });
 
-test("bytes and text are written as they are, under the condition that is given", async () => {
+test("bytes and text are written unchanged, with the given condition", async () => {
   replies = [json(file)];
   await alice().putFile("a.txt", "hé");
   await alice().putFile("a.bin", new Uint8Array([0, 255]), { ifMatch: "a1", branch: "try" });
@@ -95,24 +95,24 @@ test("bytes and text are written as they are, under the condition that is given"
   expect(seen[0]?.headers["if-match"]).toBeUndefined();
 });
 
-test("what the host says against it is thrown, with the hash that the file has", async () => {
-  replies = [refusal("precondition_failed", "“a.txt” has changed meanwhile.", 412, { hash: "b2" })];
+test("an error of the host is thrown, with the current hash of the file", async () => {
+  replies = [errorResponse("precondition_failed", "“a.txt” has changed meanwhile.", 412, { hash: "b2" })];
   await expect(alice().putFile("a.txt", "x", { ifMatch: "a1" })).rejects.toMatchObject({
     code: "precondition_failed",
     details: { hash: "b2" },
   });
   expect(seen).toHaveLength(1);
-  replies = [refusal("not_found", "There is no file.", 404)];
+  replies = [errorResponse("not_found", "There is no file.", 404)];
   await expect(alice().file("a.txt")).rejects.toMatchObject({ code: "not_found" });
   await expect(alice().archive()).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("a host that is away for a moment is asked again, unless that would be another question", async () => {
-  const away = refusal("unavailable", "The host is restarting.", 503);
-  replies = [away, json(file)];
+test("requests are retried while the host restarts, unless they are not idempotent", async () => {
+  const unavailable = errorResponse("unavailable", "The host is restarting.", 503);
+  replies = [unavailable, json(file)];
   expect(await alice().putFile("a.txt", "x")).toEqual(file);
   expect(seen).toHaveLength(2);
-  for (const ask of [
+  for (const request of [
     () => alice().putFile("a.txt", "x", { isNew: true }),
     () => alice().deleteFile("a.txt"),
     () => alice().editFiles([{ delete: "a.txt" }], { base: 3 }),
@@ -120,27 +120,27 @@ test("a host that is away for a moment is asked again, unless that would be anot
     () => alice().mergeBranch("try"),
   ]) {
     seen = [];
-    replies = [away];
-    await expect(ask()).rejects.toMatchObject({ code: "unavailable" });
+    replies = [unavailable];
+    await expect(request()).rejects.toMatchObject({ code: "unavailable" });
     expect(seen).toHaveLength(1);
   }
 });
 
-test("a long list is read to its end, as of one moment", async () => {
+test("a long list is read page by page as of one version", async () => {
   replies = [
     json({ files: [file], version: 12, next: "a.txt" }),
     json({ files: [{ ...file, path: "b.txt" }], version: 12 }),
   ];
-  const found: string[] = [];
-  for await (const { path } of alice().allFiles({ under: "src" })) found.push(path);
-  expect(found).toEqual(["a.txt", "b.txt"]);
+  const paths: string[] = [];
+  for await (const { path } of alice().allFiles({ under: "src" })) paths.push(path);
+  expect(paths).toEqual(["a.txt", "b.txt"]);
   expect(seen.map(({ url }) => url)).toEqual([
     `${root}/files?under=src&limit=500`,
     `${root}/files?under=src&version=12&limit=500&after=a.txt`,
   ]);
 });
 
-test("the rest is asked at its own address", async () => {
+test("other requests have the right method, path and body", async () => {
   const agent = alice();
   replies = [json({ overlaps: [], branches: [], versions: [] })];
   await agent.deleteFile("src", { recursive: true, ifMatch: "*" });
@@ -161,10 +161,14 @@ test("the rest is asked at its own address", async () => {
 });
 
 test.each(["../state", "a/../../messages", "..\\state", "", "/etc/passwd", "a//b", "\ud800", "%2e%2e/state"])(
-  "what is no path in a workspace is not asked for: %s",
+  "an invalid path is not requested: %s",
   async (path) => {
-    for (const ask of [() => alice().file(path), () => alice().putFile(path, "x"), () => alice().deleteFile(path)]) {
-      await expect(ask()).rejects.toMatchObject({ code: "bad_request" });
+    for (const request of [
+      () => alice().file(path),
+      () => alice().putFile(path, "x"),
+      () => alice().deleteFile(path),
+    ]) {
+      await expect(request()).rejects.toMatchObject({ code: "bad_request" });
     }
     expect(seen).toEqual([]);
   },

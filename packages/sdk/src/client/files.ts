@@ -8,13 +8,14 @@ import type { Caller } from "./caller.ts";
 import { toError, fillPath, toQueryString, type HostFetch } from "./request.ts";
 import { withRetry } from "./with-retry.ts";
 
-/** A file with what is in it. */
+/** A file with its content. */
 export interface OpenFile extends FileInfo {
   bytes: Uint8Array;
+  /** Decodes the content as UTF-8. */
   text(): string;
 }
 
-/** Which file is meant: of another branch, or as it was. */
+/** Selects a file of another branch, or of an earlier version. */
 export interface FilePlace {
   branch?: string;
   version?: number;
@@ -22,62 +23,63 @@ export interface FilePlace {
 
 export interface PutOptions {
   branch?: string;
-  /** Only if the file has this hash now; a `precondition_failed` with the one it has is thrown otherwise. */
+  /** Writes only if the file has this hash. Otherwise throws `precondition_failed` with the current hash. */
   ifMatch?: string;
-  /** Only if there is no such file. */
+  /** Writes only if the file does not exist. */
   isNew?: boolean;
 }
 
 export interface DeleteOptions {
   branch?: string;
+  /** Deletes only if the file has this hash. */
   ifMatch?: string;
-  /** A folder, with all that is in it. */
+  /** Deletes a folder with everything in it. */
   recursive?: boolean;
 }
 
-/** The files of one agent, and everything they ever were. */
+/** The workspace of an agent: its files, versions and branches. */
 export interface AgentFiles {
-  /** A page of its files, by path; `next` goes back in as `after`. */
+  /** Returns a page of files, sorted by path. Pass `next` as `after` for the next page. */
   files(query?: QueryIn<Endpoints["listFiles"]>): Promise<ResponseOf<Endpoints["listFiles"]>>;
-  /** All of them, however many pages that takes. */
+  /** Iterates over all files as of one version, loading pages as needed. */
   allFiles(query?: { branch?: string; version?: number; under?: string }): AsyncGenerator<FileInfo>;
-  /** One file, and what is in it. */
+  /** Reads a file. */
   file(path: string, place?: FilePlace): Promise<OpenFile>;
   putFile(path: string, content: string | Uint8Array, options?: PutOptions): Promise<FileInfo>;
   deleteFile(path: string, options?: DeleteOptions): Promise<void>;
-  /** Several changes as one version. With `base`, what was changed since that version is merged. */
+  /** Makes several changes as one version. With `base`, they are merged with what changed since that version. */
   editFiles(
     edits: BodyIn<Endpoints["editFiles"]>["edits"],
     options?: { base?: number; branch?: string },
   ): Promise<ResponseOf<Endpoints["editFiles"]>>;
-  /** All files as a zip. */
+  /** Downloads all files as a zip. */
   archive(query?: QueryIn<Endpoints["getArchive"]>): Promise<ReadableStream<Uint8Array>>;
-  /** Writes all files of a zip as one version; with `replace`, those that are not in it are deleted. */
+  /** Writes all files of a zip as one version. With `replace`, files that are not in the zip are deleted. */
   putArchive(
     zip: Uint8Array | Blob,
     options?: { branch?: string; replace?: boolean },
   ): Promise<ResponseOf<Endpoints["putArchive"]>>;
-  /** Who changed what, the newest first. */
+  /** Returns a page of versions, newest first. */
   versions(query?: QueryIn<Endpoints["listVersions"]>): Promise<ResponseOf<Endpoints["listVersions"]>>;
-  /** One version with its differences. */
+  /** Returns a version with its diffs. */
   version(id: number, query?: QueryIn<Endpoints["getVersion"]>): Promise<ResponseOf<Endpoints["getVersion"]>>;
-  /** Takes back a version, a turn or a tool call: `revert({ turn: "…" })`. */
-  revert(order: BodyIn<Endpoints["revert"]>): Promise<ResponseOf<Endpoints["revert"]>>;
+  /** Reverts a version, or everything that a turn or a tool call changed: `revert({ turn: "…" })`. */
+  revert(options: BodyIn<Endpoints["revert"]>): Promise<ResponseOf<Endpoints["revert"]>>;
   branches(): Promise<ResponseOf<Endpoints["listBranches"]>["branches"]>;
   createBranch(branch?: BodyIn<Endpoints["createBranch"]>): Promise<ResponseOf<Endpoints["createBranch"]>>;
   deleteBranch(name: string): Promise<void>;
-  mergeBranch(name: string, order?: BodyIn<Endpoints["mergeBranch"]>): Promise<ResponseOf<Endpoints["mergeBranch"]>>;
+  mergeBranch(name: string, options?: BodyIn<Endpoints["mergeBranch"]>): Promise<ResponseOf<Endpoints["mergeBranch"]>>;
 }
 
-/** So long megabytes may take. */
-const longAttemptMs = 120_000;
+/** Timeout for requests that may transfer megabytes. */
+const transferTimeoutMs = 120_000;
 
 export function createAgentFiles(
-  { call, send, retryTimeoutMs }: { call: Caller["call"]; send: HostFetch; retryTimeoutMs: number },
+  { call, fetchHost, retryTimeoutMs }: { call: Caller["call"]; fetchHost: HostFetch; retryTimeoutMs: number },
   params: { agency: string; agent: string },
 ): AgentFiles {
-  const retry = <T>(question: (signal: AbortSignal) => Promise<T>, attempt?: number) =>
-    withRetry(question, { retryTimeoutMs, ...(attempt ? { attemptTimeoutMs: attempt } : {}) });
+  const retry = <T>(request: (signal: AbortSignal) => Promise<T>, attemptTimeoutMs?: number) =>
+    withRetry(request, { retryTimeoutMs, ...(attemptTimeoutMs ? { attemptTimeoutMs } : {}) });
   const root = fillPath(routes.listFiles.path, params);
   const archive = fillPath(routes.getArchive.path, params);
   const fetchPage = (query: QueryIn<Endpoints["listFiles"]>) =>
@@ -94,7 +96,7 @@ export function createAgentFiles(
           limit: 500,
           ...(after === undefined ? {} : { after }),
         });
-        // A list that is long is still a list of one moment.
+        // All pages show the same version.
         if (next !== undefined && version > 0) query = { ...query, version: query.version ?? version };
         yield* files;
         after = next;
@@ -102,27 +104,27 @@ export function createAgentFiles(
     },
 
     async file(path, place = {}) {
-      const address = toRequestPath(root, path) + toQueryString(place);
+      const url = toRequestPath(root, path) + toQueryString(place);
       return retry(async (signal) => {
-        const answer = await sendRequest(address, { signal });
-        return toOpenFile(path, answer, await readBytes(answer, signal));
-      }, longAttemptMs);
+        const response = await sendRequest(url, { signal });
+        return toOpenFile(path, response, await readBytes(response, signal));
+      }, transferTimeoutMs);
     },
 
     async putFile(path, content, { branch, ifMatch, isNew } = {}) {
-      const address = toRequestPath(root, path) + toQueryString({ branch });
+      const url = toRequestPath(root, path) + toQueryString({ branch });
       const headers = { "content-type": "application/octet-stream", ...toConditionHeaders(ifMatch, isNew) };
       const put = async (signal?: AbortSignal) =>
         (await (
-          await sendRequest(address, {
+          await sendRequest(url, {
             method: "PUT",
             headers,
             body: content as RequestInit["body"],
             ...(signal ? { signal } : {}),
           })
         ).json()) as FileInfo;
-      // Asked twice, a file that must not be there would be there the second time.
-      return isNew ? put() : retry(put, longAttemptMs);
+      // A retry would fail because of the file that the first attempt created.
+      return isNew ? put() : retry(put, transferTimeoutMs);
     },
 
     async deleteFile(path, { branch, ifMatch, recursive } = {}) {
@@ -144,28 +146,28 @@ export function createAgentFiles(
 
     async putArchive(zip, { branch, replace } = {}) {
       const headers = { "content-type": "application/zip" };
-      const answer = await sendRequest(archive + toQueryString({ branch, replace: replace ? "1" : undefined }), {
+      const response = await sendRequest(archive + toQueryString({ branch, replace: replace ? "1" : undefined }), {
         method: "PUT",
         headers,
         body: zip as RequestInit["body"],
       });
-      return (await answer.json()) as ResponseOf<Endpoints["putArchive"]>;
+      return (await response.json()) as ResponseOf<Endpoints["putArchive"]>;
     },
 
     versions: (query = {}) => retry((signal) => call("listVersions", { params, query, signal })),
     version: (id, query = {}) =>
       retry((signal) => call("getVersion", { params: { ...params, version: String(id) }, query, signal })),
-    revert: (order) => call("revert", { params, body: order }),
+    revert: (options) => call("revert", { params, body: options }),
     branches: async () => (await retry((signal) => call("listBranches", { params, signal }))).branches,
     createBranch: (branch = {}) => call("createBranch", { params, body: branch }),
     deleteBranch: (name) => call("deleteBranch", { params: { ...params, branch: name } }),
-    mergeBranch: (name, order = {}) => call("mergeBranch", { params: { ...params, branch: name }, body: order }),
+    mergeBranch: (name, options = {}) => call("mergeBranch", { params: { ...params, branch: name }, body: options }),
   };
 
-  async function sendRequest(address: string, init: RequestInit): Promise<Response> {
-    const answer = await send(address, init);
-    if (!answer.ok) throw await toError(answer);
-    return answer;
+  async function sendRequest(url: string, init: RequestInit): Promise<Response> {
+    const response = await fetchHost(url, init);
+    if (!response.ok) throw await toError(response);
+    return response;
   }
 }
 
@@ -176,17 +178,20 @@ function toConditionHeaders(ifMatch: string | undefined, isNew = false): Record<
   };
 }
 
-/** Where a file is. What is no path is not asked for: with dots enough in it, it would lead elsewhere, and the token with it. */
+/**
+ * Returns the URL path of a file. Validates the path: with enough dots, it could lead elsewhere and take the token
+ * along.
+ */
 function toRequestPath(root: string, path: string): string {
   return `${root}/${parseFilePath(path).split("/").map(encodeURIComponent).join("/")}`;
 }
 
-async function readBytes(answer: Response, signal: AbortSignal): Promise<Uint8Array> {
+async function readBytes(response: Response, signal: AbortSignal): Promise<Uint8Array> {
   try {
-    return new Uint8Array(await answer.arrayBuffer());
+    return new Uint8Array(await response.arrayBuffer());
   } catch {
     signal.throwIfAborted();
-    throw fail("unavailable", "The host’s answer was cut off.");
+    throw fail("unavailable", "The host’s response was cut off.");
   }
 }
 

@@ -25,7 +25,7 @@ const output: NewEvent = {
   },
 };
 
-test("a turn's outcome is in its events, and other turns' are not", () => {
+test("the outcome of a turn is computed from its own events only", () => {
   const done: NewEvent = { type: "agent.completed", data: { runId: "r", result: "Done." } };
   const other: NewEvent = { type: "agent.completed", data: { runId: "other", result: "Not mine." } };
   const events = log(
@@ -52,18 +52,18 @@ test("one unknown price makes the cost unknown", () => {
   expect(findOutcome(log(completed("r", null), completed("r", 1), done), "r", "a")?.usage.costUsd).toBe(null);
 });
 
-test("a failure keeps its code and the words said so far", () => {
+test("a failed turn keeps its code and the text so far", () => {
   const started: NewEvent = {
     type: "model.started",
     data: { runId: "r", step: 1, messageId: "m", model: "x:y", attempt: 1 },
   };
-  const said = (delta: string): NewEvent => ({ type: "model.delta", data: { runId: "r", delta } });
+  const createDelta = (delta: string): NewEvent => ({ type: "model.delta", data: { runId: "r", delta } });
   const failed = (code: "model_auth"): NewEvent => ({
     type: "agent.error",
     data: { runId: "r", error: "No.", code, advice: "Do." },
   });
   const outcome = findOutcome(
-    log(started, said("lost"), started, said("I was "), said("saying"), failed("model_auth")),
+    log(started, createDelta("lost"), started, createDelta("I was "), createDelta("saying"), failed("model_auth")),
     "r",
     "a",
   );

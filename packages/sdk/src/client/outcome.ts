@@ -3,7 +3,7 @@ import { eventToUpdates } from "../conversation/update.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Outcome } from "../protocol/turn.ts";
 
-/** How a turn ended, by these events; undefined while it goes on. */
+/** Computes the outcome of a turn from the events of its agent. Returns undefined if the turn has not ended. */
 export function findOutcome(events: readonly AgentEvent[], runId: string, agent: string): Outcome | undefined {
   const turn = events.flatMap(eventToUpdates).reduce(reduceTurn, createTurnState(runId));
   return toOutcome(turn, agent);

@@ -4,20 +4,20 @@ import { WebSocket } from "ws";
 import { waitUntil } from "../../../../tests/kit/wait-until.ts";
 import { ReconnectingSocket } from "./reconnect.ts";
 
-test("a server that takes the connection and says nothing is not waited for", async () => {
+test("a connection that does not open in time is replaced", async () => {
   const sockets: net.Socket[] = [];
   const server = net.createServer((socket) => void sockets.push(socket.on("error", () => {})));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  let ended = 0;
+  let closed = 0;
   const connection = new ReconnectingSocket({
     connect: () => new WebSocket(`ws://127.0.0.1:${port}`) as unknown as globalThis.WebSocket,
     connectTimeoutMs: 50,
     onOpen: () => {},
     onMessage: () => {},
-    onEnded: () => {
-      ended++;
-      return "again";
+    onClose: () => {
+      closed++;
+      return "retry";
     },
   });
   onTestFinished(() => {
@@ -27,5 +27,5 @@ test("a server that takes the connection and says nothing is not waited for", as
   });
   expect(connection.send("lost")).toBe(false);
   await waitUntil("a second try", () => sockets.length >= 2);
-  expect(ended).toBeGreaterThanOrEqual(1);
+  expect(closed).toBeGreaterThanOrEqual(1);
 });

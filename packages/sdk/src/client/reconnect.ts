@@ -1,6 +1,8 @@
 import { Backoff } from "./backoff.ts";
 
-/** Why a connection ended: the socket's close code, or the HTTP status that refused it (where the platform tells). */
+/**
+ * Why a connection ended: the close code, or the HTTP status if the upgrade was refused and the platform reveals it.
+ */
 export interface ConnectionEnd {
   code: number;
   reason: string;
@@ -11,15 +13,15 @@ export interface ReconnectOptions {
   connect(): WebSocket;
   onOpen(): void;
   onMessage(data: unknown): void;
-  /** The answer says whether another connection is worth trying. */
-  onEnded(ended: ConnectionEnd): "again" | "final";
-  /** So long a connection may take to open, in milliseconds. */
+  /** Returns whether to connect again. */
+  onClose(closed: ConnectionEnd): "retry" | "stop";
+  /** Maximum time for a connection to open. */
   connectTimeoutMs?: number;
 }
 
 const defaultConnectTimeoutMs = 10_000;
 
-/** A socket that is opened again whenever it is lost, with longer and longer pauses. */
+/** A WebSocket that reconnects with exponential backoff when the connection is lost. */
 export class ReconnectingSocket {
   private socket: WebSocket | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -32,7 +34,7 @@ export class ReconnectingSocket {
     this.open();
   }
 
-  /** False when there is no connection just now. */
+  /** Returns false if there is no connection at the moment. */
   send(text: string): boolean {
     if (this.socket?.readyState !== 1) return false;
     this.socket.send(text);
@@ -49,7 +51,7 @@ export class ReconnectingSocket {
     const socket = this.options.connect();
     let status: number | undefined;
     this.socket = socket;
-    // A server that is killed while we connect may leave us waiting for ever.
+    // If the server is killed while we connect, neither `open` nor `close` may ever fire.
     this.timer = setTimeout(() => socket.close(), this.options.connectTimeoutMs ?? defaultConnectTimeoutMs);
     socket.addEventListener("open", () => {
       clearTimeout(this.timer);
@@ -57,19 +59,19 @@ export class ReconnectingSocket {
     });
     socket.addEventListener("message", ({ data }) => {
       if (this.isStopped) return;
-      // Not at the opening already: a server that lets us in only to throw us out is given longer pauses too.
+      // Not on open: a server that accepts connections only to close them should also be retried less and less often.
       this.backoff.reset();
       this.options.onMessage(data);
     });
-    // A close follows; but where nobody listens for errors, Node ends the process over one.
+    // `close` follows. The listener is needed anyway: in Node an unhandled `error` event ends the process.
     socket.addEventListener("error", (event) => {
       status = parseRefusedStatus(event);
     });
     socket.addEventListener("close", ({ code, reason }) => {
       clearTimeout(this.timer);
       if (this.isStopped) return;
-      const next = this.options.onEnded({ code, reason, ...(status === undefined ? {} : { status }) });
-      if (next === "final" || this.isStopped) {
+      const next = this.options.onClose({ code, reason, ...(status === undefined ? {} : { status }) });
+      if (next === "stop" || this.isStopped) {
         this.isStopped = true;
         return;
       }
@@ -78,7 +80,7 @@ export class ReconnectingSocket {
   }
 }
 
-// Browsers keep the status of a refused upgrade to themselves; the `ws` package has it in the error's message.
+// Browsers do not reveal the status of a refused upgrade; the `ws` package has it in the error message.
 function parseRefusedStatus(event: Event): number | undefined {
   const { message } = event as { message?: unknown };
   const [, status] = /Unexpected server response: (\d{3})/.exec(typeof message === "string" ? message : "") ?? [];

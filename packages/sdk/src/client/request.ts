@@ -4,10 +4,11 @@ import { errorFromBody, fail } from "../protocol/errors.ts";
 import { routes } from "../protocol/routes.ts";
 
 export interface RequestOptions {
-  /** Where the host is, `http://127.0.0.1:5099`; empty in the page, which talks to where it came from. */
+  /** The URL of the host, for example `http://127.0.0.1:5099`. Empty in a page of the host itself. */
   url: string;
-  /** Left out in the page: the browser sends its cookie. */
+  /** Omit it in a page of the host: the browser sends its cookie. */
   token?: string;
+  /** A custom `fetch`, for example for tests. */
   fetch?: typeof fetch;
 }
 
@@ -25,7 +26,7 @@ type Input<E> = InputPart<"params", ParamsIn<E>> &
 
 export type Arguments<E> = object extends Input<E> ? [input?: Input<E>] : [input: Input<E>];
 
-/** What goes into a request, whichever it is. */
+/** The parts of a request to any endpoint. */
 interface RequestParts {
   params?: Record<string, string>;
   query?: Record<string, unknown>;
@@ -33,16 +34,16 @@ interface RequestParts {
   signal?: AbortSignal;
 }
 
-/** Asks one endpoint, and gives back its answer if it is a success. */
+/** Calls an endpoint and returns its response. Throws if the status is not a success. */
 export type EndpointFetch = (name: keyof Endpoints, parts: RequestParts, accept: string) => Promise<Response>;
 
 export function createEndpointFetch(options: RequestOptions): EndpointFetch {
-  const send = createHostFetch(options);
+  const fetchHost = createHostFetch(options);
 
   return async (name, { params, query, body, signal }, accept) => {
     const { method, path } = routes[name];
     const headers = { accept, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    const response = await send(fillPath(path, params) + toQueryString(query), {
+    const response = await fetchHost(fillPath(path, params) + toQueryString(query), {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
@@ -53,32 +54,41 @@ export function createEndpointFetch(options: RequestOptions): EndpointFetch {
   };
 }
 
-/** Asks a path of the host, with the token, and gives back whatever it answers. */
+/** Sends a request with the token to a path of the host and returns the response, whatever its status. */
 export type HostFetch = (path: string, init: RequestInit) => Promise<Response>;
 
-export function createHostFetch({ url, token, fetch: send = fetch }: RequestOptions): HostFetch {
+export function createHostFetch({ url, token, fetch: customFetch = fetch }: RequestOptions): HostFetch {
   const base = url.replace(/\/+$/, "");
   return (path, init) => {
     const headers = new Headers(init.headers);
     if (token) headers.set("authorization", `Bearer ${token}`);
-    return reachHost(init.signal ?? undefined, () => send(base + path, { ...init, headers }));
+    return reachHost(base, init.signal ?? undefined, () => customFetch(base + path, { ...init, headers }));
   };
 }
 
-async function reachHost(signal: AbortSignal | undefined, request: () => Promise<Response>): Promise<Response> {
+async function reachHost(
+  url: string,
+  signal: AbortSignal | undefined,
+  request: () => Promise<Response>,
+): Promise<Response> {
   try {
     return await request();
   } catch {
     signal?.throwIfAborted();
-    throw fail("unavailable", "The host does not answer.");
+    // In a page of the host itself the URL is empty.
+    const hint = url ? ` at ${url}. Check the URL, or start the host with \`thinkery start\`.` : ".";
+    throw fail("unavailable", `Cannot reach the host${hint}`);
   }
 }
 
 export async function toError(response: Response): Promise<Error> {
   const body: unknown = await response.json().catch(() => undefined);
-  return errorFromBody(body) ?? fail("internal", `The host answered ${response.status} without saying why.`);
+  return (
+    errorFromBody(body) ?? fail("internal", `The host responded with status ${response.status} and no error message.`)
+  );
 }
 
+/** Replaces the `:name` parts of a route, and a `*name` at its end, which may contain slashes. */
 export function fillPath(path: string, params: Record<string, string> = {}): string {
   const filled = path.replace(/:([a-z]+)/gi, (_, key: string) => encodeURIComponent(params[key] ?? ""));
   return filled.replace(/\*([a-z]+)$/i, (_, key: string) =>

@@ -1,15 +1,15 @@
-/** Resolves after so many milliseconds; rejects with the signal's reason when that comes first. */
+/** Resolves after `ms` milliseconds, or rejects with the reason of the signal if it aborts first. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
-    const leave = () => {
+    const onAbort = () => {
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
     const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", leave);
+      signal?.removeEventListener("abort", onAbort);
       resolve();
     }, ms);
-    signal?.addEventListener("abort", leave, { once: true });
+    signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

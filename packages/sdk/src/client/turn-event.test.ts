@@ -22,10 +22,10 @@ const createEnd = (runId: string, result: string) => createEvent("agent.complete
 
 const read = (reader: TurnReader, ...events: AgentEvent[]) => events.flatMap((event) => reader.read(event));
 
-test("a turn is told from its log, and nothing of other turns", () => {
+test("the events of a turn are read from the log, without those of other turns", () => {
   const reader = new TurnReader("alice", "r", "q");
   const result = { callId: "c", name: "clock", summary: "noon", preview: "noon", size: 4 };
-  const told = read(
+  const events = read(
     reader,
     createDelta("other", "not mine"),
     createEvent("run.started", { runId: "r", model: "x:y", boot: "b" }),
@@ -61,7 +61,7 @@ test("a turn is told from its log, and nothing of other turns", () => {
     createCompleted("r", "m2"),
     createEnd("other", "Not mine."),
   );
-  expect(told).toEqual([
+  expect(events).toEqual([
     { type: "started", model: "x:y" },
     { type: "reasoning", text: "hm", messageId: "m1" },
     { type: "text", text: "Let me ", messageId: "m1" },
@@ -85,9 +85,9 @@ test("a turn is told from its log, and nothing of other turns", () => {
   });
 });
 
-test("what calls show and what their code calls is told with the call, and nothing of other turns", () => {
+test("progress and calls made by code are yielded with their call, without those of other turns", () => {
   const reader = new TurnReader("alice", "r", "q");
-  const shown = (runId: string, text: string) => ({ type: "tool_progress", callId: "c", text, runId }) as const;
+  const progress = (runId: string, text: string) => ({ type: "tool_progress", callId: "c", text, runId }) as const;
   const called = (runId: string) =>
     createEvent("capability.called", {
       runId,
@@ -97,7 +97,7 @@ test("what calls show and what their code calls is told with the call, and nothi
       toolName: "fetch",
       args: { url: "x" },
     });
-  const came = (runId: string) =>
+  const answered = (runId: string) =>
     createEvent("capability.answered", {
       runId,
       parentCallId: "c",
@@ -107,16 +107,16 @@ test("what calls show and what their code calls is told with the call, and nothi
       action: "fetch",
       summary: "GET x → 200",
     });
-  const told = [
-    shown("other", "no"),
-    shown("r", "one\n"),
-    shown("r", ""),
+  const events = [
+    progress("other", "no"),
+    progress("r", "one\n"),
+    progress("r", ""),
     called("other"),
     called("r"),
-    came("other"),
-    came("r"),
+    answered("other"),
+    answered("r"),
   ].flatMap((event) => reader.read(event));
-  expect(told).toEqual([
+  expect(events).toEqual([
     { type: "progress", callId: "c", text: "one\n" },
     {
       type: "capability",
@@ -139,7 +139,7 @@ test("what calls show and what their code calls is told with the call, and nothi
   ]);
 });
 
-test("what a failing provider or a crash undid is taken back, once, and only if anything was said", () => {
+test("text that a provider failure or a crash voided is discarded, once, and only if there was any", () => {
   const reader = new TurnReader("alice", "r", "q");
   const failed = (retryInMs?: number) =>
     createEvent("model.failed", {
@@ -154,18 +154,18 @@ test("what a failing provider or a crash undid is taken back, once, and only if 
     createEvent("run.resumed", { runId: "r", reason: "recovered", attempt: 1, crashes: 1, boot: "b" });
   expect(read(reader, createStarted("r", "m1"), createDelta("r", "one"), failed(50))).toEqual([
     { type: "text", text: "one", messageId: "m1" },
-    { type: "unsaid", messageId: "m1" },
+    { type: "discarded", messageId: "m1" },
     { type: "retrying", error: "busy", attempt: 1, inMs: 50 },
   ]);
   expect(read(reader, createStarted("r", "m2"), failed())).toEqual([]);
   expect(read(reader, createStarted("r", "m3"), createDelta("r", "uno"), resumed(), resumed())).toEqual([
     { type: "text", text: "uno", messageId: "m3" },
-    { type: "unsaid", messageId: "m3" },
+    { type: "discarded", messageId: "m3" },
   ]);
   expect(read(reader, createStarted("r", "m4"), createCompleted("r", "m4"), resumed())).toEqual([]);
 });
 
-test("a message that joined a turn hears of its next steps, and goes on with the turn it ends up in", () => {
+test("a message that joined a turn follows its next steps, and then the turn in which it ends up", () => {
   const reader = new TurnReader("alice", "first", "q2");
   expect(
     read(
@@ -176,13 +176,13 @@ test("a message that joined a turn hears of its next steps, and goes on with the
       createDelta("first", "Hm"),
     ),
   ).toEqual([{ type: "text", text: "Hm", messageId: "m2" }]);
-  const moved = read(
+  const requeued = read(
     reader,
     createEvent("message.requeued", { runId: "elsewhere", fromRunId: "first", messageIds: ["q9"] }),
     createEvent("message.requeued", { runId: "second", fromRunId: "first", messageIds: ["q2"] }),
     createEvent("run.canceled", { runId: "first" }),
   );
-  expect(moved).toEqual([{ type: "unsaid", messageId: "m2" }]);
+  expect(requeued).toEqual([{ type: "discarded", messageId: "m2" }]);
   expect([reader.runId, reader.outcome]).toEqual(["second", undefined]);
   read(
     reader,

@@ -6,25 +6,25 @@ import type { Outcome } from "../protocol/turn.ts";
 import { type Capability, reduceCapability } from "./capability.ts";
 import type { Progress } from "./event-log-reader.ts";
 
-/** What happens in a turn, one thing after the other. */
+/** Something that happens in a turn. */
 export type TurnEvent =
   | { type: "started"; model: string }
   | { type: "text"; text: string; messageId: string }
   | { type: "reasoning"; text: string; messageId: string }
-  /** What this message has said so far was not said after all: its provider failed or the host did, and it is begun anew. */
-  | { type: "unsaid"; messageId: string }
+  /** Discard the text of this message so far: the provider failed or the host crashed, and the message starts over. */
+  | { type: "discarded"; messageId: string }
   | { type: "tool_call"; call: MessageToolCall }
-  /** What a call shows while it goes on, after what it showed before. Told to those who look on, and kept nowhere. */
+  /** Progress of a running call, to append to earlier progress. It is sent live only and not stored. */
   | { type: "progress"; callId: string; text: string }
-  /** Code that a call runs has called something; told again when it is answered. */
+  /** Code that a tool call runs has made a call. Sent again when that call returns. */
   | { type: "capability"; callId: string; capability: Capability }
   | { type: "tool_result"; callId: string; name: string; output: string; failed?: true }
   | { type: "retrying"; error: string; attempt: number; inMs: number }
-  /** The turn goes on without what it did. */
+  /** A hook failed. What it changed is rolled back, and the turn continues. */
   | { type: "middleware_failed"; name: string; hook: string; error: string }
   | { type: "paused"; reason: PauseReason };
 
-/** Reads the turn that a message is in out of an agent's log. */
+/** Reads the turn of one message from the log of its agent. */
 export class TurnReader {
   readonly #agent: string;
   readonly #messageId: string;
@@ -36,7 +36,7 @@ export class TurnReader {
     this.#turn = createTurnState(runId);
   }
 
-  /** Changes if the message had joined a turn that ended without it. */
+  /** Changes if the message joined a turn that ended before taking it in. */
   get runId(): string {
     return this.#turn.runId;
   }
@@ -64,7 +64,7 @@ export class TurnReader {
 
 const noEvents: readonly TurnEvent[] = [];
 
-/** What an update tells the reader of a turn; `turn` is how it stood before. */
+/** Converts an update to turn events. `turn` is the state before the update. */
 function toTurnEvents(update: ConversationUpdate, turn: TurnState): readonly TurnEvent[] {
   switch (update.kind) {
     case "turn-started":
@@ -117,7 +117,7 @@ function toTextEvents(
   { text, reasoning }: { text: string; reasoning: string },
   messageId: string | undefined,
 ): readonly TurnEvent[] {
-  // A message that began before we listened is not told in part.
+  // Do not emit part of a message that started before we listened.
   if (messageId === undefined) return noEvents;
   return [
     ...(reasoning ? [{ type: "reasoning", text: reasoning, messageId } as const] : []),
@@ -125,8 +125,8 @@ function toTextEvents(
   ];
 }
 
-/** Takes the unfinished message back, if anything of it was told. */
+/** Discards the unfinished message, if any of its text was emitted. */
 function toDiscardEvents({ draft }: TurnState): readonly TurnEvent[] {
   if (draft?.messageId === undefined || (draft.text === "" && draft.reasoning === "")) return noEvents;
-  return [{ type: "unsaid", messageId: draft.messageId }];
+  return [{ type: "discarded", messageId: draft.messageId }];
 }

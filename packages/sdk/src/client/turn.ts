@@ -9,17 +9,18 @@ interface TurnOptions {
   agent: string;
   runId: string;
   messageId: string;
-  /** An event that came before the turn. */
+  /** The number of an event before the turn. */
   after: number;
   cancel(runId: string): Promise<void>;
 }
 
 /**
- * Something said to an agent, until its outcome. It is durable: whoever leaves does not stop it. Iterating tells all
- * that happens in it, from its beginning, over any number of lost connections; leaving the loop ends the connection.
+ * The turn that a message started or joined. Turns are durable: a client that disconnects does not stop them. Iterate
+ * over a turn to get everything that happens in it, from its beginning and across lost connections. Leaving the loop
+ * closes the connection.
  */
 export class Turn implements AsyncIterable<TurnEvent> {
-  /** The message as the agent knows it. */
+  /** The id of the message. */
   readonly messageId: string;
   readonly #options: TurnOptions;
   #runId: string;
@@ -32,7 +33,7 @@ export class Turn implements AsyncIterable<TurnEvent> {
     this.#runId = options.runId;
   }
 
-  /** Another one later on if the message had joined a turn that ended without it. */
+  /** The id of the turn. Changes if the message joined a turn that ended before taking it in. */
   get runId(): string {
     return this.#runId;
   }
@@ -41,7 +42,7 @@ export class Turn implements AsyncIterable<TurnEvent> {
     return this.events();
   }
 
-  /** The same as iterating over the turn itself, for whoever may want to stop waiting. */
+  /** Iterates over the events of the turn, like the turn itself, until the signal aborts. */
   async *events({ signal }: { signal?: AbortSignal } = {}): AsyncGenerator<TurnEvent> {
     const { log, agent, runId, after } = this.#options;
     const reader = new TurnReader(agent, runId, this.messageId);
@@ -54,13 +55,13 @@ export class Turn implements AsyncIterable<TurnEvent> {
     }
   }
 
-  /** How it ended, now or later. */
+  /** Waits for the turn to end and returns its outcome. */
   async outcome(): Promise<Outcome> {
     this.#waiting ??= this.#wait().finally(() => (this.#waiting = undefined));
     return this.#waiting;
   }
 
-  /** Ends it, if it is not over. Its outcome says whether this came in time. */
+  /** Cancels the turn if it has not ended. The outcome tells whether it was canceled in time. */
   cancel(): Promise<void> {
     return this.#options.cancel(this.#runId);
   }
@@ -68,7 +69,7 @@ export class Turn implements AsyncIterable<TurnEvent> {
   async #wait(): Promise<Outcome> {
     const events = this.events();
     while (!this.#outcome) await events.next();
-    // Somebody else may have come to the end first.
+    // Another iteration of this turn may have reached the outcome first.
     await events.return(undefined);
     return this.#outcome;
   }

@@ -13,7 +13,7 @@ async function serve(port = 0): Promise<WebSocketServer> {
 const getPort = (server: WebSocketServer) => (server.address() as AddressInfo).port;
 const state = (revision: number) => JSON.stringify({ type: "cf_agent_state", state: { revision } });
 
-test("it follows states, skips what is none, and comes back after a lost connection", async () => {
+test("watch follows states, skips other frames, and reconnects", async () => {
   const server = await serve();
   let round = 0;
   server.on("connection", (socket) => {
@@ -44,7 +44,7 @@ test("it follows states, skips what is none, and comes back after a lost connect
   expect(connections.slice(0, 3)).toEqual([true, false, true]);
 });
 
-test("stopped, it opens no further connection", async () => {
+test("the unsubscribe function closes the connection for good", async () => {
   const server = await serve();
   const opened = new Promise<void>((resolve) => server.once("connection", () => resolve()));
   const stop = watch({

@@ -1,15 +1,15 @@
 import { ReconnectingSocket } from "./reconnect.ts";
 
 export interface WatchOptions<State> {
-  /** `ws://127.0.0.1:5099/agents/agency/global`: an object of the host, by the Agents SDK's own protocol. */
+  /** The WebSocket URL of an object, as the Agents SDK serves it: `ws://127.0.0.1:5099/agents/agency/global`. */
   url: string;
   onState(state: State): void;
   onConnection?(connected: boolean): void;
-  /** Node 20 has no WebSocket of its own: pass one there. */
+  /** Required in Node 20, which has no global WebSocket. */
   WebSocket?: typeof WebSocket;
 }
 
-/** Follows an object's state for as long as wanted, over any number of lost connections. Returns how to stop. */
+/** Subscribes to the state of an object, reconnecting as needed. Returns an unsubscribe function. */
 export function watch<State>(options: WatchOptions<State>): () => void {
   const Socket = options.WebSocket ?? WebSocket;
   const connection = new ReconnectingSocket({
@@ -19,9 +19,9 @@ export function watch<State>(options: WatchOptions<State>): () => void {
       const state = parseState(data);
       if (state !== undefined) options.onState(state as State);
     },
-    onEnded: () => {
+    onClose: () => {
       options.onConnection?.(false);
-      return "again";
+      return "retry";
     },
   });
   return () => connection.close();

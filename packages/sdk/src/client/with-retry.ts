@@ -3,43 +3,50 @@ import { sleep } from "./sleep.ts";
 
 export interface RetryOptions {
   signal?: AbortSignal;
-  /** So long one try may take, in milliseconds. */
+  /** Timeout of one attempt. */
   attemptTimeoutMs?: number;
-  /** So long the host may be away. */
+  /** How long to retry while the host is unavailable. */
   retryTimeoutMs?: number;
 }
 
 const retryDelayMs = 100;
 
 /**
- * Asks again while the host is away: its main process may be restarting just now, which takes no second.
- * Only for what may be asked twice.
+ * Retries a request while the host is unavailable: its main process may be restarting, which takes less than a second.
+ * Use it for idempotent requests only.
  */
-export async function withRetry<T>(ask: (signal: AbortSignal) => Promise<T>, given: RetryOptions = {}): Promise<T> {
-  const { signal, attemptTimeoutMs: attempt = 10_000, retryTimeoutMs = 15_000 } = given;
+export async function withRetry<T>(
+  request: (signal: AbortSignal) => Promise<T>,
+  options: RetryOptions = {},
+): Promise<T> {
+  const { signal, attemptTimeoutMs = 10_000, retryTimeoutMs = 15_000 } = options;
   const deadline = performance.now() + retryTimeoutMs;
   for (;;) {
     try {
-      return await runWithTimeout(ask, attempt, signal);
+      return await runWithTimeout(request, attemptTimeoutMs, signal);
     } catch (error) {
-      const passing = isThinkeryError(error) && error.code === "unavailable" && performance.now() < deadline;
-      if (!passing || signal?.aborted) throw error;
+      const canRetry = isThinkeryError(error) && error.code === "unavailable" && performance.now() < deadline;
+      if (!canRetry || signal?.aborted) throw error;
       await sleep(retryDelayMs, signal);
     }
   }
 }
 
-// Node's fetch may never come back when its server is killed just as it connects.
+// Node's fetch may never settle if the server is killed just as it connects.
 async function runWithTimeout<T>(
-  ask: (signal: AbortSignal) => Promise<T>,
-  limit: number,
-  given: AbortSignal | undefined,
+  request: (signal: AbortSignal) => Promise<T>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
 ): Promise<T> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(fail("unavailable", "The host does not answer.")), limit);
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(createTimeoutError(timeoutMs)), timeoutMs);
   try {
-    return await ask(given ? AbortSignal.any([given, late.signal]) : late.signal);
+    return await request(signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal);
   } finally {
     clearTimeout(timer);
   }
+}
+
+function createTimeoutError(timeoutMs: number): Error {
+  return fail("unavailable", `The host did not respond within ${timeoutMs / 1000} s.`);
 }

@@ -5,34 +5,34 @@ import type { Message, MessageToolCall } from "../protocol/message.ts";
 import type { Run } from "../protocol/turn.ts";
 import type { Frame } from "./conversation.ts";
 
-interface Turn {
+interface QueuedTurn {
   id: string;
-  first: boolean;
+  isInterrupt: boolean;
 }
 
-/** An agent as its clients see it, for tests: the frames it would send and the history it would tell, without a model. */
+/** A test double of an agent without a model: the frames that it would send and its history. */
 export class AgentDouble {
   readonly events: AgentEvent[] = [];
   readonly messages: Message[] = [];
   draft: Message | undefined;
   running: string | undefined;
-  queue: Turn[] = [];
-  open: MessageToolCall[] = [];
-  /** Calls that the code of the first open call has made and that have no answer. */
-  within: { id: string; name: string }[] = [];
+  queue: QueuedTurn[] = [];
+  openCalls: MessageToolCall[] = [];
+  /** Calls made by the code of the first open call that have no result yet. */
+  codeCalls: { id: string; name: string }[] = [];
   /** The turn that ended last. */
-  private last: Run | undefined;
+  private lastRun: Run | undefined;
   private readonly listeners = new Set<(frame: Frame) => void>();
-  private readonly admitted = new Map<string, string>();
+  private readonly runIdByMessage = new Map<string, string>();
   private count = 0;
 
-  /** What a client is sent on connecting, and from then on. */
+  /** Sends the initial frames to a new client, and all further ones. */
   connect(after: number | undefined, listener: (frame: Frame) => void): () => void {
     if (after !== undefined) for (const event of this.events) if (event.seq > after) listener(event);
     const status = this.running ? "thinking" : "idle";
     const run: Run = this.running
       ? { runId: this.running, status: "running", step: 1 }
-      : (this.last ?? { runId: "", status: "idle", step: 0 });
+      : (this.lastRun ?? { runId: "", status: "idle", step: 0 });
     listener({ type: "sync", state: { status, run, queued: this.queue.length }, last: this.events.at(-1)?.seq ?? 0 });
     listener({ type: "history", messages: this.readHistory(50) });
     if (this.draft) listener({ type: "pending-message", message: { ...this.draft } });
@@ -41,17 +41,17 @@ export class AgentDouble {
   }
 
   readHistory(limit: number): Message[] {
-    const told = this.messages
+    const placed = this.messages
       .filter(({ seq }) => seq !== undefined)
       .sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
     return structuredClone([
-      ...told.slice(-limit),
+      ...placed.slice(-limit),
       ...this.messages.filter(({ seq, status }) => seq === undefined && status === "pending"),
     ]);
   }
 
-  say(id: string, content: string, mode: Mode): void {
-    const known = this.admitted.get(id);
+  sendMessage(id: string, content: string, mode: Mode): void {
+    const known = this.runIdByMessage.get(id);
     if (known) {
       const messages = this.messages.filter((message) => message.id === id);
       return this.send({
@@ -62,17 +62,17 @@ export class AgentDouble {
         messages: structuredClone(messages),
       });
     }
-    const joined = mode === "steer" && this.running !== undefined;
-    const runId = joined ? this.running! : this.createId("run");
-    this.admitted.set(id, runId);
+    const isJoining = mode === "steer" && this.running !== undefined;
+    const runId = isJoining ? this.running! : this.createId("run");
+    this.runIdByMessage.set(id, runId);
     const message: Message = { id, role: "user", status: "pending", content, timestamp: 1, runId, attempt: 1 };
     this.messages.push(message);
-    if (!joined) this.queue.push({ id: runId, first: mode === "interrupt" });
+    if (!isJoining) this.queue.push({ id: runId, isInterrupt: mode === "interrupt" });
     this.record("request.accepted", {
       runId,
       idempotencyKey: id,
       mode,
-      joined,
+      joined: isJoining,
       position: 0,
       from: { user: "test", context: {} },
       messages: [{ id, role: "user", content }],
@@ -84,27 +84,27 @@ export class AgentDouble {
       position: this.findPosition(runId),
       messages: [{ ...message }],
     });
-    if (joined) return;
+    if (isJoining) return;
     if (mode === "interrupt" && this.running) this.cancel(this.running);
-    this.wake();
+    this.startNextTurn();
   }
 
-  wake(): void {
+  startNextTurn(): void {
     const [next] = this.listQueue();
     if (this.running || !next) return;
     this.queue = this.queue.filter((turn) => turn !== next);
     this.running = next.id;
     this.record("run.started", { runId: next.id, model: "double", boot: "1" });
-    this.take(({ runId }) => runId === next.id);
+    this.placeMessages(({ runId }) => runId === next.id);
     this.send({ type: "status", status: "thinking" });
   }
 
   startStep(): void {
-    if (!this.running || this.draft || this.open.length > 0) return;
+    if (!this.running || this.draft || this.openCalls.length > 0) return;
     const joined = this.listJoined();
     if (joined.length > 0) {
       this.record("message.delivered", { runId: this.running, messageIds: joined.map(({ id }) => id) });
-      this.take((message) => joined.includes(message));
+      this.placeMessages((message) => joined.includes(message));
     }
     const id = this.createId("message");
     this.draft = {
@@ -151,20 +151,20 @@ export class AgentDouble {
     if (message.content) this.send({ type: "text_done", messageId: message.id });
     this.send({ type: "message-complete", message: { ...message, seq: seq * 1000 } });
     for (const { id, name, input } of toolCalls) this.send({ type: "tool_call", id, name, input, runId: this.running });
-    this.open = [...toolCalls];
+    this.openCalls = [...toolCalls];
     if (toolCalls.length > 0 || this.listJoined().length > 0) return;
     const runId = this.running;
     this.running = undefined;
-    this.last = { runId, status: "completed", step: 1 };
+    this.lastRun = { runId, status: "completed", step: 1 };
     this.record("agent.completed", { runId, result: message.content });
     this.send({ type: "task-complete", taskId: runId }, { type: "status", status: "idle" });
-    this.wake();
+    this.startNextTurn();
   }
 
-  answerTool(output: string, failed: boolean): void {
-    const call = this.open.shift();
+  finishCall(output: string, failed: boolean): void {
+    const call = this.openCalls.shift();
     if (!call || !this.running) return;
-    this.within = [];
+    this.codeCalls = [];
     const messageId = this.createId("message");
     const result = {
       callId: call.id,
@@ -199,45 +199,45 @@ export class AgentDouble {
     });
   }
 
-  /** The first open call shows what it does. */
-  show(text: string, callId = this.open[0]?.id): void {
+  /** Sends progress of the first open call. */
+  sendProgress(text: string, callId = this.openCalls[0]?.id): void {
     if (this.running && callId !== undefined) this.send({ type: "tool_progress", callId, text, runId: this.running });
   }
 
-  /** Its code calls something. */
-  callWithin(name: string, args: unknown): void {
-    const [call] = this.open;
+  /** The code of the first open call makes a call. */
+  callFromCode(name: string, args: unknown): void {
+    const [call] = this.openCalls;
     if (!this.running || !call) return;
-    const made = { id: this.createId(`${call.id}.`), name };
-    this.within.push(made);
+    const codeCall = { id: this.createId(`${call.id}.`), name };
+    this.codeCalls.push(codeCall);
     this.record("capability.called", {
       runId: this.running,
       step: 1,
       parentCallId: call.id,
-      callId: made.id,
+      callId: codeCall.id,
       toolName: name,
       args,
     });
   }
 
-  /** Something that its code called answers; the latest first, if asked so. */
-  answerWithin(answer: string, { failed = false, latest = false } = {}): void {
-    const [call] = this.open;
-    const made = latest ? this.within.pop() : this.within.shift();
-    if (!this.running || !call || !made) return;
-    const came = failed ? ({ error: answer, errorCode: "threw" } as const) : { summary: answer };
+  /** A call made by code returns: the oldest one, or with `latest` the newest. */
+  finishCodeCall(output: string, { failed = false, latest = false } = {}): void {
+    const [call] = this.openCalls;
+    const codeCall = latest ? this.codeCalls.pop() : this.codeCalls.shift();
+    if (!this.running || !call || !codeCall) return;
+    const outcome = failed ? ({ error: output, errorCode: "threw" } as const) : { summary: output };
     this.record("capability.answered", {
       runId: this.running,
       parentCallId: call.id,
-      callId: made.id,
-      toolName: made.name,
+      callId: codeCall.id,
+      toolName: codeCall.name,
       ms: 1,
       action: "did",
-      ...came,
+      ...outcome,
     });
   }
 
-  /** The provider failed; the same step is tried again. */
+  /** The provider fails, and the step is retried. */
   retryStep(): void {
     if (!this.draft || !this.running) return;
     const id = this.createId("message");
@@ -263,14 +263,14 @@ export class AgentDouble {
     this.send({ type: "status", status: "thinking" });
   }
 
-  /** The host died: nobody is connected any more, and the step begins anew. */
+  /** The host crashes: all clients are disconnected, and the step starts over. */
   crash(): void {
     this.listeners.clear();
-    this.nap();
+    this.hibernate();
   }
 
-  /** The object was put to sleep and woken: its clients are still there, but the step begins anew. */
-  nap(): void {
+  /** The object hibernates and wakes up: its clients stay connected, but the step starts over. */
+  hibernate(): void {
     if (!this.running) return;
     this.draft = undefined;
     this.record("run.resumed", { runId: this.running, reason: "recovered", attempt: 1, crashes: 1, boot: "2" });
@@ -279,11 +279,11 @@ export class AgentDouble {
   fail(error: string): void {
     if (!this.running) return;
     const runId = this.running;
-    while (this.open.length > 0) this.answerTool("canceled", true);
+    while (this.openCalls.length > 0) this.finishCall("canceled", true);
     this.requeue(runId);
     this.draft = undefined;
     this.running = undefined;
-    this.last = { runId, status: "error", step: 1, reason: error };
+    this.lastRun = { runId, status: "error", step: 1, reason: error };
     const seq = this.record("agent.error", { runId, error, code: "model_auth", advice: "Set a key." });
     this.messages.push({
       id: `${runId}-error`,
@@ -301,16 +301,16 @@ export class AgentDouble {
       { type: "task-failed", taskId: runId, error, attempts: 1 },
       { type: "status", status: "idle" },
     );
-    this.wake();
+    this.startNextTurn();
   }
 
   cancel(runId: string | undefined): void {
     if (runId === undefined) return;
-    const own = runId === this.running;
-    this.last = { runId, status: "canceled", step: own ? 1 : 0 };
-    if (own) while (this.open.length > 0) this.answerTool("canceled", true);
-    if (own) this.requeue(runId);
-    const partial = own && this.draft?.content ? { ...this.draft, status: "cancelled" as const } : undefined;
+    const isRunning = runId === this.running;
+    this.lastRun = { runId, status: "canceled", step: isRunning ? 1 : 0 };
+    if (isRunning) while (this.openCalls.length > 0) this.finishCall("canceled", true);
+    if (isRunning) this.requeue(runId);
+    const partial = isRunning && this.draft?.content ? { ...this.draft, status: "cancelled" as const } : undefined;
     const seq = this.record("run.canceled", { runId });
     if (partial) {
       this.messages.push({ ...partial, seq: seq * 1000 });
@@ -322,16 +322,16 @@ export class AgentDouble {
       this.send({ type: "message-complete", message: { ...message } });
     }
     this.queue = this.queue.filter(({ id }) => id !== runId);
-    if (own) {
+    if (isRunning) {
       this.draft = undefined;
       this.running = undefined;
     }
     this.send({ type: "task-canceled", taskId: runId }, { type: "status", status: "idle" });
-    this.wake();
+    this.startNextTurn();
   }
 
-  /** A fact that readers are told between the messages. */
-  note(hook: string): void {
+  /** Records a compaction, or the failure of a middleware hook. */
+  addNote(hook: string): void {
     if (!this.running) return;
     if (hook === "")
       this.record("context.compacted", {
@@ -348,7 +348,7 @@ export class AgentDouble {
   clear(): void {
     if (this.running) return;
     this.messages.length = 0;
-    this.last = undefined;
+    this.lastRun = undefined;
     this.record("history.cleared", { by: "test", usage: [] });
     this.send({ type: "history", messages: [] });
   }
@@ -359,7 +359,7 @@ export class AgentDouble {
     );
   }
 
-  /** What joined a turn that ends is not lost. */
+  /** Queues the messages that joined a turn which ends without them. */
   private requeue(fromRunId: string): void {
     const messages = this.listJoined();
     if (messages.length === 0) return;
@@ -367,14 +367,17 @@ export class AgentDouble {
     this.record("message.requeued", { runId, fromRunId, messageIds: messages.map(({ id }) => id) });
     for (const message of messages) {
       message.runId = runId;
-      this.admitted.set(message.id, runId);
+      this.runIdByMessage.set(message.id, runId);
     }
-    this.queue.push({ id: runId, first: false });
+    this.queue.push({ id: runId, isInterrupt: false });
   }
 
-  /** Interrupts first, the latest of them foremost. */
-  private listQueue(): Turn[] {
-    return [...this.queue.filter(({ first }) => first).toReversed(), ...this.queue.filter(({ first }) => !first)];
+  /** Interrupts come first, the latest of them before the others. */
+  private listQueue(): QueuedTurn[] {
+    return [
+      ...this.queue.filter(({ isInterrupt }) => isInterrupt).toReversed(),
+      ...this.queue.filter(({ isInterrupt }) => !isInterrupt),
+    ];
   }
 
   private findPosition(runId: string): number {
@@ -382,12 +385,12 @@ export class AgentDouble {
     return index < 0 ? 0 : index + (this.running ? 1 : 0);
   }
 
-  private take(chosen: (message: Message) => boolean): void {
+  private placeMessages(isChosen: (message: Message) => boolean): void {
     const seq = this.events.at(-1)?.seq ?? 0;
-    let place = 0;
+    let index = 0;
     for (const message of this.messages) {
-      if (message.seq !== undefined || !chosen(message)) continue;
-      message.seq = seq * 1000 + place++;
+      if (message.seq !== undefined || !isChosen(message)) continue;
+      message.seq = seq * 1000 + index++;
       message.status = "complete";
     }
   }

@@ -1,12 +1,12 @@
-/** Longest wait, for a page that is not looked at and therefore never painted. */
+/** Maximum delay. Hidden pages are never painted, so they get no animation frames. */
 const maxWaitMs = 200;
-/** Where nothing is ever painted, as in Node. */
+/** Delay where there are no animation frames, as in Node. */
 const defaultWaitMs = 16;
 
 const canPaint = typeof requestAnimationFrame === "function";
 
-/** Gathers what comes until the next paint, and hands it on in one go. */
-export function createBatcher<T>(handOn: (items: T[]) => void): { add(item: T): void; flush(): void } {
+/** Collects items until the next paint and passes them on together. */
+export function createBatcher<T>(onBatch: (items: T[]) => void): { add(item: T): void; flush(): void } {
   let items: T[] = [];
   let frame = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -16,9 +16,9 @@ export function createBatcher<T>(handOn: (items: T[]) => void): { add(item: T): 
     clearTimeout(timer);
     timer = undefined;
     if (items.length === 0) return;
-    const gathered = items;
+    const batch = items;
     items = [];
-    handOn(gathered);
+    onBatch(batch);
   };
 
   return {

@@ -4,37 +4,39 @@ import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts"
 import type { Capabilities, CapabilitiesByCall } from "./capabilities.ts";
 import type { FileChanges, ChangesByCall } from "./changes.ts";
 
+/** The result of a tool call. */
 export interface Result {
   failed: boolean;
   output: string;
   size: number;
-  /** Where the whole of a big result lies. */
+  /** The hash of the blob with the full output, if it is large. */
   blob?: string | undefined;
   mediaType?: string | undefined;
-  /** What kind of failure it is. */
+  /** The kind of failure. */
   errorCode?: ToolErrorCode | undefined;
-  /** How long the call took. */
+  /** Duration of the call. */
   ms?: number | undefined;
 }
 
 export type Results = Readonly<Record<string, Result>>;
 
+/** A tool call, as shown with the message that made it. */
 export interface Call {
   id: string;
   name: string;
   input: unknown;
   result?: Result;
-  /** Its turn ended before it did. */
+  /** True if the turn ended before the call did. */
   abandoned?: boolean;
-  /** What it has shown while it goes on; of very much, the end. It is told to those who look on, and kept nowhere. */
+  /** Progress while the call runs. If it is long, only its end. It is sent live only and not stored. */
   progress?: string;
-  /** What the code that it runs has called; of very many, the latest. */
+  /** Calls made by the code that it runs. If there are very many, the latest. */
   capabilities?: Capabilities;
-  /** The versions of the workspace that it has made. */
+  /** The versions of the workspace that it created. */
   changed?: readonly FileChanges[];
 }
 
-/** What is known of calls, whether or not their messages are loaded. */
+/** What is known about calls, whether or not their messages are loaded. */
 export interface CallDetails {
   results: Results;
   capabilities: CapabilitiesByCall;
@@ -43,7 +45,7 @@ export interface CallDetails {
 
 const maxProgressChars = 20_000;
 
-/** A call with all that is known of it; `before` is how it was shown until now. */
+/** Creates a call with everything known about it. `before` is its previous state. */
 export function createCall({ id, name, input }: MessageToolCall, known: CallDetails, before?: Call): Call {
   const result = known.results[id] ?? before?.result;
   const capabilities = known.capabilities[id];
@@ -61,7 +63,7 @@ export function createCall({ id, name, input }: MessageToolCall, known: CallDeta
   return before?.progress === undefined ? call : { ...call, progress: before.progress };
 }
 
-/** A call that will never be answered. */
+/** Marks a call that will never get a result. */
 export function abandonCall(call: Call): Call {
   return closeCapabilities({ ...call, abandoned: true });
 }
@@ -70,45 +72,45 @@ export function isOpen({ result, abandoned }: Call): boolean {
   return !result && !abandoned;
 }
 
-/** A call that shows more of what it does. */
+/** Appends progress to a call. Has no effect if the call has ended. */
 export function appendProgress(call: Call, text: string): Call {
   if (!isOpen(call)) return call;
-  const shown = (call.progress ?? "") + text;
-  return { ...call, progress: shown.length > maxProgressChars ? truncateProgress(shown) : shown };
+  const progress = (call.progress ?? "") + text;
+  return { ...call, progress: progress.length > maxProgressChars ? truncateProgress(progress) : progress };
 }
 
-// Whole lines where there are any, and never half a character.
+// Cuts at a line break if there is one, and never inside a surrogate pair.
 function truncateProgress(text: string): string {
   const end = text.slice(-maxProgressChars);
   const line = end.indexOf("\n") + 1;
   return line > 0 && line < end.length ? end.slice(line) : end.replace(/^[\udc00-\udfff]/, "");
 }
 
-// What went on inside a call that is over goes on no more, whatever we did not hear of.
-function closeCapabilities(last: Call): Call {
-  const { progress: _, ...call } = last;
+// Once a call has ended, nothing inside it is still running, even if we missed how it ended.
+function closeCapabilities(ended: Call): Call {
+  const { progress: _, ...call } = ended;
   const { capabilities } = call;
   if (!capabilities?.some(({ state }) => state === "running")) return call;
   return {
     ...call,
-    capabilities: capabilities.map((one): Capability =>
-      one.state === "running" ? { ...one, state: "abandoned" } : one,
+    capabilities: capabilities.map((capability): Capability =>
+      capability.state === "running" ? { ...capability, state: "abandoned" } : capability,
     ),
   };
 }
 
-/** A result as it is stored; `whole` is all of it that was sent along. */
-export function toResult(result: MessageToolResult, whole = ""): Result {
+/** Converts a stored result. `content` is the part of the output that was sent with it. */
+export function toResult(result: MessageToolResult, content = ""): Result {
   return {
     failed: result.failed ?? false,
-    output: pickLonger(whole, result.preview || result.summary),
+    output: pickLonger(content, result.preview || result.summary),
     size: result.size,
     blob: result.blob,
     mediaType: result.mediaType,
   };
 }
 
-/** Two tellings of one result: the live one has the text, the stored one knows its size and where all of it is. */
+/** Merges two versions of a result: the live one has more text, the stored one has its size and its blob. */
 export function mergeResults(one: Result | undefined, other: Result): Result {
   if (!one) return other;
   return {

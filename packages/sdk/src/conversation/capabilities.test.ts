@@ -2,19 +2,19 @@ import { expect, test } from "vitest";
 import type { AgentEvent } from "../protocol/event.ts";
 import { AgentDouble } from "./agent-double.ts";
 import { ReaderDouble } from "./reader-double.ts";
-import { recallEvents } from "./reduce.ts";
+import { backfillEvents } from "./reduce.ts";
 
-/** An agent whose code runs, and somebody who looks on. */
+/** An agent whose code is running, and a connected reader. */
 function startCode(): { agent: AgentDouble; reader: ReaderDouble } {
   const agent = new AgentDouble();
   const reader = new ReaderDouble(agent);
-  agent.say("q1", "Run it.", "queue");
+  agent.sendMessage("q1", "Run it.", "queue");
   agent.startStep();
   agent.finishStep(["executeCode"]);
   return { agent, reader };
 }
 
-const getCall = ({ now }: ReaderDouble) => now.entries.at(-1)?.calls[0];
+const getCall = ({ conversation }: ReaderDouble) => conversation.entries.at(-1)?.calls[0];
 const listCapabilities = (reader: ReaderDouble) =>
   getCall(reader)?.capabilities?.map(({ name, state, input, summary, error }) => [
     name,
@@ -23,17 +23,17 @@ const listCapabilities = (reader: ReaderDouble) =>
     summary ?? error,
   ]);
 
-test("what code calls is shown with the call that runs it, as it happens", () => {
+test("calls made by code are shown live with the tool call that runs it", () => {
   const { agent, reader } = startCode();
   expect(getCall(reader)?.capabilities).toBeUndefined();
-  agent.callWithin("readFile", { path: "a" });
-  agent.callWithin("fetch", { url: "x" });
+  agent.callFromCode("readFile", { path: "a" });
+  agent.callFromCode("fetch", { url: "x" });
   expect(listCapabilities(reader)).toEqual([
     ["readFile", "running", '{"path":"a"}', undefined],
     ["fetch", "running", '{"url":"x"}', undefined],
   ]);
-  agent.answerWithin("denied", { failed: true, latest: true });
-  agent.answerWithin("3 lines");
+  agent.finishCodeCall("denied", { failed: true, latest: true });
+  agent.finishCodeCall("3 lines");
   expect(listCapabilities(reader)).toEqual([
     ["readFile", "done", '{"path":"a"}', "3 lines"],
     ["fetch", "failed", '{"url":"x"}', "denied"],
@@ -44,31 +44,31 @@ test("what code calls is shown with the call that runs it, as it happens", () =>
   ]);
 });
 
-test("whoever comes later, in the middle or at the end, learns of the same calls from the log", () => {
+test("a reader that connects later gets the same calls from the log", () => {
   const { agent, reader } = startCode();
-  agent.callWithin("readFile", {});
-  agent.callWithin("fetch", {});
-  agent.answerWithin("one");
+  agent.callFromCode("readFile", {});
+  agent.callFromCode("fetch", {});
+  agent.finishCodeCall("one");
   const late = new ReaderDouble(agent);
   expect(getCall(late)).toEqual(getCall(reader));
-  agent.answerWithin("two");
+  agent.finishCodeCall("two");
   expect(getCall(late)).toEqual(getCall(reader));
-  agent.answerTool("done", false);
+  agent.finishCall("done", false);
   expect(getCall(new ReaderDouble(agent))).toEqual(getCall(reader));
 });
 
-test("what is recalled late takes nothing back of what was heard since", () => {
+test("a late backfill does not override what was received since", () => {
   const { agent, reader } = startCode();
-  agent.callWithin("first", { a: 1 });
-  agent.callWithin("second", { b: 2 });
+  agent.callFromCode("first", { a: 1 });
+  agent.callFromCode("second", { b: 2 });
   const before = [...agent.events];
   const late = new ReaderDouble(agent);
-  // As if the log had not been read yet when the answers came.
-  late.now = { ...late.now, capabilities: {} };
-  agent.answerWithin("second's", { latest: true });
+  // As if the log had not been loaded yet when the results arrived.
+  late.conversation = { ...late.conversation, capabilities: {} };
+  agent.finishCodeCall("second's", { latest: true });
   expect(listCapabilities(late)).toEqual([["second", "done", "", "second's"]]);
-  agent.callWithin("third", {});
-  late.now = recallEvents(late.now, before);
+  agent.callFromCode("third", {});
+  late.conversation = backfillEvents(late.conversation, before);
   expect(listCapabilities(late)).toEqual([
     ["first", "running", '{"a":1}', undefined],
     ["second", "done", '{"b":2}', "second's"],
@@ -77,62 +77,62 @@ test("what is recalled late takes nothing back of what was heard since", () => {
   expect(listCapabilities(late)).toEqual(listCapabilities(reader));
 });
 
-test("a call that is over has nothing going on inside it, whatever was not heard of", () => {
+test("nothing is running inside a call that has ended, even if events were missed", () => {
   const { agent, reader } = startCode();
-  agent.callWithin("slow", {});
-  agent.answerTool("took too long", true);
+  agent.callFromCode("slow", {});
+  agent.finishCall("took too long", true);
   expect(listCapabilities(reader)).toEqual([["slow", "abandoned", "{}", undefined]]);
   const other = startCode();
-  other.agent.callWithin("slow", {});
+  other.agent.callFromCode("slow", {});
   other.reader.receive({ type: "task-canceled", taskId: other.agent.running ?? "" });
   expect(getCall(other.reader)).toMatchObject({ abandoned: true, capabilities: [{ state: "abandoned" }] });
 });
 
-test("what a call shows is there while it goes on, bounded, and gone when it is over", () => {
+test("progress is shown while a call runs, bounded, and removed when it ends", () => {
   const { agent, reader } = startCode();
-  agent.show("");
+  agent.sendProgress("");
   expect(getCall(reader)).not.toHaveProperty("progress");
-  agent.show("Waiting for a sandbox.\n");
-  agent.show("one\n");
+  agent.sendProgress("Waiting for a sandbox.\n");
+  agent.sendProgress("one\n");
   expect(getCall(reader)?.progress).toBe("Waiting for a sandbox.\none\n");
-  for (let line = 0; line < 5000; line++) agent.show(`line ${line}\n`);
-  const shown = getCall(reader)?.progress ?? "";
-  expect(shown.length).toBeLessThanOrEqual(20_000);
-  expect(shown.startsWith("line ") && shown.endsWith("line 4999\n")).toBe(true);
-  agent.show(`${"🙂".repeat(20_000)}!`);
+  for (let line = 0; line < 5000; line++) agent.sendProgress(`line ${line}\n`);
+  const progress = getCall(reader)?.progress ?? "";
+  expect(progress.length).toBeLessThanOrEqual(20_000);
+  expect(progress.startsWith("line ") && progress.endsWith("line 4999\n")).toBe(true);
+  agent.sendProgress(`${"🙂".repeat(20_000)}!`);
   expect(getCall(reader)?.progress?.isWellFormed()).toBe(true);
-  agent.answerTool("done", false);
+  agent.finishCall("done", false);
   expect(getCall(reader)).not.toHaveProperty("progress");
-  agent.show("too late", getCall(reader)?.id ?? "");
+  agent.sendProgress("too late", getCall(reader)?.id ?? "");
   expect(getCall(reader)).not.toHaveProperty("progress");
 });
 
-test("what was shown stays over a lost connection, and what a tool called by code shows is shown too", () => {
+test("progress survives a lost connection, and includes that of tools called by code", () => {
   const { agent, reader } = startCode();
-  agent.show("one\n");
-  reader.leave();
-  agent.show("two\n");
+  agent.sendProgress("one\n");
+  reader.disconnect();
+  agent.sendProgress("two\n");
   reader.connect();
-  agent.callWithin("sandbox", {});
-  agent.show("three\n", agent.within[0]?.id);
-  agent.show("nobody's\n", "elsewhere");
+  agent.callFromCode("sandbox", {});
+  agent.sendProgress("three\n", agent.codeCalls[0]?.id);
+  agent.sendProgress("unknown\n", "elsewhere");
   expect(getCall(reader)?.progress).toBe("one\nthree\n");
 });
 
-test("the kind of a failure and the time a call took are known after a reload", () => {
+test("the kind of a failure and the duration of a call are known after a reload", () => {
   const { agent, reader } = startCode();
-  agent.answerTool("It broke.", true);
+  agent.finishCall("It broke.", true);
   expect(getCall(reader)?.result).toMatchObject({ failed: true, errorCode: "threw", ms: 1 });
   expect(getCall(new ReaderDouble(agent))?.result).toMatchObject({ failed: true, errorCode: "threw", ms: 1 });
-  reader.leave();
+  reader.disconnect();
   reader.connect();
   expect(getCall(reader)?.result).toMatchObject({ errorCode: "threw", ms: 1 });
 });
 
-test("so many calls by code as no page could hold are bounded, and long inputs are cut", () => {
+test("the number of calls made by code is bounded, and long inputs are shortened", () => {
   const { agent, reader } = startCode();
-  for (let count = 0; count < 1100; count++) agent.callWithin("fetch", { url: "x".repeat(2000) });
-  const { capabilities } = reader.now;
+  for (let count = 0; count < 1100; count++) agent.callFromCode("fetch", { url: "x".repeat(2000) });
+  const { capabilities } = reader.conversation;
   const [all] = Object.values(capabilities);
   expect(all?.length).toBe(1000);
   expect(all?.every(({ input }) => input.length <= 300)).toBe(true);

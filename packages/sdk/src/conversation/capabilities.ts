@@ -1,19 +1,19 @@
 import { type Capability, reduceCapability, type CapabilityEvent } from "../client/capability.ts";
 
-/** What the code of one call has called, in order. */
+/** The calls made by the code of one tool call, in order. */
 export type Capabilities = readonly Capability[];
 
 export type CapabilitiesByCall = Readonly<Record<string, Capabilities>>;
 
-/** As many as one run of code may call. */
+/** Equal to the number of calls that one run of code may make. */
 const maxCapabilities = 1000;
 
 export function addCapability(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
   return updateCapability(all, event, (known) => reduceCapability(known, event));
 }
 
-/** The same for an event from before we looked on: what was heard since is newer. */
-export function recallCapability(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
+/** Adds an event from before we connected. What was received since is newer and takes precedence. */
+export function backfillCapability(all: CapabilitiesByCall, event: CapabilityEvent): CapabilitiesByCall {
   return updateCapability(all, event, (known) => {
     if (!known || (known.state === "running" && event.type === "capability.answered"))
       return reduceCapability(known, event);

@@ -6,7 +6,7 @@ import type { Entry } from "./entry.ts";
 import { dropEarlierNotes } from "./note.ts";
 import { ReaderDouble } from "./reader-double.ts";
 
-/** What a reader sees of each message. A question taken back in time is shown to those who saw it asked, to nobody else. */
+/** What a reader sees of each message, without canceled user messages: only readers that saw them sent show those. */
 function toShown({ entries }: Conversation) {
   return entries
     .filter(({ role, stage }) => !(role === "user" && stage === "canceled"))
@@ -26,57 +26,61 @@ function toShown({ entries }: Conversation) {
     }));
 }
 
-test("whatever happens, in whatever order, everybody ends up with what the agent would tell a newcomer", () => {
-  const chance = createRandom("conversation");
-  for (let world = 0; world < 150; world++) {
+test("after any sequence of events, all readers show what a new reader would", () => {
+  const random = createRandom("conversation");
+  for (let round = 0; round < 150; round++) {
     const agent = new AgentDouble();
     const readers = [new ReaderDouble(agent), new ReaderDouble(agent), new ReaderDouble(agent)];
-    let asked = 0;
-    const word = () => chance.text(1 + chance.below(6), "abc `\n<");
-    const deeds = [
+    let messageCount = 0;
+    const word = () => random.text(1 + random.below(6), "abc `\n<");
+    const actions = [
       () =>
-        agent.say(
-          `q${chance.chance(0.15) ? chance.below(asked + 1) : asked++}`,
+        agent.sendMessage(
+          `q${random.chance(0.15) ? random.below(messageCount + 1) : messageCount++}`,
           word(),
-          chance.pick(["queue", "queue", "steer", "interrupt"]),
+          random.pick(["queue", "queue", "steer", "interrupt"]),
         ),
       () => agent.startStep(),
       () => agent.startStep(),
-      () => agent.stream(word(), chance.chance(0.3) ? word() : ""),
+      () => agent.stream(word(), random.chance(0.3) ? word() : ""),
       () => agent.stream(word(), ""),
-      () => agent.finishStep(chance.pick([[], [], ["one"], ["one", "two"]])),
-      () => agent.answerTool(word(), chance.chance(0.3)),
-      () => agent.answerTool(word(), false),
-      () => agent.callWithin(word(), { [word()]: word() }),
-      () => agent.answerWithin(word(), { failed: chance.chance(0.3), latest: chance.chance(0.3) }),
-      () => agent.show(word()),
-      () => chance.chance(0.3) && agent.retryStep(),
-      () => chance.chance(0.2) && agent.fail(word()),
-      () => chance.chance(0.3) && agent.cancel(chance.chance(0.5) ? agent.running : agent.queue[0]?.id),
-      () => chance.chance(0.2) && agent.nap(),
-      () => chance.chance(0.3) && agent.note(chance.pick(["", "onTick"])),
+      () => agent.finishStep(random.pick([[], [], ["one"], ["one", "two"]])),
+      () => agent.finishCall(word(), random.chance(0.3)),
+      () => agent.finishCall(word(), false),
+      () => agent.callFromCode(word(), { [word()]: word() }),
+      () => agent.finishCodeCall(word(), { failed: random.chance(0.3), latest: random.chance(0.3) }),
+      () => agent.sendProgress(word()),
+      () => random.chance(0.3) && agent.retryStep(),
+      () => random.chance(0.2) && agent.fail(word()),
+      () => random.chance(0.3) && agent.cancel(random.chance(0.5) ? agent.running : agent.queue[0]?.id),
+      () => random.chance(0.2) && agent.hibernate(),
+      () => random.chance(0.3) && agent.addNote(random.pick(["", "onTick"])),
       () => {
-        if (chance.chance(0.9)) return;
+        if (random.chance(0.9)) return;
         agent.crash();
-        for (const reader of readers) reader.leave();
+        for (const reader of readers) reader.disconnect();
       },
-      () => chance.chance(0.05) && agent.clear(),
-      () => chance.pick(readers).leave(),
-      () => chance.pick(readers).connect(),
+      () => random.chance(0.05) && agent.clear(),
+      () => random.pick(readers).disconnect(),
+      () => random.pick(readers).connect(),
     ];
-    for (let step = 0; step < 120; step++) chance.pick(deeds)();
-    const newcomer = new ReaderDouble(agent);
+    for (let step = 0; step < 120; step++) random.pick(actions)();
+    const newReader = new ReaderDouble(agent);
     for (const reader of readers) {
-      if (!reader.isConnected || chance.chance(0.3)) reader.connect();
-      expect(toShown(reader.now).slice(-toShown(newcomer.now).length), `world ${world}`).toEqual(toShown(newcomer.now));
-      expect(dropEarlierNotes(reader.now.notes, newcomer.now.entries), `world ${world}`).toEqual(newcomer.now.notes);
-      expect(reader.now.run, `world ${world}`).toBe(newcomer.now.run);
-      expect(reader.now.state, `world ${world}`).toEqual(newcomer.now.state);
-      expect(new Set(reader.now.entries.map(({ id }) => id)).size).toBe(reader.now.entries.length);
-      const calls = reader.now.entries.flatMap(({ calls }) => calls);
+      if (!reader.isConnected || random.chance(0.3)) reader.connect();
+      expect(toShown(reader.conversation).slice(-toShown(newReader.conversation).length), `round ${round}`).toEqual(
+        toShown(newReader.conversation),
+      );
+      expect(dropEarlierNotes(reader.conversation.notes, newReader.conversation.entries), `round ${round}`).toEqual(
+        newReader.conversation.notes,
+      );
+      expect(reader.conversation.run, `round ${round}`).toBe(newReader.conversation.run);
+      expect(reader.conversation.state, `round ${round}`).toEqual(newReader.conversation.state);
+      expect(new Set(reader.conversation.entries.map(({ id }) => id)).size).toBe(reader.conversation.entries.length);
+      const calls = reader.conversation.entries.flatMap(({ calls }) => calls);
       expect(
         calls.filter(({ result, abandoned, progress }) => (result || abandoned) && progress !== undefined),
-        `world ${world}`,
+        `round ${round}`,
       ).toEqual([]);
     }
   }

@@ -11,37 +11,37 @@ import { emptyState } from "./state.ts";
 
 export type Frame = ChatFrame | AgentEvent;
 
-/** Everything a reader of a conversation sees, made from the frames of its agent. */
+/** Everything a reader sees of a conversation, computed from the frames of its agent. */
 export interface Conversation {
-  /** The history has come: what is empty now is really empty. */
+  /** True once the history has been received. Until then, empty only means unknown. */
   ready: boolean;
   entries: Entries;
-  /** What happened between them, in order. */
+  /** What happened between the messages, in order. */
   notes: Notes;
-  /** Answers of tools whose calls are not loaded. */
+  /** Results of tool calls by call id, including calls that are not loaded. */
   results: Results;
-  /** What the code of calls has called, by the call that runs it. */
+  /** Calls made by code, by the id of the tool call that runs it. */
   capabilities: CapabilitiesByCall;
-  /** The versions of the workspace that calls have made. */
+  /** Versions of the workspace, by the id of the tool call that created them. */
   changes: ChangesByCall;
-  /** What was changed last in the workspace while we looked on, by whomever. */
+  /** The latest version of the workspace that was received live, whoever created it. */
   lastChanged?: FileChanges | undefined;
-  /** What the agent syncs to every client, kept up to date. */
+  /** The state that the agent syncs to every client, kept up to date. */
   state: AgentStatus;
-  /** The turn that runs. */
+  /** The id of the running turn. */
   run?: string | undefined;
   retry?: { error: string; attempt: number; inMs: number } | undefined;
-  /** What went wrong and belongs to no message. */
+  /** An error that does not belong to a message. */
   error?: EntryError | undefined;
   todos: readonly Todo[];
   model?: string | undefined;
-  /** There are older messages than the first entry. */
+  /** True if there are older messages than the first entry; see `loadOlder`. */
   older: boolean;
-  /** Counts turns that ended while we looked on. */
-  turnsSeen: number;
-  /** What was said to the end while we looked on, for people who hear the page. */
-  lastSaid?: { id: string; text: string } | undefined;
-  /** What happened last between messages while we looked on, for them too. */
+  /** Number of turns that ended while connected. */
+  turnCount: number;
+  /** The last message that was completed while connected, for screen readers. */
+  lastMessage?: { id: string; text: string } | undefined;
+  /** The last note that was received while connected, for screen readers. */
   lastNote?: Note | undefined;
 }
 
@@ -55,5 +55,5 @@ export const emptyConversation: Conversation = {
   state: emptyState,
   todos: [],
   older: false,
-  turnsSeen: 0,
+  turnCount: 0,
 };

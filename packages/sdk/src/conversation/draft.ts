@@ -4,33 +4,41 @@ import type { Conversation } from "./conversation.ts";
 import { updateEntry, findEntryIndex, insertEntry } from "./entries.ts";
 import { createEntry } from "./entry.ts";
 
-/** More of a message that is being written. */
-export function appendText(now: Conversation, id: string, text: string, reasoning: string): Conversation {
-  const index = findEntryIndex(now.entries, id);
-  const before = now.entries[index] ?? { ...createEntry(id, "assistant", "streaming", 0), runId: now.run };
+/** Appends text to a message that is being written. */
+export function appendText(conversation: Conversation, id: string, text: string, reasoning: string): Conversation {
+  const index = findEntryIndex(conversation.entries, id);
+  const before = conversation.entries[index] ?? {
+    ...createEntry(id, "assistant", "streaming", 0),
+    runId: conversation.run,
+  };
   const entry = {
     ...before,
     text: before.text + text,
     reasoning: before.reasoning + reasoning,
     reasoningSize: before.reasoningSize + reasoning.length,
   };
-  const entries = index < 0 ? insertEntry(now.entries, entry) : updateEntry(now.entries, index, entry);
-  return { ...now, retry: undefined, entries };
+  const entries =
+    index < 0 ? insertEntry(conversation.entries, entry) : updateEntry(conversation.entries, index, entry);
+  return { ...conversation, retry: undefined, entries };
 }
 
-/** A call, added to the message that is being written. If that has not come, the call stands alone until it does. */
-export function openCall(now: Conversation, runId: string, made: MessageToolCall): Conversation {
-  if (now.entries.some(({ calls }) => calls.some(({ id }) => id === made.id))) return now;
-  const call = createCall(made, now);
-  const index = now.entries.findLastIndex((entry) => entry.stage === "streaming" && entry.runId === runId);
-  const home = now.entries[index];
-  if (home)
-    return { ...now, retry: undefined, entries: updateEntry(now.entries, index, { calls: [...home.calls, call] }) };
-  const alone = { ...createEntry(toLoneCallId(made.id), "assistant", "streaming", 0), runId, calls: [call] };
-  return { ...now, retry: undefined, entries: insertEntry(now.entries, alone) };
+/** Adds a call to the message that is being written. Until that message arrives, the call gets an entry of its own. */
+export function openCall(conversation: Conversation, runId: string, toolCall: MessageToolCall): Conversation {
+  if (conversation.entries.some(({ calls }) => calls.some(({ id }) => id === toolCall.id))) return conversation;
+  const call = createCall(toolCall, conversation);
+  const index = conversation.entries.findLastIndex((entry) => entry.stage === "streaming" && entry.runId === runId);
+  const draft = conversation.entries[index];
+  if (draft)
+    return {
+      ...conversation,
+      retry: undefined,
+      entries: updateEntry(conversation.entries, index, { calls: [...draft.calls, call] }),
+    };
+  const entry = { ...createEntry(toLoneCallId(toolCall.id), "assistant", "streaming", 0), runId, calls: [call] };
+  return { ...conversation, retry: undefined, entries: insertEntry(conversation.entries, entry) };
 }
 
-/** The id of an entry that holds nothing but this call. */
+/** Returns the id of an entry that contains only this call. */
 export function toLoneCallId(callId: string): string {
   return `call ${callId}`;
 }

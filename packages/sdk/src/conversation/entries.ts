@@ -3,12 +3,12 @@ import type { Entry } from "./entry.ts";
 
 export type Entries = readonly Entry[];
 
-/** The latest entry with this id; what happens, happens at the end, so it is looked for from there. */
+/** Finds the entry with this id. Searches from the end, where changes happen. */
 export function findEntryIndex(entries: Entries, id: string): number {
   return entries.findLastIndex((entry) => entry.id === id);
 }
 
-/** The same entries but for one; the others stay the same objects, so that only that one is drawn again. */
+/** Updates one entry. The others stay the same objects, so that only that one is rendered again. */
 export function updateEntry(entries: Entries, index: number, part: Partial<Entry>): Entries {
   const entry = entries[index];
   if (!entry) return entries;
@@ -17,7 +17,7 @@ export function updateEntry(entries: Entries, index: number, part: Partial<Entry
   return next;
 }
 
-/** A new entry goes behind what was said and before what waits its turn. */
+/** Inserts an entry after completed messages and before queued ones. */
 export function insertEntry(entries: Entries, entry: Entry): Entries {
   const index = entries.findIndex((other) => getOrder(other) > getOrder(entry));
   return index < 0 ? [...entries, entry] : [...entries.slice(0, index), entry, ...entries.slice(index)];
@@ -35,22 +35,25 @@ export function removeEntry(entries: Entries, id: string): Entries {
   return entries.filter((entry) => entry.id !== id);
 }
 
-/** What waited has its place now: behind everything that was said so far. */
-export function placeWaiting(entries: Entries, chosen: (entry: Entry) => boolean): Entries {
+/** Moves queued messages to their place in the conversation: after everything so far. */
+export function placeWaiting(entries: Entries, isChosen: (entry: Entry) => boolean): Entries {
   return entries
-    .filter((entry) => entry.stage === "waiting" && chosen(entry))
-    .reduce<Entries>((all, entry) => insertEntry(removeEntry(all, entry.id), { ...entry, stage: "done" }), entries);
+    .filter((entry) => entry.stage === "waiting" && isChosen(entry))
+    .reduce<Entries>(
+      (placed, entry) => insertEntry(removeEntry(placed, entry.id), { ...entry, stage: "done" }),
+      entries,
+    );
 }
 
-/** What has its place since an event, by whoever knows which that is, has it for good. */
-export function assignPositions(entries: Entries, place: number, chosen: (entry: Entry) => boolean): Entries {
-  let next = place;
+/** Assigns final positions to entries that got their place with an event. */
+export function assignPositions(entries: Entries, first: number, isChosen: (entry: Entry) => boolean): Entries {
+  let next = first;
   return entries.map((entry) =>
-    entry.seq === undefined && entry.stage === "done" && chosen(entry) ? { ...entry, seq: next++ } : entry,
+    entry.seq === undefined && entry.stage === "done" && isChosen(entry) ? { ...entry, seq: next++ } : entry,
   );
 }
 
-/** The entries with this call as it is now, if it is here; else as they were. */
+/** Updates a call. Returns the same entries if the call is not among them. */
 export function updateCall(entries: Entries, callId: string, change: (call: Call) => Call): Entries {
   const index = entries.findLastIndex(({ calls }) => calls.some(({ id }) => id === callId));
   const calls = entries[index]?.calls;
@@ -58,7 +61,7 @@ export function updateCall(entries: Entries, callId: string, change: (call: Call
   return updateEntry(entries, index, { calls: calls.map((call) => (call.id === callId ? change(call) : call)) });
 }
 
-// What is being said has its place when it is said to the end; what was taken back meanwhile stands before it.
+// A message gets its place when it is completed; messages that were canceled meanwhile come before it.
 const stageOrders: Partial<Record<Entry["stage"], number>> = { streaming: 1, waiting: 2, unsent: 3, refused: 3 };
 
 function getOrder({ stage }: Entry): number {

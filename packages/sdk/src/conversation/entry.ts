@@ -3,8 +3,8 @@ import type { Message } from "../protocol/message.ts";
 import { type Call, createCall, type CallDetails } from "./call.ts";
 
 /**
- * `unsent`: only this page has it. `waiting`: the agent has it, its turn has not come. `streaming`: being said.
- * `refused`: the agent did not take it.
+ * `unsent`: the agent has not confirmed it. `refused`: the agent rejected it. `waiting`: it is queued. `streaming`: it
+ * is being written.
  */
 export type EntryStage = "unsent" | "refused" | "waiting" | "streaming" | "done" | "failed" | "canceled";
 
@@ -12,11 +12,11 @@ export interface EntryError {
   message: string;
   advice?: string | undefined;
   code?: string | undefined;
-  /** The limit that was reached, where the code is `budget`. */
+  /** The limit that was reached, if the code is `budget`. */
   budget?: BudgetStatus | undefined;
 }
 
-/** What one message of the conversation looks like to a reader; a tool's answer is shown with the call it answers. */
+/** A message as shown to a reader. Results of tools are shown with their calls. */
 export interface Entry {
   id: string;
   role: "user" | "assistant";
@@ -29,7 +29,7 @@ export interface Entry {
   runId?: string | undefined;
   seq?: number | undefined;
   model?: string | undefined;
-  /** Why its turn failed, told with the turn's last entry. */
+  /** Why the turn failed. Set on the last entry of the turn. */
   error?: EntryError | undefined;
 }
 
@@ -45,12 +45,12 @@ export function createEntry(id: string, role: Entry["role"], stage: EntryStage, 
   return { id, role, stage, text: "", reasoning: "", reasoningSize: 0, calls: [], at };
 }
 
-/** A message as an entry, keeping what only the entry before it knows. */
-export function toEntry(message: Message, ofCalls: CallDetails, before?: Entry): Entry {
+/** Converts a message to an entry, keeping what only its previous entry knows. */
+export function toEntry(message: Message, details: CallDetails, before?: Entry): Entry {
   const calls = (message.toolCalls ?? []).map((call) =>
     createCall(
       call,
-      ofCalls,
+      details,
       before?.calls.find(({ id }) => id === call.id),
     ),
   );

@@ -6,7 +6,7 @@ import { prependHistory } from "./history.ts";
 import { ReaderDouble, runTurns } from "./reader-double.ts";
 import { receive } from "./receive.ts";
 
-test("a call without an answer is under way only in the turn that runs", () => {
+test("a call without a result is open only in the running turn", () => {
   const toolCalls = [{ id: "c", name: "t", input: {} }];
   const messages: Message[] = [
     {
@@ -27,35 +27,35 @@ test("a call without an answer is under way only in the turn that runs", () => {
   expect(receive(emptyConversation, { type: "history", messages }).entries[0]?.calls[0]?.abandoned).toBe(true);
 });
 
-test("older messages come page by page, without a hole and without repeats", () => {
+test("older messages are loaded page by page, without gaps or duplicates", () => {
   const agent = new AgentDouble();
   runTurns(agent, 60);
   const reader = new ReaderDouble(agent);
-  expect(reader.now.entries).toHaveLength(50);
-  expect(reader.now.older).toBe(true);
+  expect(reader.conversation.entries).toHaveLength(50);
+  expect(reader.conversation.older).toBe(true);
   const all = agent.readHistory(1000);
-  const before = all.findIndex(({ id }) => id === reader.now.entries[0]?.id);
-  reader.now = prependHistory(reader.now, all.slice(before - 50, before + 3), true);
-  reader.now = prependHistory(reader.now, all.slice(0, before - 50), false);
-  expect(reader.now.entries.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
-  expect(reader.now.older).toBe(false);
+  const before = all.findIndex(({ id }) => id === reader.conversation.entries[0]?.id);
+  reader.conversation = prependHistory(reader.conversation, all.slice(before - 50, before + 3), true);
+  reader.conversation = prependHistory(reader.conversation, all.slice(0, before - 50), false);
+  expect(reader.conversation.entries.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+  expect(reader.conversation.older).toBe(false);
   reader.connect();
-  expect(reader.now.entries).toHaveLength(120);
+  expect(reader.conversation.entries).toHaveLength(120);
 });
 
-test("a reader who was away for longer than a history lasts is shown no hole", () => {
+test("a reader that missed more than one history frame shows no gap", () => {
   const agent = new AgentDouble();
   const reader = new ReaderDouble(agent);
   runTurns(agent, 5);
-  reader.leave();
+  reader.disconnect();
   reader.after = undefined;
   runTurns(agent, 40, 5);
   reader.connect();
-  expect(reader.now.entries.map(({ id }) => id)).toEqual(agent.readHistory(50).map(({ id }) => id));
-  expect(reader.now.older).toBe(true);
+  expect(reader.conversation.entries.map(({ id }) => id)).toEqual(agent.readHistory(50).map(({ id }) => id));
+  expect(reader.conversation.older).toBe(true);
 });
 
-test("the answer of a tool finds its call, whichever comes first", () => {
+test("a tool result is shown with its call, whichever arrives first", () => {
   const base = { timestamp: 1, runId: "r", attempt: 1 } as const;
   const toolResult = {
     callId: "c",

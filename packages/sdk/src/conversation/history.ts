@@ -6,68 +6,79 @@ import { type Entry, toEntry } from "./entry.ts";
 import { dropEarlierNotes } from "./note.ts";
 import { settleEntry } from "./run.ts";
 
-/** How many messages a history holds at most; a full one may have more before it. */
+/** Maximum number of messages in a history frame. If it has that many, there may be older ones. */
 const maxHistoryMessages = 50;
 
-/** The agent's own word on its latest messages: whatever we had in their place is replaced by it. */
-export function restoreHistory(now: Conversation, messages: readonly Message[]): Conversation {
-  const results = mergeMessageResults(now.results, messages);
-  const details = { results, capabilities: now.capabilities, changes: now.changes };
-  const spoken = messages.filter(isSpoken);
-  const known = new Map(now.entries.map((entry) => [entry.id, entry]));
+/** Replaces the latest entries with the agent's own list of messages. */
+export function restoreHistory(conversation: Conversation, messages: readonly Message[]): Conversation {
+  const results = mergeMessageResults(conversation.results, messages);
+  const details = { results, capabilities: conversation.capabilities, changes: conversation.changes };
+  const shown = messages.filter(isShown);
+  const known = new Map(conversation.entries.map((entry) => [entry.id, entry]));
   const listed = new Set(messages.map(({ id }) => id));
-  const ours = now.entries.filter(({ id, stage }) => !listed.has(id) && (stage === "unsent" || stage === "refused"));
-  // Older messages stay only if no hole lies between them and these.
-  const joint = spoken[0] ? findEntryIndex(now.entries, spoken[0].id) : -1;
-  const before = now.entries
-    .slice(0, Math.max(0, joint))
-    .filter((entry) => !ours.includes(entry) && !listed.has(entry.id));
+  const unsent = conversation.entries.filter(
+    ({ id, stage }) => !listed.has(id) && (stage === "unsent" || stage === "refused"),
+  );
+  // Keep older entries only if there is no gap between them and these messages.
+  const firstIndex = shown[0] ? findEntryIndex(conversation.entries, shown[0].id) : -1;
+  const before = conversation.entries
+    .slice(0, Math.max(0, firstIndex))
+    .filter((entry) => !unsent.includes(entry) && !listed.has(entry.id));
   const entries = [
-    ...spoken.map((message) => refreshEntry(message, details, known.get(message.id))),
-    ...ours,
+    ...shown.map((message) => refreshEntry(message, details, known.get(message.id))),
+    ...unsent,
   ].reduce<Entries>(insertEntry, before);
-  const shown = settleOtherTurns(entries, now.run);
-  const full = messages.filter(({ seq }) => seq !== undefined).length >= maxHistoryMessages;
+  const settled = settleOtherTurns(entries, conversation.run);
+  const isFull = messages.filter(({ seq }) => seq !== undefined).length >= maxHistoryMessages;
   return {
-    ...now,
+    ...conversation,
     ready: true,
     results,
-    older: before.length > 0 ? now.older : full,
-    entries: shown,
-    notes: dropEarlierNotes(now.notes, shown),
+    older: before.length > 0 ? conversation.older : isFull,
+    entries: settled,
+    notes: dropEarlierNotes(conversation.notes, settled),
   };
 }
 
-/** A page of messages from before the first entry. */
-export function prependHistory(now: Conversation, messages: readonly Message[], more: boolean): Conversation {
-  const results = mergeMessageResults(now.results, messages);
-  const details = { results, capabilities: now.capabilities, changes: now.changes };
-  const known = new Set(now.entries.map(({ id }) => id));
+/** Adds a page of older messages before the first entry. */
+export function prependHistory(
+  conversation: Conversation,
+  messages: readonly Message[],
+  hasMore: boolean,
+): Conversation {
+  const results = mergeMessageResults(conversation.results, messages);
+  const details = { results, capabilities: conversation.capabilities, changes: conversation.changes };
+  const known = new Set(conversation.entries.map(({ id }) => id));
   const older = messages
-    .filter((message) => isSpoken(message) && !known.has(message.id))
+    .filter((message) => isShown(message) && !known.has(message.id))
     .map((message) => refreshEntry(message, details));
-  return { ...now, results, older: more, entries: [...settleOtherTurns(older, now.run), ...now.entries] };
+  return {
+    ...conversation,
+    results,
+    older: hasMore,
+    entries: [...settleOtherTurns(older, conversation.run), ...conversation.entries],
+  };
 }
 
-/** Nothing but the turn that runs is under way. */
+/** Marks everything as ended that does not belong to the running turn. */
 function settleOtherTurns(entries: Entries, run: string | undefined): Entries {
   return entries.flatMap((entry) =>
     entry.runId === run || entry.stage === "waiting" ? entry : settleEntry(entry, "canceled"),
   );
 }
 
-function isSpoken({ role }: Message): boolean {
+function isShown({ role }: Message): boolean {
   return role !== "tool";
 }
 
-// What the agent says of a message is all there is to it, but for what it told only once: advice, and what its calls show.
-function refreshEntry(message: Message, ofCalls: CallDetails, known?: Entry): Entry {
-  const entry = toEntry(message, ofCalls);
-  const shown = new Map(known?.calls.map(({ id, progress }) => [id, progress]));
+// The message replaces the entry, except for what is sent only once: the advice of an error, and progress.
+function refreshEntry(message: Message, details: CallDetails, known?: Entry): Entry {
+  const entry = toEntry(message, details);
+  const progressById = new Map(known?.calls.map(({ id, progress }) => [id, progress]));
   return {
     ...entry,
     calls: entry.calls.map((call) => {
-      const progress = shown.get(call.id);
+      const progress = progressById.get(call.id);
       return progress !== undefined && isOpen(call) ? { ...call, progress } : call;
     }),
     error: (entry.error && known?.error) ?? entry.error,

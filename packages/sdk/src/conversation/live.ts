@@ -19,22 +19,25 @@ import { emptyConversation, type Conversation, type Frame } from "./conversation
 import { prependHistory } from "./history.ts";
 import { createMemoryOutbox, type Outbox, type UnsentMessage } from "./outbox.ts";
 import { removeMessage, receive, addUnsent } from "./receive.ts";
-import { recallEvents } from "./reduce.ts";
+import { backfillEvents } from "./reduce.ts";
 
 export interface LiveOptions {
-  /** `alice`, `alice@review`, `alice@review:pr-123`. */
+  /** For example `alice`, `alice@review` or `alice@review:pr-123`. */
   agent: string;
-  /** Its agency, where the agent's own name does not say it. */
+  /** The agency, if `agent` does not include it. */
   agency?: string;
-  /** Where the host is; if nothing is said, where the page came from. */
+  /** The URL of the host. Defaults to the origin of the page. */
   url?: string;
-  /** A browser's socket cannot send one: a page is let in by its cookie, or its backend adds the token. Else give `connect`. */
+  /**
+   * Requires `connect`, because a browser's WebSocket cannot send a token. Pages authenticate with their cookie, or let
+   * their backend add the token.
+   */
   token?: string;
-  /** A WebSocket that can send headers, such as that of `ws`. */
+  /** Creates a WebSocket that can send headers, such as that of `ws`. */
   connect?: AgentSocketOptions["connect"];
-  /** What else is asked of the host is asked by it; if none is given, one is made. */
+  /** Used for requests other than the WebSocket. Created if omitted. */
   client?: Caller;
-  /** Keeps what is not sent yet, over reloads for instance. */
+  /** Stores messages until they are confirmed, for example across reloads. Defaults to memory. */
   outbox?: Outbox;
 }
 
@@ -45,32 +48,42 @@ export interface SendOptions {
   attachments?: NewAttachment[];
 }
 
+/** The state of a live conversation at one point in time. */
 export interface Snapshot {
   conversation: Conversation;
   connection: Connection;
 }
 
-/** The host ends a connection over a longer frame, so such a message would never get through. */
+/** The host closes the connection on longer frames, so such a message could never be delivered. */
 const maxMessageChars = 1_000_000;
 
-/** So far back events are asked for that tell more of messages than these do. */
-const maxRecalledEvents = 2000;
-const recallPageSize = 500;
+/** How many past events to load for details that messages do not contain. */
+const maxBackfillEvents = 2000;
+const backfillPageSize = 500;
 
-/** A conversation that is followed for as long as it is open, and what can be done in it. Made without a side effect. */
+/**
+ * A conversation with an agent that is kept up to date while it is open. The constructor has no side effects.
+ *
+ * ```ts
+ * const live = new LiveConversation({ agent: "alice" });
+ * const unsubscribe = live.subscribe(() => render(live.get()));
+ * const close = live.open();
+ * live.send("Hello!");
+ * ```
+ */
 export class LiveConversation {
   readonly #options: LiveOptions;
   readonly #params: { agency: string; agent: string };
   readonly #outbox: Outbox;
   readonly #client: Caller;
   readonly #listeners = new Set<() => void>();
-  readonly #frames = createBatcher<Frame>((gathered) => this.#receive(gathered));
+  readonly #frames = createBatcher<Frame>((frames) => this.#receive(frames));
   #snapshot: Snapshot = { conversation: emptyConversation, connection: { state: "connecting" } };
   #isOpen = false;
-  #talk: AgentSocket | undefined;
-  /** The number of the last event heard of. */
+  #socket: AgentSocket | undefined;
+  /** The number of the last event received. */
   #after: number | undefined;
-  /** All events behind this one were heard or recalled. */
+  /** All events after this one were received or backfilled. */
   #knownFrom: number | undefined;
   #loading: Promise<void> | undefined;
 
@@ -86,32 +99,37 @@ export class LiveConversation {
       createCaller({ url: options.url ?? "", ...(options.token === undefined ? {} : { token: options.token }) });
   }
 
+  /** Returns the current snapshot. It is a new object after every change. */
   get = (): Snapshot => this.#snapshot;
 
+  /** Calls the listener after every change. Returns an unsubscribe function. */
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   };
 
-  /** Connects, now and whenever the connection is lost, until the answer is called. May be opened again. */
+  /** Connects, and reconnects as needed. Returns a function that disconnects; `open` can be called again after it. */
   open = (): (() => void) => {
     this.#isOpen = true;
-    // React's StrictMode opens, closes and opens in one go; that makes one connection.
-    queueMicrotask(() => this.#isOpen && !this.#talk && this.#connect());
+    // React's StrictMode opens, closes and opens synchronously. That should make only one connection.
+    queueMicrotask(() => this.#isOpen && !this.#socket && this.#connect());
     return () => {
       this.#isOpen = false;
       this.#disconnect();
     };
   };
 
-  /** Tries now instead of waiting for the next try. */
+  /** Reconnects now instead of waiting for the next attempt. */
   reconnect = (): void => {
     if (!this.#isOpen) return;
     this.#disconnect();
     this.#connect();
   };
 
-  /** The message's id; none when it cannot be sent at all, and then the conversation says why. */
+  /**
+   * Sends a message and returns its id. It is sent again until the agent confirms it. Returns undefined if the message
+   * is too long; `conversation.error` says so.
+   */
   send = (content: string, { mode = "queue", attachments }: SendOptions = {}): string | undefined => {
     const unsent: UnsentMessage = {
       id: createId(),
@@ -122,8 +140,11 @@ export class LiveConversation {
     };
     const size = JSON.stringify(unsent).length;
     if (size > maxMessageChars) {
-      const message = `This is too long to be sent: it has ${size.toLocaleString("en")} characters, and ${maxMessageChars.toLocaleString("en")} is the most.`;
-      this.#updateConversation((now) => ({ ...now, error: { message, advice: "Shorten it, or send it in parts." } }));
+      const message = `This message is too long: it has ${size.toLocaleString("en")} characters, and the limit is ${maxMessageChars.toLocaleString("en")}.`;
+      this.#updateConversation((conversation) => ({
+        ...conversation,
+        error: { message, advice: "Shorten it, or send it in parts." },
+      }));
       return undefined;
     }
     this.#outbox.add(unsent);
@@ -131,32 +152,34 @@ export class LiveConversation {
     return unsent.id;
   };
 
-  /** Takes away what was refused. */
+  /** Removes a message that was refused. */
   unsend = (id: string): void => {
     this.#outbox.remove(id);
-    this.#updateConversation((now) => removeMessage(now, id));
+    this.#updateConversation((conversation) => removeMessage(conversation, id));
   };
 
-  /** Ends a turn: the one that runs, if none is named. */
+  /** Cancels a turn: the running one, unless another is named. */
   cancel = (runId?: string): void => {
-    const meant = runId ?? this.#snapshot.conversation.run;
-    this.#talk?.send({ type: "cancel", ...(meant === undefined ? {} : { runId: meant }) });
+    const id = runId ?? this.#snapshot.conversation.run;
+    this.#socket?.send({ type: "cancel", ...(id === undefined ? {} : { runId: id }) });
   };
 
+  /** Approves or rejects pending tool calls. */
   approve = (approvalId: string | undefined, approval: Omit<Approval, "approvalId">): void => {
-    this.#talk?.send({ type: "approve", ...(approvalId === undefined ? {} : { approvalId }), ...approval });
+    this.#socket?.send({ type: "approve", ...(approvalId === undefined ? {} : { approvalId }), ...approval });
   };
 
+  /** Loads a page of older messages. */
   loadOlder = (): Promise<void> => (this.#loading ??= this.#loadOlderPage().finally(() => (this.#loading = undefined)));
 
   #connect(): void {
     const { token, connect } = this.#options;
     if (token !== undefined && !connect) {
       const reason =
-        "A browser’s socket cannot send a token. Let the page’s backend add it, or give a `connect` that can.";
+        "A browser’s WebSocket cannot send a token. Let the page’s backend add it, or pass a `connect` function that can.";
       return this.#update({ connection: { state: "refused", reason } });
     }
-    const opened = openAgentSocket({
+    const socket = openAgentSocket({
       url: toSocketUrl(this.#options.url ?? "", fillPath(routes.openSocket.path, this.#params)),
       ...(token === undefined ? {} : { token }),
       ...(connect ? { connect } : {}),
@@ -167,53 +190,53 @@ export class LiveConversation {
         this.#knownFrom ??= this.#after;
         this.#frames.add(frame);
       },
-      onConnection: (state, reason) => this.#talk === opened && this.#handleConnection(state, reason),
+      onConnection: (state, reason) => this.#socket === socket && this.#handleConnection(state, reason),
     });
-    this.#talk = opened;
+    this.#socket = socket;
     for (const unsent of this.#outbox.read()) this.#sendUnsent(unsent);
   }
 
   #disconnect(): void {
-    this.#talk?.close();
-    this.#talk = undefined;
-    // Closed means that nothing changes any more.
+    this.#socket?.close();
+    this.#socket = undefined;
+    // After closing, nothing may change any more.
     this.#frames.flush();
   }
 
   #sendUnsent({ id, content, attachments, mode, at }: UnsentMessage): void {
-    this.#updateConversation((now) => addUnsent(now, id, content, at));
-    this.#talk?.send({ type: "chat", id, content, mode, ...(attachments ? { attachments } : {}) });
+    this.#updateConversation((conversation) => addUnsent(conversation, id, content, at));
+    this.#socket?.send({ type: "chat", id, content, mode, ...(attachments ? { attachments } : {}) });
   }
 
-  #receive(gathered: readonly Frame[]): void {
-    this.#updateConversation((now) => gathered.reduce(receive, now));
-    for (const frame of gathered) {
-      if (frame.type === "history") void this.#recall();
+  #receive(frames: readonly Frame[]): void {
+    this.#updateConversation((conversation) => frames.reduce(receive, conversation));
+    for (const frame of frames) {
+      if (frame.type === "history") void this.#backfill();
       if ((frame.type === "task-queued" || frame.type === "error") && frame.id !== undefined)
         this.#outbox.remove(frame.id);
     }
   }
 
-  #handleConnection(state: AgentSocketState, reason = "The host does not let you in here."): void {
+  #handleConnection(state: AgentSocketState, reason = "The host refused the connection."): void {
     this.#update({ connection: state === "refused" ? { state, reason } : { state } });
     if (state !== "refused") void this.#loadState();
   }
 
-  // The socket tells of changes; what was there before, such as the todos, is asked for when it opens. And a browser does
-  // not tell why a socket was refused; the answer to a request does.
+  // The socket only sends changes, so the state from before, such as the todos, is loaded when it opens. Also, browsers
+  // do not reveal why a WebSocket was refused, but the response to this request does.
   async #loadState(): Promise<void> {
-    const asked = this.#talk;
+    const socket = this.#socket;
     const before = this.#snapshot.conversation;
-    const answer = await this.#client.call("getState", { params: this.#params }).catch((error: unknown) => {
-      if (asked === this.#talk && isRefusal(error)) this.#refuse(error.message);
+    const response = await this.#client.call("getState", { params: this.#params }).catch((error: unknown) => {
+      if (socket === this.#socket && isRefusal(error)) this.#refuse(error.message);
     });
-    if (!answer || asked !== this.#talk) return;
+    if (!response || socket !== this.#socket) return;
     this.#frames.flush();
-    const { todos, model } = answer.state;
-    this.#updateConversation((now) => ({
-      ...now,
-      model: now.model === before.model ? (model ?? now.model) : now.model,
-      todos: now.todos === before.todos ? todos : now.todos,
+    const { todos, model } = response.state;
+    this.#updateConversation((conversation) => ({
+      ...conversation,
+      model: conversation.model === before.model ? (model ?? conversation.model) : conversation.model,
+      todos: conversation.todos === before.todos ? todos : conversation.todos,
     }));
   }
 
@@ -231,44 +254,44 @@ export class LiveConversation {
         params: this.#params,
         query: { before, limit: 50 },
       });
-      this.#updateConversation((now) => prependHistory(now, messages, next !== undefined));
-      void this.#recall();
+      this.#updateConversation((conversation) => prependHistory(conversation, messages, next !== undefined));
+      void this.#backfill();
     } catch (error) {
-      this.#updateConversation((now) => ({
-        ...now,
-        error: { message: error instanceof Error ? error.message : "Older messages could not be loaded." },
+      this.#updateConversation((conversation) => ({
+        ...conversation,
+        error: { message: error instanceof Error ? error.message : "Could not load older messages." },
       }));
     }
   }
 
-  // What happened between messages from before we connected is in no history.
-  async #recall(): Promise<void> {
+  // Messages do not contain what happened between them before we connected; past events do.
+  async #backfill(): Promise<void> {
     const first = this.#snapshot.conversation.entries.find((entry) => entry.seq !== undefined)?.seq;
     const [from, to] = [Math.floor((first ?? 0) / positionsPerEvent), this.#knownFrom ?? 0];
     if (first === undefined || from > to) return;
     this.#knownFrom = from - 1;
     try {
       for (
-        let after: number | undefined = Math.max(from - 1, to - maxRecalledEvents);
+        let after: number | undefined = Math.max(from - 1, to - maxBackfillEvents);
         after !== undefined && after < to;
       ) {
-        const query: { after: number; limit: number } = { after, limit: Math.min(to - after, recallPageSize) };
+        const query: { after: number; limit: number } = { after, limit: Math.min(to - after, backfillPageSize) };
         const { events, next } = await this.#client.call("listEvents", { params: this.#params, query });
-        this.#updateConversation((now) => recallEvents(now, events));
+        this.#updateConversation((conversation) => backfillEvents(conversation, events));
         after = next;
       }
     } catch {
-      // The messages are whole without them, and the next connection asks again.
+      // The messages are complete without these details, and the next connection tries again.
       this.#knownFrom = to;
     }
   }
 
-  #updateConversation(part: (now: Conversation) => Conversation): void {
-    this.#update({ conversation: part(this.#snapshot.conversation) });
+  #updateConversation(update: (conversation: Conversation) => Conversation): void {
+    this.#update({ conversation: update(this.#snapshot.conversation) });
   }
 
-  #update(part: Partial<Snapshot>): void {
-    this.#snapshot = { ...this.#snapshot, ...part };
+  #update(changes: Partial<Snapshot>): void {
+    this.#snapshot = { ...this.#snapshot, ...changes };
     for (const listener of this.#listeners) listener();
   }
 }

@@ -1,7 +1,7 @@
 import type { Mode } from "../protocol/choices.ts";
 import type { NewAttachment } from "../protocol/turn.ts";
 
-/** Something a person said that the agent has not confirmed yet. */
+/** A message that the agent has not confirmed yet. */
 export interface UnsentMessage {
   id: string;
   content: string;
@@ -10,14 +10,14 @@ export interface UnsentMessage {
   at: number;
 }
 
-/** Where that is kept. What is in it is said again until the agent has it; its id makes a second saying harmless. */
+/** Stores unconfirmed messages. They are sent again until the agent confirms them; their ids prevent duplicates. */
 export interface Outbox {
   read(): readonly UnsentMessage[];
   add(unsent: UnsentMessage): void;
   remove(id: string): void;
 }
 
-/** One that is forgotten with the page. */
+/** Creates an outbox that lasts as long as the page. */
 export function createMemoryOutbox(): Outbox {
   const messages = new Map<string, UnsentMessage>();
   return {

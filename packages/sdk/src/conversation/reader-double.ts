@@ -1,27 +1,27 @@
 import type { AgentDouble } from "./agent-double.ts";
 import { emptyConversation, type Conversation, type Frame } from "./conversation.ts";
 import { receive } from "./receive.ts";
-import { recallEvents } from "./reduce.ts";
+import { backfillEvents } from "./reduce.ts";
 
-/** A page that follows the agent, over any number of connections. */
+/** A test double of a page that follows the agent across connections. */
 export class ReaderDouble {
-  now: Conversation = emptyConversation;
+  conversation: Conversation = emptyConversation;
   after: number | undefined;
   isConnected = false;
-  leave = () => {};
+  disconnect = () => {};
 
   constructor(readonly agent: AgentDouble) {
     this.connect();
   }
 
   connect(): void {
-    this.leave();
+    this.disconnect();
     this.isConnected = true;
     const isNew = this.after === undefined;
-    const leave = this.agent.connect(this.after, (frame) => this.receive(frame));
-    if (isNew) this.now = recallEvents(this.now, this.agent.events);
-    this.leave = () => {
-      leave();
+    const disconnect = this.agent.connect(this.after, (frame) => this.receive(frame));
+    if (isNew) this.conversation = backfillEvents(this.conversation, this.agent.events);
+    this.disconnect = () => {
+      disconnect();
       this.isConnected = false;
     };
   }
@@ -29,14 +29,14 @@ export class ReaderDouble {
   receive(frame: Frame): void {
     if ("seq" in frame) this.after = frame.seq;
     else if (frame.type === "sync") this.after = frame.last;
-    this.now = receive(this.now, frame);
+    this.conversation = receive(this.conversation, frame);
   }
 }
 
-/** So many questions, each answered. */
+/** Runs turns with one message and one response each. */
 export function runTurns(agent: AgentDouble, count: number, from = 0): void {
   for (let turn = from; turn < from + count; turn++) {
-    agent.say(`q${turn}`, `question ${turn}`, "queue");
+    agent.sendMessage(`q${turn}`, `question ${turn}`, "queue");
     agent.startStep();
     agent.stream(`answer ${turn}`, "");
     agent.finishStep([]);

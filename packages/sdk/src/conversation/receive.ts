@@ -8,101 +8,105 @@ import { findEntryIndex, insertEntry, upsertEntry, removeEntry } from "./entries
 import { createEntry, toEntry } from "./entry.ts";
 import { restoreHistory } from "./history.ts";
 import { reduceEvent, reduceUpdate } from "./reduce.ts";
-import { beginTurn, toErrorId, settleCall } from "./run.ts";
+import { startTurn, toErrorId, settleCall } from "./run.ts";
 import { isRunOpen } from "./state.ts";
 import { frameToUpdates } from "./update.ts";
 
-/** The conversation after one more frame of its agent: an event, what happens in a turn, or what only sockets tell. */
-export function receive(now: Conversation, frame: Frame): Conversation {
-  if ("seq" in frame) return reduceEvent(now, frame);
+/** Applies a frame of the agent to the conversation. */
+export function receive(conversation: Conversation, frame: Frame): Conversation {
+  if ("seq" in frame) return reduceEvent(conversation, frame);
   switch (frame.type) {
     case "sync":
-      return applySync(now, frame.state);
+      return applySync(conversation, frame.state);
     case "history":
-      return restoreHistory(now, frame.messages);
+      return restoreHistory(conversation, frame.messages);
     case "pending-message":
-      return { ...storeMessage(now, frame.message), run: frame.message.runId };
+      return { ...storeMessage(conversation, frame.message), run: frame.message.runId };
     case "message-complete":
-      return applyMessageComplete(now, frame.message);
+      return applyMessageComplete(conversation, frame.message);
     case "status":
-      // A turn that was only waiting ends with “idle” too, while another one runs.
-      if (frame.status === now.state.status || (frame.status === "idle" && now.run !== undefined)) return now;
-      return { ...now, state: { ...now.state, status: frame.status } };
+      // Canceling a queued turn also sends “idle”, even while another turn runs.
+      if (frame.status === conversation.state.status || (frame.status === "idle" && conversation.run !== undefined))
+        return conversation;
+      return { ...conversation, state: { ...conversation.state, status: frame.status } };
     case "task-queued":
-      return applyQueued(now, frame);
+      return applyQueued(conversation, frame);
     case "error":
-      return applyError(now, frame);
+      return applyError(conversation, frame);
     default:
-      return frameToUpdates(frame).reduce((next, update) => reduceUpdate(next, update), now);
+      return frameToUpdates(frame).reduce((next, update) => reduceUpdate(next, update), conversation);
   }
 }
 
-/** A person said something; the agent does not know yet. */
-export function addUnsent(now: Conversation, id: string, text: string, at: number): Conversation {
-  if (findEntryIndex(now.entries, id) >= 0) return now;
+/** Adds a message that the agent has not confirmed yet. */
+export function addUnsent(conversation: Conversation, id: string, text: string, at: number): Conversation {
+  if (findEntryIndex(conversation.entries, id) >= 0) return conversation;
   return {
-    ...now,
+    ...conversation,
     error: undefined,
-    entries: insertEntry(now.entries, { ...createEntry(id, "user", "unsent", at), text }),
+    entries: insertEntry(conversation.entries, { ...createEntry(id, "user", "unsent", at), text }),
   };
 }
 
-export function removeMessage(now: Conversation, id: string): Conversation {
-  return { ...now, entries: removeEntry(now.entries, id) };
+export function removeMessage(conversation: Conversation, id: string): Conversation {
+  return { ...conversation, entries: removeEntry(conversation.entries, id) };
 }
 
-function applySync(now: Conversation, state: AgentStatus): Conversation {
-  return { ...now, state, run: isRunOpen(state.run) ? state.run.runId : undefined, retry: undefined };
+function applySync(conversation: Conversation, state: AgentStatus): Conversation {
+  return { ...conversation, state, run: isRunOpen(state.run) ? state.run.runId : undefined, retry: undefined };
 }
 
-function storeMessage(now: Conversation, message: Message): Conversation {
+function storeMessage(conversation: Conversation, message: Message): Conversation {
   if (message.role === "tool") {
     return message.toolResult
-      ? settleCall(now, message.toolResult.callId, toResult(message.toolResult, message.content))
-      : now;
+      ? settleCall(conversation, message.toolResult.callId, toResult(message.toolResult, message.content))
+      : conversation;
   }
-  const before = now.entries[findEntryIndex(now.entries, message.id)];
-  const entry = toEntry(message, now, before);
-  // A call that came before its message stood alone until now.
-  const calls = new Set(entry.calls.map(({ id }) => toLoneCallId(id)));
+  const before = conversation.entries[findEntryIndex(conversation.entries, message.id)];
+  const entry = toEntry(message, conversation, before);
+  // Replaces the entries of calls that arrived before their message.
+  const loneCallIds = new Set(entry.calls.map(({ id }) => toLoneCallId(id)));
   return {
-    ...now,
+    ...conversation,
     entries: upsertEntry(
-      now.entries.filter(({ id }) => !calls.has(id)),
+      conversation.entries.filter(({ id }) => !loneCallIds.has(id)),
       entry,
     ),
   };
 }
 
-function applyMessageComplete(now: Conversation, message: Message): Conversation {
-  const next = storeMessage({ ...now, retry: undefined }, message);
+function applyMessageComplete(conversation: Conversation, message: Message): Conversation {
+  const next = storeMessage({ ...conversation, retry: undefined }, message);
   if (message.role !== "assistant" || message.status !== "complete" || !message.content) return next;
-  return { ...next, lastSaid: { id: message.id, text: message.content } };
+  return { ...next, lastMessage: { id: message.id, text: message.content } };
 }
 
-function applyQueued(now: Conversation, frame: Extract<ChatFrame, { type: "task-queued" }>): Conversation {
-  // Nothing goes before it, so it begins; but what joined the running turn waits for that turn's next step.
-  const first =
-    frame.position === 0 && frame.taskId !== now.run && frame.messages.some(({ status }) => status === "pending");
-  const next = frame.messages.reduce((all, message) => {
-    const before = all.entries[findEntryIndex(all.entries, message.id)];
-    // A frame sent twice is answered twice; by then its message may have gone further.
-    if (before && before.stage !== "unsent" && before.stage !== "refused") return all;
-    const last = all.entries.findLast(({ seq }) => seq !== undefined)?.seq ?? 0;
+function applyQueued(conversation: Conversation, frame: Extract<ChatFrame, { type: "task-queued" }>): Conversation {
+  // Nothing is queued before it, so it starts. A message that joined the running turn waits for the next step instead.
+  const isNext =
+    frame.position === 0 &&
+    frame.taskId !== conversation.run &&
+    frame.messages.some(({ status }) => status === "pending");
+  const updated = frame.messages.reduce((next, message) => {
+    const before = next.entries[findEntryIndex(next.entries, message.id)];
+    // A frame that was sent twice is confirmed twice; its message may have progressed meanwhile.
+    if (before && before.stage !== "unsent" && before.stage !== "refused") return next;
+    const last = next.entries.findLast(({ seq }) => seq !== undefined)?.seq ?? 0;
     return message.seq !== undefined && message.seq < last
-      ? removeMessage(all, message.id)
-      : storeMessage(all, message);
-  }, now);
-  return first ? beginTurn(next, frame.taskId) : next;
+      ? removeMessage(next, message.id)
+      : storeMessage(next, message);
+  }, conversation);
+  return isNext ? startTurn(updated, frame.taskId) : updated;
 }
 
-function applyError(now: Conversation, frame: Extract<ChatFrame, { type: "error" }>): Conversation {
+function applyError(conversation: Conversation, frame: Extract<ChatFrame, { type: "error" }>): Conversation {
   const error = { message: frame.error, advice: frame.advice };
-  const index = frame.id === undefined ? -1 : findEntryIndex(now.entries, frame.id);
-  const entry = now.entries[index];
+  const index = frame.id === undefined ? -1 : findEntryIndex(conversation.entries, frame.id);
+  const entry = conversation.entries[index];
   if (entry?.stage === "unsent")
-    return { ...now, entries: upsertEntry(now.entries, { ...entry, stage: "refused", error }) };
-  // A turn that failed has said so in an event just before. Any other error answers something that we sent.
-  const failed = now.run !== undefined && findEntryIndex(now.entries, toErrorId(now.run)) >= 0;
-  return failed ? now : { ...now, error };
+    return { ...conversation, entries: upsertEntry(conversation.entries, { ...entry, stage: "refused", error }) };
+  // The failure of a turn was already reported by an event. Any other error is about a frame that we sent.
+  const isTurnFailure =
+    conversation.run !== undefined && findEntryIndex(conversation.entries, toErrorId(conversation.run)) >= 0;
+  return isTurnFailure ? conversation : { ...conversation, error };
 }

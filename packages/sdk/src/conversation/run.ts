@@ -7,98 +7,117 @@ import type { Conversation } from "./conversation.ts";
 import { findEntryIndex, upsertEntry, updateCall, placeWaiting } from "./entries.ts";
 import { createEntry, type Entry, type EntryError } from "./entry.ts";
 
-/** This turn runs now; what it was asked has its place. */
-export function beginTurn(now: Conversation, runId: string): Conversation {
-  if (now.run === runId) return now;
-  return { ...now, run: runId, entries: placeWaiting(now.entries, (entry) => entry.runId === runId) };
+/** Marks a turn as running. Its messages get their place in the conversation. */
+export function startTurn(conversation: Conversation, runId: string): Conversation {
+  if (conversation.run === runId) return conversation;
+  return { ...conversation, run: runId, entries: placeWaiting(conversation.entries, (entry) => entry.runId === runId) };
 }
 
-/** What a call to the model had said before it failed, or the host did, was never said. */
-export function discardDraft(now: Conversation, runId: string): Conversation {
-  return { ...now, entries: now.entries.filter((entry) => entry.stage !== "streaming" || entry.runId !== runId) };
-}
-
-/** This turn is over: nothing of it goes on, whatever we did not hear of. */
-export function endTurn(now: Conversation, runId: string, how: EndStage): Conversation {
-  const own = now.run === runId;
+/** Drops what the model wrote before it failed or the host crashed. */
+export function discardDraft(conversation: Conversation, runId: string): Conversation {
   return {
-    ...now,
-    entries: now.entries.flatMap((entry) => (entry.runId === runId ? settleEntry(entry, how) : entry)),
-    retry: own ? undefined : now.retry,
-    run: own ? undefined : now.run,
-    turnsSeen: now.turnsSeen + 1,
+    ...conversation,
+    entries: conversation.entries.filter((entry) => entry.stage !== "streaming" || entry.runId !== runId),
+  };
+}
+
+/** Ends a turn. Nothing of it is still running, even if we missed how it ended. */
+export function endTurn(conversation: Conversation, runId: string, stage: EndStage): Conversation {
+  const isRunning = conversation.run === runId;
+  return {
+    ...conversation,
+    entries: conversation.entries.flatMap((entry) => (entry.runId === runId ? settleEntry(entry, stage) : entry)),
+    retry: isRunning ? undefined : conversation.retry,
+    run: isRunning ? undefined : conversation.run,
+    turnCount: conversation.turnCount + 1,
   };
 }
 
 type EndStage = "done" | "failed" | "canceled";
 
-/** What is left of an entry when its turn is over, as the agent would tell it to somebody who comes now. */
-export function settleEntry(entry: Entry, how: EndStage): Entry[] {
-  const open = entry.calls.some(isOpen);
-  const calls = open ? entry.calls.map((call) => (isOpen(call) ? abandonCall(call) : call)) : entry.calls;
+/** Returns what remains of an entry after its turn ended, as the agent's history would show it. */
+export function settleEntry(entry: Entry, stage: EndStage): Entry[] {
+  const hasOpenCalls = entry.calls.some(isOpen);
+  const calls = hasOpenCalls ? entry.calls.map((call) => (isOpen(call) ? abandonCall(call) : call)) : entry.calls;
   if (entry.stage === "streaming") {
-    const nothing = calls.length === 0 && (how === "failed" || entry.text === "");
-    return nothing ? [] : [{ ...entry, stage: how, calls }];
+    const isEmpty = calls.length === 0 && (stage === "failed" || entry.text === "");
+    return isEmpty ? [] : [{ ...entry, stage, calls }];
   }
-  // A question stays as it was asked, unless its turn never came.
-  if (entry.stage === "waiting") return [{ ...entry, stage: how === "canceled" ? "canceled" : "done", calls }];
-  return [open ? { ...entry, calls } : entry];
+  // A user message stays, unless its turn was canceled before it started.
+  if (entry.stage === "waiting") return [{ ...entry, stage: stage === "canceled" ? "canceled" : "done", calls }];
+  return [hasOpenCalls ? { ...entry, calls } : entry];
 }
 
-/** The id that a turn's failure has in the history. */
+/** Returns the id of the message that reports the failure of a turn. */
 export function toErrorId(runId: string): string {
   return `${runId}-error`;
 }
 
-/** Why a turn failed stands at its end. Who knows more than its message has told it before. */
+/** Adds the failure of a turn at its end. Keeps details that were known before. */
 export function addFailure(
-  now: Conversation,
+  conversation: Conversation,
   runId: string,
   error: EntryError,
-  place: { at?: number; seq?: number } = {},
+  position: { at?: number; seq?: number } = {},
 ): Conversation {
   const id = toErrorId(runId);
-  const known = now.entries[findEntryIndex(now.entries, id)] ?? { ...createEntry(id, "assistant", "failed", 0), runId };
+  const known = conversation.entries[findEntryIndex(conversation.entries, id)] ?? {
+    ...createEntry(id, "assistant", "failed", 0),
+    runId,
+  };
   return {
-    ...now,
-    entries: upsertEntry(now.entries, { ...known, ...place, error: { ...known.error, ...error } }),
+    ...conversation,
+    entries: upsertEntry(conversation.entries, { ...known, ...position, error: { ...known.error, ...error } }),
   };
 }
 
-export function settleCall(now: Conversation, callId: string, told: Result): Conversation {
-  const result = mergeResults(now.results[callId], told);
-  return refreshCall({ ...now, results: { ...now.results, [callId]: result } }, callId);
+export function settleCall(conversation: Conversation, callId: string, settled: Result): Conversation {
+  const result = mergeResults(conversation.results[callId], settled);
+  return refreshCall({ ...conversation, results: { ...conversation.results, [callId]: result } }, callId);
 }
 
-/** Code that a call runs has called something, or was answered. */
-export function applyCapability(now: Conversation, event: CapabilityEvent, fold = addCapability): Conversation {
-  return refreshCall({ ...now, capabilities: fold(now.capabilities, event) }, event.data.parentCallId);
+/** Applies a call made by code, or its result. */
+export function applyCapability(
+  conversation: Conversation,
+  event: CapabilityEvent,
+  reduce = addCapability,
+): Conversation {
+  return refreshCall(
+    { ...conversation, capabilities: reduce(conversation.capabilities, event) },
+    event.data.parentCallId,
+  );
 }
 
-/** A version of the workspace; it is shown with the call that made it, or with the one that runs the code that did. */
-export function applyFileChange(now: Conversation, files: EventData["files.changed"]): Conversation {
+/** Adds a version of the workspace to the tool call that created it, or to the one that runs the code that did. */
+export function applyFileChange(conversation: Conversation, files: EventData["files.changed"]): Conversation {
   const { toolCall } = files.origin;
-  if (toolCall === undefined) return now;
-  const callId = findOuterCall(now, toolCall) ?? toolCall;
-  return refreshCall({ ...now, changes: addChange(now.changes, callId, toFileChanges(files)) }, callId);
+  if (toolCall === undefined) return conversation;
+  const callId = findOuterCall(conversation, toolCall) ?? toolCall;
+  return refreshCall(
+    { ...conversation, changes: addChange(conversation.changes, callId, toFileChanges(files)) },
+    callId,
+  );
 }
 
-/** A call shows what it does. What a tool shows that was called by code is shown by the call that runs the code. */
-export function applyProgress(now: Conversation, callId: string, text: string): Conversation {
-  if (text === "") return now;
-  const entries = updateCall(now.entries, callId, (call) => appendProgress(call, text));
-  if (entries !== now.entries) return { ...now, entries };
-  const outer = findOuterCall(now, callId);
+/** Appends progress to a call. Progress of a tool called by code goes to the call that runs the code. */
+export function applyProgress(conversation: Conversation, callId: string, text: string): Conversation {
+  if (text === "") return conversation;
+  const entries = updateCall(conversation.entries, callId, (call) => appendProgress(call, text));
+  if (entries !== conversation.entries) return { ...conversation, entries };
+  const outer = findOuterCall(conversation, callId);
   return outer === undefined
-    ? now
-    : { ...now, entries: updateCall(now.entries, outer, (call) => appendProgress(call, text)) };
+    ? conversation
+    : { ...conversation, entries: updateCall(conversation.entries, outer, (call) => appendProgress(call, text)) };
 }
 
-/** The call whose code made this one. */
+/** Finds the tool call whose code made this call. */
 function findOuterCall({ capabilities }: Conversation, callId: string): string | undefined {
-  return Object.keys(capabilities).findLast((id) => capabilities[id]?.some((made) => made.id === callId));
+  return Object.keys(capabilities).findLast((outerId) => capabilities[outerId]?.some(({ id }) => id === callId));
 }
 
-function refreshCall(now: Conversation, callId: string): Conversation {
-  return { ...now, entries: updateCall(now.entries, callId, (call: Call) => createCall(call, now, call)) };
+function refreshCall(conversation: Conversation, callId: string): Conversation {
+  return {
+    ...conversation,
+    entries: updateCall(conversation.entries, callId, (call: Call) => createCall(call, conversation, call)),
+  };
 }

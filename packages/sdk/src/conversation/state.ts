@@ -1,10 +1,10 @@
 import type { AgentStatus, Run } from "../protocol/turn.ts";
 import type { ConversationUpdate, TurnEnd } from "./update.ts";
 
-/** An agent that nobody has said anything to, as far as is known. */
+/** The state of an agent that has received no message, as far as is known. */
 export const emptyState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
 
-/** What the agent would sync after an update from its log. Its `status` is told in frames of its own. */
+/** Applies an update from the log to the state that the agent syncs. Its `status` is sent in separate frames. */
 export function reduceState(state: AgentStatus, update: ConversationUpdate): AgentStatus {
   switch (update.kind) {
     case "request":
@@ -28,8 +28,12 @@ export function reduceState(state: AgentStatus, update: ConversationUpdate): Age
       return { ...state, context: { ...state.context, used: update.note.after } };
     case "title":
       return { ...state, title: update.title };
+    case "agent-stopped":
+      return { ...state, status: "stopped" };
+    case "agent-resumed":
+      return state.status === "stopped" ? { ...state, status: "idle" } : state;
     case "cleared":
-      return emptyState;
+      return update.isStopped ? { ...emptyState, status: "stopped" } : emptyState;
     default:
       return state;
   }
@@ -43,20 +47,20 @@ function endRun(state: AgentStatus, runId: string, end: TurnEnd): AgentStatus {
   });
 }
 
-function updateRun(state: AgentStatus, runId: string, part: Partial<Run>): AgentStatus {
-  return state.run.runId === runId ? { ...state, run: { ...state.run, ...part } } : state;
+function updateRun(state: AgentStatus, runId: string, changes: Partial<Run>): AgentStatus {
+  return state.run.runId === runId ? { ...state, run: { ...state.run, ...changes } } : state;
 }
 
 function cancelRun(state: AgentStatus, runId: string): AgentStatus {
   if (state.run.runId === runId) return updateRun(state, runId, { status: "canceled" });
-  const left = addQueued(state, -1);
-  // It never began; but while nothing runs, the latest turn to end is where the agent stands.
-  return isRunOpen(state.run) ? left : { ...left, run: { runId, status: "canceled", step: 0 } };
+  const next = addQueued(state, -1);
+  // It never started. But while nothing runs, `run` is the latest turn that ended.
+  return isRunOpen(state.run) ? next : { ...next, run: { runId, status: "canceled", step: 0 } };
 }
 
-function addQueued(state: AgentStatus, more: number): AgentStatus {
-  const queued = Math.max(0, state.queued + more);
-  // Before its first turn an agent stands where that one does.
+function addQueued(state: AgentStatus, count: number): AgentStatus {
+  const queued = Math.max(0, state.queued + count);
+  // Before the first turn starts, `run` shows whether one is queued.
   const run: Run = state.run.runId === "" ? { ...state.run, status: queued > 0 ? "registered" : "idle" } : state.run;
   return { ...state, queued, run };
 }

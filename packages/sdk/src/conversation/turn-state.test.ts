@@ -10,7 +10,12 @@ const begin = (messageId: string): ConversationUpdate => ({
   step: 1,
   model: "x:y",
 });
-const say = (text: string, of = runId): ConversationUpdate => ({ kind: "draft-text", runId: of, text, reasoning: "" });
+const write = (text: string, turn = runId): ConversationUpdate => ({
+  kind: "draft-text",
+  runId: turn,
+  text,
+  reasoning: "",
+});
 const complete = (messageId: string, ...calls: string[]): ConversationUpdate => ({
   kind: "message-completed",
   runId,
@@ -31,18 +36,20 @@ const cancel: ConversationUpdate = { kind: "turn-ended", runId, end: { status: "
 const reduce = (...updates: ConversationUpdate[]) => updates.reduce(reduceTurn, createTurnState(runId));
 const getContent = (...updates: ConversationUpdate[]) => toOutcome(reduce(...updates), "alice")?.content;
 
-test("a turn that ends early says what it had said: the unfinished message, or else the last one", () => {
-  expect(getContent(begin("a"), say("I was "), say("saying"), cancel)).toBe("I was saying");
-  expect(getContent(begin("a"), say("First."), complete("a", "c"), settle("c"), begin("b"), cancel)).toBe("First.");
-  expect(getContent(begin("a"), say("First."), complete("a"), begin("b"), say("void"), discard, cancel)).toBe("First.");
-  expect(getContent(begin("a"), say("void"), discard, cancel)).toBe("");
-  expect(getContent(say("begun before we listened"), cancel)).toBe("begun before we listened");
-  expect(toOutcome(reduce(begin("a"), say("on")), "alice")).toBeUndefined();
+test("a turn that ends early returns the unfinished message, or else the last one", () => {
+  expect(getContent(begin("a"), write("I was "), write("saying"), cancel)).toBe("I was saying");
+  expect(getContent(begin("a"), write("First."), complete("a", "c"), settle("c"), begin("b"), cancel)).toBe("First.");
+  expect(getContent(begin("a"), write("First."), complete("a"), begin("b"), write("void"), discard, cancel)).toBe(
+    "First.",
+  );
+  expect(getContent(begin("a"), write("void"), discard, cancel)).toBe("");
+  expect(getContent(write("started before we connected"), cancel)).toBe("started before we connected");
+  expect(toOutcome(reduce(begin("a"), write("on")), "alice")).toBeUndefined();
 });
 
-test("updates of other turns change nothing", () => {
-  const turn = reduce(begin("a"), say("mine"));
-  expect(reduceTurn(turn, say("theirs", "other"))).toBe(turn);
+test("updates of other turns have no effect", () => {
+  const turn = reduce(begin("a"), write("mine"));
+  expect(reduceTurn(turn, write("theirs", "other"))).toBe(turn);
   expect(reduceTurn(turn, { kind: "title", title: "x" })).toBe(turn);
 });
 

@@ -1,15 +1,16 @@
 import { type Capability, reduceCapability } from "../client/capability.ts";
+import { roundUsd } from "../internal/round-usd.ts";
 import type { Outcome } from "../protocol/turn.ts";
 import type { ConversationUpdate, TurnEnd } from "./update.ts";
 
 type TurnCall = Outcome["toolCalls"][number];
 
-/** One turn as far as the log tells it. */
+/** The state of one turn, computed from the log. */
 export interface TurnState {
   readonly runId: string;
-  /** The message that the model is writing. It has no id if it began before we listened. */
+  /** The message that the model is writing. It has no id if it started before we connected. */
   readonly draft?: { readonly messageId?: string; readonly text: string; readonly reasoning: string } | undefined;
-  /** The text of the last message that it completed. */
+  /** The text of the last completed message. */
   readonly text: string;
   readonly calls: ReadonlyMap<string, TurnCall>;
   /** Calls made by code that have no result yet. */
@@ -23,7 +24,7 @@ export function createTurnState(runId: string): TurnState {
   return { runId, text: "", calls: new Map(), openCapabilities: new Map(), usage };
 }
 
-/** The turn after an update from the log. Updates of other turns leave it as it is. */
+/** Applies an update from the log. Returns the same turn if the update belongs to another one. */
 export function reduceTurn(turn: TurnState, update: ConversationUpdate): TurnState {
   if (!("runId" in update) || update.runId !== turn.runId) return turn;
   switch (update.kind) {
@@ -66,14 +67,16 @@ export function reduceTurn(turn: TurnState, update: ConversationUpdate): TurnSta
   }
 }
 
-/** How the turn ended, or undefined while it goes on. An unfinished message counts as said, unless it was discarded. */
+/**
+ * Returns the outcome, or undefined if the turn has not ended. Includes an unfinished message unless it was discarded.
+ */
 export function toOutcome({ runId, end, draft, text, calls, usage }: TurnState, agent: string): Outcome | undefined {
   if (!end) return undefined;
-  const said = draft?.text || text;
+  const lastText = draft?.text || text;
   const common = { runId, agent, toolCalls: Array.from(calls.values()), usage };
-  if (end.status === "completed") return { ...common, status: "completed", content: end.result ?? said };
-  if (end.status === "canceled") return { ...common, status: "canceled", content: said };
-  return { ...common, status: "error", content: said, failure: { code: "internal", ...end.failure } };
+  if (end.status === "completed") return { ...common, status: "completed", content: end.result ?? lastText };
+  if (end.status === "canceled") return { ...common, status: "canceled", content: lastText };
+  return { ...common, status: "error", content: lastText, failure: { code: "internal", ...end.failure } };
 }
 
 function addUsage(total: Outcome["usage"], more: Outcome["usage"]): Outcome["usage"] {
@@ -85,7 +88,7 @@ function addUsage(total: Outcome["usage"], more: Outcome["usage"]): Outcome["usa
     ...(cached === undefined ? {} : { cachedInputTokens: cached }),
     ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
     // One unknown price makes the total unknown.
-    costUsd: total.costUsd === null || more.costUsd === null ? null : total.costUsd + more.costUsd,
+    costUsd: total.costUsd === null || more.costUsd === null ? null : roundUsd(total.costUsd + more.costUsd),
   };
 }
 

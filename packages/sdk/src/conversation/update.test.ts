@@ -31,18 +31,18 @@ const pairs: [AgentEvent, ChatFrame][] = [
 ];
 
 test.each(pairs)(
-  "$type and the frame that repeats it mean the same, and a reader of both hears of it once",
-  (fact, frame) => {
-    const [fromEvent, fromFrame] = [eventToUpdates(fact), frameToUpdates(frame)];
+  "$type and the frame that repeats it have the same updates, and a reader of both gets them once",
+  (event, frame) => {
+    const [fromEvent, fromFrame] = [eventToUpdates(event), frameToUpdates(frame)];
     expect(fromFrame.length).toBeGreaterThan(0);
-    // A frame may know less.
+    // A frame may contain less.
     expect(fromEvent).toMatchObject(JSON.parse(JSON.stringify(fromFrame)));
-    const both = [...toUpdates(fact), ...toUpdates(frame)].filter(({ kind }) => kind !== "draft-discarded");
+    const both = [...toUpdates(event), ...toUpdates(frame)].filter(({ kind }) => kind !== "draft-discarded");
     expect(both).toEqual(fromFrame.filter(({ kind }) => kind !== "draft-discarded"));
   },
 );
 
-test("what the model said of an unfinished message is void after a failed call and after a restart", () => {
+test("the text of an unfinished message is void after a failed call and after a restart", () => {
   const discarded = { kind: "draft-discarded", runId: "r" };
   expect(
     eventToUpdates(event("run.resumed", { runId: "r", reason: "recovered", attempt: 1, crashes: 1, boot: "b" })),
@@ -53,14 +53,14 @@ test("what the model said of an unfinished message is void after a failed call a
   expect(eventToUpdates(event("run.paused", { runId: "r", reason: "deferred" }))).not.toContainEqual(discarded);
 });
 
-test("text that comes in frames is not read from the log again", () => {
+test("text that comes in frames is not read again from the log", () => {
   const delta = event("model.delta", { runId: "r", delta: "hi" });
   expect(eventToUpdates(delta)).toEqual([{ kind: "draft-text", runId: "r", text: "hi", reasoning: "" }]);
   expect(toUpdates(delta)).toEqual([]);
   expect(toUpdates({ type: "text_delta", delta: "hi", messageId: "m" })).toHaveLength(1);
 });
 
-test("events that say nothing about the conversation mean nothing", () => {
+test("events that do not concern the conversation have no updates", () => {
   expect(eventToUpdates(event("agent.started", { runId: "r" }))).toEqual([]);
   expect(
     eventToUpdates({ ...event("agent.started", { runId: "r" }), type: "made.up" } as unknown as AgentEvent),

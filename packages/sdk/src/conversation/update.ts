@@ -1,21 +1,21 @@
 import type { CapabilityEvent } from "../client/capability.ts";
-import type { AgentEvent, EventData, PauseReason, Said, ToolErrorCode } from "../protocol/event.ts";
+import type { AgentEvent, EventData, PauseReason, SentMessage, ToolErrorCode } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
 
-/** Something worth telling that is no message. */
+/** Something worth showing that is not a message. */
 export type NoteContent =
   | { kind: "compaction"; before: number; after: number; summary?: string | undefined }
   | { kind: "middleware"; middleware: string; hook: string; error: string };
 
-/** How a turn ended. A completed one has its result, a failed one the reason. */
+/** How a turn ended, with its result or the reason of the failure. */
 export type TurnEnd =
   | { status: "completed"; result?: string | undefined }
   | { status: "canceled" }
   | { status: "error"; failure: Omit<Failure, "code"> & Partial<Pick<Failure, "code">> };
 
-/** What a tool call returned. `stored` is the result as messages keep it. */
+/** The result of a tool call. `stored` is the result as messages contain it. */
 export interface CallResult {
   output: string;
   failed: boolean;
@@ -26,26 +26,26 @@ export interface CallResult {
 }
 
 /**
- * What an event does to a conversation. Socket frames, `/run`, the client's turns, the page and the command line are
- * all made from these, so that each rule of how a log reads (when a draft is void, which events end a turn) is written
- * once, below.
+ * What an event means for a conversation. Socket frames, `/run`, the client's turns, the dashboard and the CLI are all
+ * based on these updates, so that the rules for reading a log (when a draft is void, which events end a turn) are
+ * implemented only once, below.
  */
 export type ConversationUpdate =
-  | { kind: "request"; runId: string; key: string; joined: boolean; position: number; messages: Said[] }
-  /** Messages that joined a turn have their place in it now. */
-  | { kind: "message-taken"; runId: string; messageIds: string[] }
-  /** The turn they had joined ended without them: they belong to this one. */
+  | { kind: "request"; runId: string; key: string; joined: boolean; position: number; messages: SentMessage[] }
+  /** Messages that joined a turn got their place in it. */
+  | { kind: "message-delivered"; runId: string; messageIds: string[] }
+  /** The turn that these messages joined ended without them. They belong to this one now. */
   | { kind: "message-requeued"; runId: string; messageIds: string[] }
   | { kind: "turn-started"; runId: string; model: string }
   | { kind: "turn-resumed"; runId: string }
   | { kind: "turn-paused"; runId: string; reason: PauseReason }
   | { kind: "turn-ended"; runId: string; end: TurnEnd }
   | { kind: "step"; runId: string; step: number }
-  /** The model begins a message, for the first time or again. */
+  /** The model starts a message, for the first time or again. */
   | { kind: "draft-started"; runId: string; messageId: string; step: number; model: string }
-  /** It says more. The log names the turn, a frame the message. */
+  /** More text of the message. Events name the turn, frames the message. */
   | { kind: "draft-text"; runId?: string | undefined; messageId?: string | undefined; text: string; reasoning: string }
-  /** What it has said of an unfinished message is void. */
+  /** The text of the unfinished message is void. */
   | { kind: "draft-discarded"; runId: string }
   | { kind: "retry"; runId: string; error: string; attempt: number; inMs: number }
   | {
@@ -57,22 +57,25 @@ export type ConversationUpdate =
       context?: Context | undefined;
     }
   | { kind: "usage"; runId: string; usage: UsageTotal }
-  /** A call without the message it is part of; only frames tell of it this way. */
+  /** A call without its message. Comes from frames only. */
   | { kind: "call"; runId: string; call: MessageToolCall }
   | { kind: "call-started"; runId: string; callId: string }
   | { kind: "call-progress"; runId: string; callId: string; text: string }
   | { kind: "call-settled"; runId: string; callId: string; name: string; result: CallResult }
-  /** Code that the call `callId` runs called something, or got its result. */
+  /** Code that the call `callId` runs made a call, or got its result. */
   | { kind: "capability"; runId: string; callId: string; event: CapabilityEvent }
   | { kind: "files"; changed: EventData["files.changed"] }
   | { kind: "note"; runId: string; note: NoteContent }
   | { kind: "todos"; todos: Todo[] }
   | { kind: "title"; title: string }
-  | { kind: "cleared" };
+  /** The agent accepts nothing until `agent-resumed`. */
+  | { kind: "agent-stopped" }
+  | { kind: "agent-resumed" }
+  | { kind: "cleared"; isStopped: boolean };
 
 const noUpdates: readonly ConversationUpdate[] = [];
 
-/** The meaning of an event. New event types that somebody should see get their case here. */
+/** Converts an event to updates. Event types that readers should see need a case here. */
 export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[] {
   switch (event.type) {
     case "request.accepted": {
@@ -80,7 +83,7 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
       return [{ kind: "request", runId, key, joined, position, messages }];
     }
     case "message.delivered":
-      return [{ kind: "message-taken", ...event.data }];
+      return [{ kind: "message-delivered", ...event.data }];
     case "message.requeued": {
       const { runId, messageIds } = event.data;
       return [{ kind: "message-requeued", runId, messageIds }];
@@ -88,7 +91,7 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
     case "run.started":
       return [{ kind: "turn-started", runId: event.data.runId, model: event.data.model }];
     case "run.resumed": {
-      // Whatever the model was saying is asked for again.
+      // The model call that was in progress is repeated.
       const { runId } = event.data;
       return [
         { kind: "draft-discarded", runId },
@@ -161,14 +164,18 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
       return [{ kind: "todos", todos: event.data.todos }];
     case "title.set":
       return [{ kind: "title", title: event.data.title }];
+    case "agent.stopped":
+      return [{ kind: "agent-stopped" }];
+    case "agent.resumed":
+      return [{ kind: "agent-resumed" }];
     case "history.cleared":
-      return [{ kind: "cleared" }];
+      return [{ kind: "cleared", isStopped: event.data.stoppedBy !== undefined }];
     default:
       return noUpdates;
   }
 }
 
-/** The same for chat frames, as far as they tell of something that happens in a turn. */
+/** Converts a chat frame to updates, if it is about something that happens in a turn. */
 export function frameToUpdates(frame: ChatFrame): readonly ConversationUpdate[] {
   switch (frame.type) {
     case "text_delta":
@@ -203,7 +210,7 @@ export function frameToUpdates(frame: ChatFrame): readonly ConversationUpdate[] 
   }
 }
 
-/** What chat frames tell as it happens, in order with the messages of a history. */
+/** Updates that also come from chat frames, which are in order with the messages of a history. */
 const frameUpdateKinds: ReadonlySet<ConversationUpdate["kind"]> = new Set([
   "draft-text",
   "call-settled",
@@ -211,17 +218,17 @@ const frameUpdateKinds: ReadonlySet<ConversationUpdate["kind"]> = new Set([
   "turn-ended",
 ]);
 
-/** The updates of a stream that carries both vocabularies, each once. */
+/** Converts a frame of a stream that contains both events and chat frames. Each update is returned once. */
 export function toUpdates(frame: ChatFrame | AgentEvent): readonly ConversationUpdate[] {
   if (!("seq" in frame)) return frameToUpdates(frame);
-  // Most events by far.
+  // By far the most frequent event.
   if (frame.type === "model.delta") return noUpdates;
   return eventToUpdates(frame).filter(({ kind }) => !frameUpdateKinds.has(kind));
 }
 
-/** A note in one sentence. */
+/** Formats a note as one sentence. */
 export function formatNote(note: NoteContent): string {
   if (note.kind === "middleware") return `The middleware “${note.middleware}” failed in ${note.hook}: ${note.error}`;
-  const how = note.summary === undefined ? "Old tool results were shortened" : "Old messages were summed up";
-  return `${how} for the model: about ${note.before.toLocaleString("en")} tokens became ${note.after.toLocaleString("en")}.`;
+  const change = note.summary === undefined ? "Old tool results were shortened" : "Old messages were summarized";
+  return `${change} for the model: about ${note.before.toLocaleString("en")} tokens became ${note.after.toLocaleString("en")}.`;
 }

@@ -1,27 +1,27 @@
-/** Code that nobody vouches for, to be run once and apart from everything. */
+/** Untrusted code to run once, isolated in a sandbox. */
 export interface Code {
-  /** The body of an async function, in JavaScript or TypeScript. What it returns is the result. */
+  /** The body of an async function, in JavaScript or TypeScript. Its return value is the result. */
   code: string;
-  /** Modules that it may import, by name. */
+  /** Modules that the code may import, by name. */
   modules?: Record<string, string>;
-  /** What it finds as `input`: plain data. */
+  /** Plain data that the code can read as `input`. */
   input?: unknown;
-  /** Longer than this and it is ended, whatever it does. */
+  /** The run is terminated after this time, whatever it is doing. */
   timeoutMs?: number;
 }
 
-/** What came of a run that ended by itself. */
+/** The result of a run that completed. */
 export interface CodeResult {
-  /** What it returned, as text: JSON where that says it all. Nothing where it returned nothing. */
+  /** The return value as text: as JSON if JSON can represent it. Undefined if the code returned nothing. */
   value?: string;
-  /** What it wrote to its console. */
+  /** Everything the code wrote to its console. */
   console: string;
   ms: number;
 }
 
 /**
- * Runs code in a sandbox for the agent whose tool asks. The code can reach what the agent can, through the same gate,
- * and nothing else. A run that does not end well throws a `ToolFailure` that says why.
+ * Runs code in a sandbox on behalf of the agent that called the tool. The code can call what the agent can call, under
+ * the same policy, and nothing else. A run that fails throws a `ToolError` with the reason.
  */
 export interface CodeRunner {
   run(code: Code): Promise<CodeResult>;

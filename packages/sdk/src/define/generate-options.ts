@@ -1,12 +1,13 @@
 import type { ModelRole } from "../protocol/choices.ts";
 
-/** A question to a model beside the conversation. */
+/** Options of a one-off call to a model, outside the conversation. */
 export interface GenerateOptions {
   prompt: string;
-  /** `fast` where nothing is said. */
+  /** @default "fast" */
   role?: ModelRole;
+  /** The system prompt. */
   system?: string;
-  /** What it is for, in a word, as usage shows it. */
+  /** A word that says what the call is for; shown in usage reports. */
   purpose?: string;
   maxOutputTokens?: number;
 }

@@ -1,39 +1,40 @@
 import type { ProcessInfo } from "../protocol/process.ts";
 import type { Version } from "../protocol/version.ts";
 
-/** What came of the files that were changed in the sandbox. */
+/** What happened to the files that a command changed in the sandbox. */
 export interface FileSyncResult {
-  /** What is to be known of them: which could not be taken, and where two have changed the same. */
+  /** Files that could not be copied back, and conflicts. */
   notes?: string[];
-  /** They are in the workspace as this version. */
+  /** The workspace version that contains the changes. */
   version?: Version;
 }
 
-/** What became of a command that was waited for. */
+/** The result of a command that ran in the foreground. */
 export interface CommandResult extends FileSyncResult {
   exitCode: number | null;
-  /** What ended it, where it did not exit by itself. */
+  /** Why the command ended, if it did not exit by itself. */
   endedBy?: "timeout" | "stop" | "memory" | "disk" | "signal";
-  /** What it wrote, standard output and errors as they came; of very much, the beginning and the end. */
+  /** Standard output and standard error, interleaved. If it is very long, only its beginning and end. */
   output: string;
   ms: number;
 }
 
 /**
- * Programs of this machine, for one agent, walled in: a copy of its workspace, no network unless the host's owner allows
- * it, bounded memory. What they change in the copy comes back into the workspace when they end, and whenever somebody
- * looks at one that goes on. Absent providers throw a `ToolFailure` that says what to install.
+ * Runs programs of the host's machine for one agent, isolated: they see a copy of the workspace, have bounded memory,
+ * and no network unless the host's owner allows it. Changes to the copy are committed to the workspace when a command
+ * ends, and whenever a background process is read. If the machine lacks what the sandbox needs, all methods throw a
+ * `ToolError` that says what to install.
  */
 export interface Linux {
-  /** Runs a command and waits for it. */
+  /** Runs a command and waits for it to end. */
   run(
     command: string,
     options: { timeoutMs?: number; signal: AbortSignal; onOutput(text: string): void },
   ): Promise<CommandResult>;
-  /** Starts one that goes on after the call. */
+  /** Starts a process that keeps running after the tool call. */
   start(command: string): Promise<ProcessInfo & FileSyncResult>;
   list(): Promise<ProcessInfo[]>;
-  /** What it wrote so far; of very much, the end. */
+  /** Returns a process with its output so far. If the output is very long, only its end. */
   read(id: string): Promise<ProcessInfo & FileSyncResult & { output: string }>;
   stop(id: string): Promise<ProcessInfo & FileSyncResult>;
 }

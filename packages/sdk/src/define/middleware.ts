@@ -7,39 +7,42 @@ import type { GenerateOptions } from "./generate-options.ts";
 import type { ModelPlan } from "./plan.ts";
 import type { Tool } from "./tool.ts";
 
-/** Who the agent is: what was known of it when it was made, and who last asked it something. */
+/** The agent as it was created, and the context of the latest request to it. */
 export interface ThreadInfo extends Agent {
   request: Record<string, string>;
 }
 
 /**
- * What a middleware may know and do. `info`, `run` and `state` are persisted: what is inside of them is never changed
- * in place. `state` takes new values by assignment; each middleware has its own, in each agent.
+ * What hooks can read and do. `info`, `run` and `state` are persisted, so never mutate their contents in place. Assign
+ * new values to the keys of `state` instead; it is private to this middleware and this agent.
  */
 export interface MiddlewareContext<Config = unknown> {
   /** `agency~agent` */
   readonly agent: string;
   readonly info: Readonly<ThreadInfo>;
   readonly run: Readonly<Run>;
-  /** The turn; empty outside of one. */
+  /** The id of the turn. Empty outside a turn. */
   readonly runId: string;
   readonly step: number;
-  /** The blueprint's, as far as this middleware's own schema knows it. */
+  /** The blueprint's config, parsed with this middleware's schema. */
   readonly config: Config;
   readonly props: Props;
   readonly state: Record<string, unknown>;
   readonly signal: AbortSignal;
-  /** The whole conversation, oldest first, as it is stored. */
+  /** Returns the whole stored conversation, oldest message first. */
   messages(): readonly ChatMessage[];
-  /** Gives the agent a tool: for good in `onInit`, elsewhere for the rest of the turn, or until a crash interrupts it. */
+  /**
+   * Adds a tool to the agent. Called in `onInit`, the tool stays; called in any other hook, it lasts until the turn
+   * ends or a crash interrupts it.
+   */
   registerTool(tool: Tool): void;
-  /** A quick question to a model, beside the conversation and counted like it. */
-  generate(question: GenerateOptions): Promise<string>;
+  /** Calls a model outside the conversation. Usage and budgets count the call. */
+  generate(options: GenerateOptions): Promise<string>;
 }
 
 type Awaitable = void | Promise<void>;
 
-/** A report on a call whose answer was deferred, by a child agent or anybody else. */
+/** The result of a deferred tool call, from a child agent or anyone else. */
 export interface ChildReport {
   callId: string;
   toolName: string;
@@ -47,54 +50,65 @@ export interface ChildReport {
   failed: boolean;
 }
 
-/** What `beforeTool` makes of a call: another input, or a refusal that its caller reads. */
+/** What `beforeTool` may return: a new input, or the reason for rejecting the call, which the caller reads. */
 export type ToolCallDecision = { input: unknown } | { deny: string };
 
 /**
- * Code that takes part in the turns of the agents whose tags it shares. Hooks run at fixed points, in the order in
- * which the middleware was added, one after the other. One that throws, or does not come back in time, is named in
- * the log, what it had changed is undone as a whole, and the turn goes on.
+ * Code that takes part in the turns of agents that share one of its tags. Hooks run one after the other, in the order
+ * in which the middleware was added. If a hook throws or times out, the failure is logged, everything the hook changed
+ * is rolled back, and the turn continues.
  */
-export interface Middleware<Config extends object = object, Written extends object = Config> {
+export interface Middleware<Config extends object = object, ConfigInput extends object = Config> {
   name: string;
   tags?: readonly string[];
-  /** The keys of a blueprint's `config` that it reads: as they are written there, and as the hooks see them. */
-  config?: z.ZodType<Config, Written>;
-  /** Adds to the agent's state, as `A/state` answers it. */
+  /** Schema of the keys that this middleware reads from a blueprint's `config`. Hooks get its output. */
+  configSchema?: z.ZodType<Config, ConfigInput>;
+  /** Returns values to add to the agent's state (`GET /agency/:agency/agent/:agent/state`). */
   state?(context: MiddlewareContext<Config>): Record<string, unknown>;
-  /** The agent woke, or its blueprint changed. */
+  /** Runs when the agent wakes up or its blueprint changes. */
   onInit?(context: MiddlewareContext<Config>): Awaitable;
-  /** A step begins. */
+  /** Runs at the start of each step. */
   onTick?(context: MiddlewareContext<Config>): Awaitable;
-  /** The model is about to be called; the plan is what it will be told. */
+  /** Runs before each model call and may change the request. */
   beforeModel?(context: MiddlewareContext<Config>, plan: ModelPlan): Awaitable;
-  /** The model has answered; its tool calls have not been made. */
+  /** Runs after each model call, before its tool calls are made. */
   onModelResult?(context: MiddlewareContext<Config>, result: { message: ChatMessage }): Awaitable;
   /**
-   * A call is about to be checked against the policy: one of the model's, or of code that it runs. Return
-   * `{ input }` to change it (it is validated again) or `{ deny: reason }` to veto it; return nothing to leave it as it
-   * is. A call whose hook throws or does not return in time is refused.
+   * Runs before a tool call is checked against the policy, whether the model made the call or code that it runs. Return
+   * `{ input }` to change the input (it is validated again), `{ deny: reason }` to reject the call, or nothing to leave
+   * it unchanged. If the hook throws or times out, the call is rejected.
    */
   beforeTool?(
     context: MiddlewareContext<Config>,
     call: MessageToolCall,
   ): ToolCallDecision | void | Promise<ToolCallDecision | void>;
-  /** The call is in the log and runs now. */
+  /** Runs when a call is in the log and starts to execute. */
   onToolStart?(context: MiddlewareContext<Config>, call: MessageToolCall): Awaitable;
   onToolResult?(context: MiddlewareContext<Config>, call: MessageToolCall, result: unknown): Awaitable;
   onToolError?(context: MiddlewareContext<Config>, call: MessageToolCall, error: Error): Awaitable;
-  /** The turn goes on: after a crash (`recovered`), or because the last report came in (`reported`). */
+  /** Runs when a turn continues after a crash (`recovered`), or because all deferred results are in (`resolved`). */
   onResume?(context: MiddlewareContext<Config>, reason: string, payload: unknown): Awaitable;
+  /** Runs when the result of a deferred call arrives. */
   onChildReport?(context: MiddlewareContext<Config>, child: ChildReport): Awaitable;
 }
 
-/** Keeps the type of the config between its schema and the hooks. */
-export function defineMiddleware<Config extends object = object, Written extends object = Config>(
-  middleware: Middleware<Config, Written>,
-): Middleware<Config, Written> {
+/**
+ * Defines a middleware. Infers the type of `context.config` from the schema.
+ *
+ * ```ts
+ * const clock = defineMiddleware({
+ *   name: "clock",
+ *   tags: ["default"],
+ *   beforeModel: (_context, plan) => plan.addReminder(`It is ${new Date().toISOString()}.`),
+ * });
+ * ```
+ */
+export function defineMiddleware<Config extends object = object, ConfigInput extends object = Config>(
+  middleware: Middleware<Config, ConfigInput>,
+): Middleware<Config, ConfigInput> {
   if (!/^[A-Za-z][\w.-]{0,63}$/.test(middleware.name)) {
     throw new Error(
-      `“${middleware.name}” cannot be a middleware's name: use letters, digits, and . _ - after the first.`,
+      `Invalid middleware name “${middleware.name}”: start with a letter and use letters, digits, and . _ - only.`,
     );
   }
   return middleware;

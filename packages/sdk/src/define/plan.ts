@@ -1,33 +1,34 @@
 import type { ChatMessage } from "../protocol/turn.ts";
 
-/** What can be set for one call to a model. */
+/** Settings of one model call. */
 export interface PlanSettings {
-  /** 0 to 2. */
+  /** From 0 to 2. */
   temperature?: number;
   maxOutputTokens?: number;
 }
 
 /**
- * The next request to the model, as far as middleware may shape it. It can be added to; the core of the prompt, what
- * was said, and the core tools cannot be taken away. What is not valid throws at once.
+ * The next request to the model, as far as middleware may change it. Middleware can add to it, but cannot remove the
+ * core of the prompt, messages, or core tools. Methods throw at once if an argument is invalid.
  *
- * Providers cache what stays the same from call to call: add the same system parts every time, and what changes as a
- * reminder, which stands at the end.
+ * Providers cache the unchanged beginning of a request. Add the same system parts for every call, and put what changes
+ * into a reminder, which goes to the end.
  */
 export interface ModelPlan {
   readonly model: string;
   readonly step: number;
-  /** The conversation that the model will be told, oldest first. */
+  /** The messages that will be sent to the model, oldest first. */
   readonly messages: readonly ChatMessage[];
-  /** The names of the tools it will be offered. */
+  /** The names of the tools that the model will be offered. */
   readonly tools: readonly string[];
   readonly settings: Readonly<PlanSettings>;
-  /** A part of the system prompt, after all others. */
+  /** Appends a part to the system prompt. */
   addSystem(text: string): void;
-  /** Something the model is told at the end of the conversation, for this call only. */
+  /** Appends a message to the end of the conversation, for this call only. */
   addReminder(text: string): void;
-  /** Offers the model only these tools, and the core ones, for this call. */
+  /** Offers only these tools, and the core tools, for this call. */
   restrictTools(names: readonly string[]): void;
+  /** Does not offer these tools for this call. Core tools cannot be removed. */
   removeTools(names: readonly string[]): void;
   updateSettings(settings: PlanSettings): void;
 }

@@ -3,30 +3,33 @@ import type { NewEvent, ToolErrorCode } from "../protocol/event.ts";
 import { toolNameRule } from "../protocol/names.ts";
 import type { Props } from "../protocol/props.ts";
 import type { CodeRunner } from "./code.ts";
+import type { Deferred } from "./defer.ts";
 import type { Files, Shell } from "./files.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
 
-/** Facts that a tool may add to its agent's log. */
+type Awaitable<T> = T | Promise<T>;
+
+/** Events that a tool may append to its agent's log. */
 export type RecordableEvent = Extract<NewEvent, { type: "todos.updated" | "title.set" | "app.set" }>;
 
-/** What a tool may know and do. Never an object, never a binding. */
+/** What a tool can read and do while it executes. It gets no access to Durable Objects or bindings. */
 export interface ToolContext {
   callId: string;
   runId: string;
   /** `agency~agent` */
   agent: string;
-  /** What the request and the agent were given by their makers. */
+  /** The props of the agent and of the request. */
   props: Props;
-  /** Fires when the turn is canceled or the tool has had its time. */
+  /** Aborts when the turn is canceled or the tool times out. */
   signal: AbortSignal;
-  /** Adds facts to the agent's log; what is derived from them is there at once. */
-  record(...facts: RecordableEvent[]): void;
-  /** Stores a big value and answers its hash. It can be read through the agent once a fact refers to it. */
+  /** Appends events to the agent's log. Everything derived from them is up to date when this returns. */
+  record(...events: RecordableEvent[]): void;
+  /** Stores a large value and returns its hash. It can be read through the agent once an event refers to it. */
   putBlob(content: Uint8Array): Promise<string>;
-  /** A quick question to a model, beside the conversation and counted like it. */
-  generate(question: GenerateOptions): Promise<string>;
-  /** What a long call tells those who watch, while it goes on. Nobody keeps it. */
+  /** Calls a model outside the conversation. Usage and budgets count the call. */
+  generate(options: GenerateOptions): Promise<string>;
+  /** Shows progress to everyone who is watching. It is not stored. */
   reportProgress(text: string): void;
   files: Files;
   shell: Shell;
@@ -34,105 +37,121 @@ export interface ToolContext {
   linux: Linux;
 }
 
-/** A failure of a known kind. Whatever else a tool throws is `threw`. */
+/** A failure with a specific error code. Any other error that a tool throws gets the code `threw`. */
 export class ToolError extends Error {
-  override readonly name = "ToolFailure";
+  override readonly name = "ToolError";
   readonly code: ToolErrorCode;
 
-  constructor(errorCode: ToolErrorCode, message: string) {
+  constructor(code: ToolErrorCode, message: string) {
     super(message);
-    this.code = errorCode;
+    this.code = code;
   }
 }
 
-export interface Tool {
+/** A tool, as `defineTool` returns it. */
+export interface Tool<Input = unknown, Output = unknown> {
   name: string;
-  /** Other names models know it by. */
+  /** Other names that models may use for it. */
   aliases?: readonly string[];
+  /** Tells the model what the tool does and when to use it. */
   description: string;
-  inputSchema: z.ZodType;
-  /** The input's JSON schema, where that is what it was defined with. */
+  inputSchema: z.ZodType<Input>;
+  /** The JSON schema of the input, if the tool was defined with one. */
   parameters?: Record<string, unknown>;
-  /** What it does, in a word, for the action log. */
+  /** A word for what the tool does, shown in the action log. */
   action: string;
-  /** May a call be made again when a crash left its outcome unknown? */
+  /** Whether a call may be repeated if a crash left its outcome unknown. */
   idempotent: boolean;
-  /** May it run beside other calls of the same step? Others run alone, in the model's order. */
+  /** Whether it may run concurrently with other calls of the same step. Other tools run alone, in the model's order. */
   parallel: boolean;
-  /** Is its whole effect facts in the agent's log? Such a tool answers at once. */
+  /** Whether its only effect is events in the agent's log. Such a tool returns at once. */
   local?: boolean;
-  /** Longer than this and the call has failed; the host's own limit where it is not given. */
+  /** The call fails after this time. Defaults to the host's limit for tools. */
   timeoutSeconds?: number;
-  /** May only the model call it, and not the code that it writes? */
+  /** Whether only the model may call it, and not the code that the model writes. */
   modelOnly?: boolean;
   /**
-   * What the policy does with a call that no rule speaks of; `allow` where it is not given. With `deny`, only what a
-   * rule allows can be done.
+   * What the policy decides if no rule matches a call. With `deny`, only what a rule allows can be done.
+   *
+   * @default "allow"
    */
   defaultPolicy?: "deny" | "allow";
   /**
-   * Does a rule's `match` mean this input? Nothing is answered where it cannot be read. A tool without this has
-   * `match` looked for in the input's JSON.
+   * Returns whether a rule's `match` applies to this input, or undefined if `match` is malformed. Without this
+   * function, `match` is searched for in the JSON of the input.
    */
   matchesRule?(match: string, input: unknown, action: "deny" | "ask" | "allow"): boolean | undefined;
-  /** The `match` of a rule that would allow this input, for whoever is told that none does. */
+  /** Returns the `match` of a rule that would allow this input; suggested to the user if no rule does. */
   ruleFor?(input: unknown): string;
-  /** What the logs keep of an input that may be long or hold secrets, valid or not; all of it where this is not given. */
+  /**
+   * Returns what is logged in place of an input that may be long or contain secrets. Also called with invalid inputs.
+   * Without this function, the whole input is logged.
+   */
   redactInput?(input: unknown): unknown;
-  /** What the action log says of the output; the output itself may hold anything. */
-  summarize?(output: unknown): string;
-  /** Returns the result; nothing or `null` is no output, and `defer()` says that the result comes later. */
-  execute(input: unknown, context: ToolContext): unknown;
+  /** Returns what the action log shows of the output, which itself may contain anything. */
+  summarize?(output: Output): string;
+  /** Returns the result. `undefined` and `null` mean no output; `defer()` means that the result comes later. */
+  execute(input: Input, context: ToolContext): Awaitable<Output | Deferred>;
 }
 
-/** A tool as it is defined; what is left out is assumed to be the careful thing. */
-export interface ToolOptions<Input> extends Omit<
-  Tool,
+/** The definition of a tool. Omitted options get the safest default. */
+export interface ToolOptions<Input, Output = unknown> extends Omit<
+  Tool<Input, Output>,
   "inputSchema" | "parameters" | "action" | "idempotent" | "parallel" | "execute"
 > {
-  /** A zod schema, or a JSON schema. */
+  /** A Zod schema or a JSON schema. */
   inputSchema: z.ZodType<Input> | Record<string, unknown>;
+  /** Defaults to the name of the tool. */
   action?: string;
+  /** @default false */
   idempotent?: boolean;
+  /** @default false */
   parallel?: boolean;
 }
 
 /**
- * A tool: what the model is told of it, and what it does.
+ * Defines a tool that models can call.
  *
  * ```ts
  * const lookup = defineTool(
- *   { name: "lookupOrder", description: "Find an order.", inputSchema: z.object({ id: z.string() }), idempotent: true },
- *   async ({ id }) => orders.get(id) ?? "There is no such order.",
+ *   {
+ *     name: "lookupOrder",
+ *     description: "Find an order by its id.",
+ *     inputSchema: z.object({ id: z.string() }),
+ *     idempotent: true,
+ *   },
+ *   async ({ id }) => orders.get(id) ?? `Order ${id} not found.`,
  * );
  * ```
  *
- * A string or an object is its result, an exception a result that says what went wrong. Nothing or `null` is no output,
- * and `defer()` says that the result comes later.
+ * The returned string or object is sent to the model. If `execute` throws, the model gets the error message. Return
+ * nothing or `null` for no output, or `defer()` if the result comes later.
  */
-export function defineTool<Input>(
-  definition: ToolOptions<Input>,
-  execute: (input: Input, context: ToolContext) => unknown,
-): Tool {
+export function defineTool<Input, Output = unknown>(
+  definition: ToolOptions<Input, Output>,
+  execute: Tool<Input, Output>["execute"],
+): Tool<Input, Output> {
   const { name, aliases = [], description, inputSchema } = definition;
-  for (const word of [name, ...aliases]) {
-    if (!toolNameRule.pattern.test(word)) throw new Error(`“${word}” cannot be a tool's name: ${toolNameRule.form}.`);
+  for (const one of [name, ...aliases]) {
+    if (!toolNameRule.pattern.test(one)) throw new Error(`Invalid tool name “${one}”: ${toolNameRule.form}.`);
   }
   if (!description.trim())
-    throw new Error(`The tool “${name}” has no description, and a model could not know what it is for.`);
+    throw new Error(`The tool “${name}” has no description. Models need one to know what the tool is for.`);
   const isZod = inputSchema instanceof z.ZodType;
-  const schema = isZod ? { inputSchema } : { inputSchema: z.fromJSONSchema(inputSchema), parameters: inputSchema };
+  const schema = isZod
+    ? { inputSchema }
+    : { inputSchema: z.fromJSONSchema(inputSchema) as z.ZodType<Input>, parameters: inputSchema };
   return {
     action: name,
     idempotent: false,
     parallel: false,
     ...definition,
     ...schema,
-    execute: execute as Tool["execute"],
+    execute,
   };
 }
 
-/** A picture as a tool's output: kept in the blob store, shown to models that see. */
+/** An image as the output of a tool. It is stored as a blob and shown to models that support images. */
 export class ToolImage {
   readonly mediaType: string;
   readonly data: Uint8Array;

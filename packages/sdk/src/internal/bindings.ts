@@ -11,11 +11,11 @@ import {
 
 /** The JSON bindings that the daemon passes to its Worker, and the configuration they are read from. */
 
-const baseRule = "expected the address of an API, for example https://api.groq.com/openai/v1";
+const baseRule = "expected the URL of an API, for example https://api.groq.com/openai/v1";
 const keyVariableRule =
-  "expected the name of an environment variable that ends in _KEY, _TOKEN or _SECRET, for example GROQ_API_KEY";
+  "expected an environment variable whose name ends in _KEY, _TOKEN or _SECRET, for example GROQ_API_KEY";
 
-/** The wire formats that we speak ourselves. */
+/** The wire formats that Thinkery implements itself. */
 export const wires = ["chat", "responses", "messages"] as const;
 
 export const providerSettingSchema = z.strictObject({
@@ -23,28 +23,29 @@ export const providerSettingSchema = z.strictObject({
     .string(baseRule)
     .max(2000, baseRule)
     .refine(isBaseUrl, baseRule)
-    .meta({ description: "Where its API is, with the version: what stands in front of /chat/completions." }),
-  // Only names that are plainly keys: this one becomes a binding of the Worker beside those we make.
+    .meta({ description: "The base URL of the API including its version: everything before /chat/completions." }),
+  // Only names that are clearly keys, because the variable becomes a binding of the Worker next to the host's own.
   apiKeyVariable: z
     .string(keyVariableRule)
     .max(100, keyVariableRule)
     .regex(/^(?!THINKERY_|SIGNING_KEY$)[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET)$/, keyVariableRule)
     .optional()
-    .meta({ description: "The environment variable with its key. Without one, no key is sent." }),
+    .meta({ description: "The environment variable that contains the API key. Without it, no key is sent." }),
   wire: z
     .enum(wires, `expected ${wires.join(", ")}`)
     .optional()
     .meta({
-      description: "Its format: OpenAI's chat completions (the default), OpenAI's responses, or Anthropic's messages.",
+      description:
+        "The API format: OpenAI's chat completions (the default), OpenAI's responses, or Anthropic's messages.",
     }),
 });
 
 const contextRule = "expected a whole number of tokens, 1000 or more";
 
-/** How much a model reads at once. */
+/** The size of a model's context window. */
 export const contextTokensSchema = z.int(contextRule).min(1000, contextRule);
 
-/** What the host says of roles; `model` says it of the primary one. */
+/** The models of roles in the host's configuration. `model` is that of the primary role. */
 export const configuredRolesSchema = modelRolesSchema.omit({ primary: true });
 
 export const modelConfigSchema = z.object({
@@ -57,163 +58,148 @@ export const modelConfigSchema = z.object({
 
 export type ModelConfig = z.infer<typeof modelConfigSchema>;
 
-const createIntegerSetting = (least: number, most: number, otherwise: number, description: string) => {
-  const rule = `expected a whole number from ${least} to ${most}`;
-  return z.int(rule).min(least, rule).max(most, rule).default(otherwise).meta({ description });
+const createIntegerSetting = (min: number, max: number, defaultValue: number, description: string) => {
+  const rule = `expected a whole number from ${min} to ${max}`;
+  return z.int(rule).min(min, rule).max(max, rule).default(defaultValue).meta({ description });
 };
 
-/** How long and how often a turn may try. */
+/** Limits of a turn. */
 export const turnLimitsSchema = z.strictObject({
   noProgressSeconds: createIntegerSetting(
     1,
     86_400,
     defaultTurnLimits.noProgressSeconds,
-    "A turn that brings nothing new for so long fails.",
+    "A turn fails after this many seconds without progress.",
   ),
   maxAttempts: createIntegerSetting(
     1,
     20,
     defaultTurnLimits.maxAttempts,
-    "How often a turn that was interrupted is taken up again without progress.",
+    "How often an interrupted turn is resumed without making progress.",
   ),
   maxCrashes: createIntegerSetting(
     1,
     20,
     defaultTurnLimits.maxCrashes,
-    "A turn during which the host crashed so often fails.",
+    "A turn fails after this many crashes of the host.",
   ),
   heartbeatSeconds: createIntegerSetting(
     1,
     300,
     defaultTurnLimits.heartbeatSeconds,
-    "How often a running turn notes that it lives.",
+    "Interval at which a running turn records that it is alive.",
   ),
-  toolTimeoutSeconds: createIntegerSetting(
-    1,
-    86_400,
-    defaultTurnLimits.toolTimeoutSeconds,
-    "How long one tool call may take.",
-  ),
+  toolTimeoutSeconds: createIntegerSetting(1, 86_400, defaultTurnLimits.toolTimeoutSeconds, "Timeout of a tool call."),
   hookTimeoutSeconds: createIntegerSetting(
     1,
     3600,
     defaultTurnLimits.hookTimeoutSeconds,
-    "How long one hook of a middleware may take.",
+    "Timeout of a middleware hook.",
   ),
-  maxSteps: createIntegerSetting(
-    1,
-    10_000,
-    defaultTurnLimits.maxSteps,
-    "How many calls to the model one turn may make.",
-  ),
+  maxSteps: createIntegerSetting(1, 10_000, defaultTurnLimits.maxSteps, "Maximum number of model calls in a turn."),
 });
 
 export type TurnLimits = z.infer<typeof turnLimitsSchema>;
 
-/** What a run of code may use. */
+/** Limits of a run of code. */
 export const sandboxLimitsSchema = z.strictObject({
   timeoutSeconds: createIntegerSetting(
     1,
     3600,
     defaultSandboxLimits.timeoutSeconds,
-    "How long a run of code may take where the call does not say.",
+    "Default timeout of a run of code.",
   ),
   maxTimeoutSeconds: createIntegerSetting(
     1,
     3600,
     defaultSandboxLimits.maxTimeoutSeconds,
-    "The longest that a call may ask for.",
+    "Maximum timeout that a call may request.",
   ),
   queueTimeoutSeconds: createIntegerSetting(
     1,
     3600,
     defaultSandboxLimits.queueTimeoutSeconds,
-    "How long a run waits for a free sandbox.",
+    "How long a run may wait for a free sandbox.",
   ),
   stallTimeoutSeconds: createIntegerSetting(
     1,
     3600,
     defaultSandboxLimits.stallTimeoutSeconds,
-    "A sandbox that spins, or is silent otherwise, for so long is killed.",
+    "A sandbox that is busy or unresponsive for this long is killed.",
   ),
-  memoryMb: createIntegerSetting(
-    64,
-    4096,
-    defaultSandboxLimits.memoryMb,
-    "How much memory the JavaScript of a run may use.",
-  ),
+  memoryMb: createIntegerSetting(64, 4096, defaultSandboxLimits.memoryMb, "Maximum memory of the JavaScript of a run."),
   maxRunsPerSlot: createIntegerSetting(
     1,
     100_000,
     defaultSandboxLimits.maxRunsPerSlot,
-    "A sandbox is replaced after so many runs.",
+    "A sandbox is replaced after this many runs.",
   ),
 });
 
 export type SandboxLimits = z.infer<typeof sandboxLimitsSchema>;
 
-/** What a command in the Linux sandbox may use. */
+/** Limits of commands in the Linux sandbox. */
 export const linuxLimitsSchema = z.strictObject({
-  timeoutSeconds: createIntegerSetting(
-    1,
-    86_400,
-    defaultLinuxLimits.timeoutSeconds,
-    "How long a command may take where the call does not say.",
-  ),
+  timeoutSeconds: createIntegerSetting(1, 86_400, defaultLinuxLimits.timeoutSeconds, "Default timeout of a command."),
   maxTimeoutSeconds: createIntegerSetting(
     1,
     86_400,
     defaultLinuxLimits.maxTimeoutSeconds,
-    "The longest that a call may ask for.",
+    "Maximum timeout that a call may request.",
   ),
-  memoryMb: createIntegerSetting(16, 1_000_000, defaultLinuxLimits.memoryMb, "How much memory one process may use."),
+  memoryMb: createIntegerSetting(16, 1_000_000, defaultLinuxLimits.memoryMb, "Maximum memory of one process."),
   maxProcesses: createIntegerSetting(
     1,
     100,
     defaultLinuxLimits.maxProcesses,
-    "How many processes of one agent may go on at a time.",
+    "Maximum number of background processes of an agent.",
   ),
   network: z
     .boolean("expected true or false")
     .default(defaultLinuxLimits.network)
-    .meta({ description: "May commands reach the network?" }),
+    .meta({ description: "Whether commands may access the network." }),
 });
 
 export type LinuxLimits = z.infer<typeof linuxLimitsSchema>;
 
-/** What a workspace may hold, and how long it remembers. */
+/** Size limits of a workspace, and the retention of its versions. */
 export const workspaceLimitsSchema = z.strictObject({
-  maxFileMb: createIntegerSetting(1, 100, defaultWorkspaceLimits.maxFileMb, "How large one file may be."),
+  maxFileMb: createIntegerSetting(1, 100, defaultWorkspaceLimits.maxFileMb, "Maximum size of a file."),
   maxTextFileKb: createIntegerSetting(
     1,
     1024,
     defaultWorkspaceLimits.maxTextFileKb,
-    "Text that is larger is kept whole, like a picture: two who edit it at once are not merged.",
+    "Maximum size of a text file. Larger ones are treated as binary: concurrent edits are not merged.",
   ),
-  maxFiles: createIntegerSetting(1, 100_000, defaultWorkspaceLimits.maxFiles, "How many files a workspace may have."),
+  maxFiles: createIntegerSetting(
+    1,
+    100_000,
+    defaultWorkspaceLimits.maxFiles,
+    "Maximum number of files in a workspace.",
+  ),
   maxTotalMb: createIntegerSetting(
     1,
     100_000,
     defaultWorkspaceLimits.maxTotalMb,
-    "How large all files together may be.",
+    "Maximum size of all files together.",
   ),
   maxTextMb: createIntegerSetting(
     1,
     1024,
     defaultWorkspaceLimits.maxTextMb,
-    "How large all text that is merged may be together.",
+    "Maximum size of all text files together.",
   ),
   retainDays: createIntegerSetting(
     0,
     36_500,
     defaultWorkspaceLimits.retainDays,
-    "Versions that are older are dropped, the files of now excepted. 0 keeps all.",
+    "Older versions are deleted, but never the current files. 0 keeps all.",
   ),
   retainVersions: createIntegerSetting(
     0,
     1_000_000,
     defaultWorkspaceLimits.retainVersions,
-    "Only so many versions are kept. 0 keeps all.",
+    "Maximum number of versions to keep. 0 keeps all.",
   ),
 });
 

@@ -3,7 +3,7 @@ import { agencyIdSchema, agentNameSchema } from "../protocol/name-schemas.ts";
 import { parseAddress } from "../protocol/names.ts";
 import { processSchema } from "../protocol/process.ts";
 
-/** The kernel does not accept an argument that is much longer. */
+/** Maximum length of a command. The kernel does not accept much longer arguments. */
 export const maxCommandBytes = 100_000;
 
 /** A command that main asks the daemon to run for one of its agents. */
@@ -20,13 +20,13 @@ export const commandSchema = z.strictObject({
     .min(1)
     .refine(
       (text) => new TextEncoder().encode(text).length <= maxCommandBytes,
-      `longer than ${maxCommandBytes} bytes; write it to a file and run that`,
+      `longer than ${maxCommandBytes} bytes; write it to a file and run the file`,
     )
-    .refine((text) => !text.includes("\0"), "a command cannot have a NUL in it"),
+    .refine((text) => !text.includes("\0"), "a command cannot contain a NUL character"),
   timeoutMs: z.number().int().min(1).optional(),
 });
 
-/** What the daemon streams about a command in the foreground, as lines of JSON: its output, and at last its result. */
+/** What the daemon streams about a foreground command, as lines of JSON: its output, and finally its result. */
 export const commandUpdateSchema = z.union([
   z.object({
     result: z.object({

@@ -1,4 +1,4 @@
-/** Default limits, apart from their schemas so that the command line can use them without loading zod. */
+/** Default limits. Separate from their schemas so that the CLI can use them without loading Zod. */
 
 export const defaultTurnLimits = {
   noProgressSeconds: 600,
@@ -27,7 +27,7 @@ export const defaultLinuxLimits = {
   network: false,
 };
 
-/** Text that is edited together is stored in rows, which are small on Cloudflare. */
+/** Text files are small because they are stored in database rows, whose size Cloudflare limits. */
 export const defaultWorkspaceLimits = {
   maxFileMb: 32,
   maxTextFileKb: 1024,

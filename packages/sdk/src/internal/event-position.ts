@@ -1,5 +1,5 @@
 /**
- * Positions reserved for each event: the messages it adds and the results of a step's tool calls. A message's position
- * in the conversation follows from the event numbers alone.
+ * Number of positions reserved for each event: for the messages that it adds, and for the results of a step's tool
+ * calls. That way, the position of a message in the conversation depends on event numbers only.
  */
 export const positionsPerEvent = 1000;

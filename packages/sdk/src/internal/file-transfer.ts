@@ -1,6 +1,6 @@
 /**
- * File transfers between main and the daemon: a line of JSON as header, then as many bytes as its `size` says. Binary
- * content is sent as it is, and many small files fit into one request.
+ * A file transfer between main and the daemon: a line of JSON as header, followed by `size` bytes. Binary content needs
+ * no encoding, and many small files fit into one request.
  */
 export interface FileTransfer<Header = unknown> {
   header: Header;
@@ -9,7 +9,7 @@ export interface FileTransfer<Header = unknown> {
 
 const maxHeaderBytes = 1024 * 1024;
 
-/** Encodes one transfer as the chunks to send. */
+/** Encodes a transfer as chunks to send. */
 export function encodeFileTransfer(header: object, bytes?: Uint8Array): Uint8Array[] {
   const line = new TextEncoder().encode(`${JSON.stringify(bytes ? { ...header, size: bytes.length } : header)}\n`);
   return bytes ? [line, bytes] : [line];
@@ -33,7 +33,7 @@ export async function* decodeFileTransfers(
   }
 }
 
-/** Chunks that were received and not consumed yet. */
+/** Buffers received chunks until they are consumed. */
 class ReadBuffer {
   readonly #source: AsyncIterator<Uint8Array>;
   #chunks: Uint8Array[] = [];
@@ -53,14 +53,14 @@ class ReadBuffer {
       }
       if (all.length > maxHeaderBytes) throw new RangeError("The header of a file transfer is longer than allowed.");
       if (await this.#receive()) continue;
-      if (all.length > 0) throw new Error("The stream ended within a file transfer.");
+      if (all.length > 0) throw new Error("The stream ended in the middle of a file transfer.");
       return undefined;
     }
   }
 
   async readBytes(size: number): Promise<Uint8Array> {
     while (this.#length < size) {
-      if (!(await this.#receive())) throw new Error("The stream ended within a file transfer.");
+      if (!(await this.#receive())) throw new Error("The stream ended in the middle of a file transfer.");
     }
     const all = this.#join();
     this.#chunks = [all.subarray(size)];

@@ -5,21 +5,21 @@ export const slotSchema = z.object({
   state: z.enum(["starting", "ready", "restarting", "failed"]),
   pid: z.number().optional(),
   restarts: z.number(),
-  generation: z.number().optional().meta({ description: "how many processes this slot has had" }),
+  generation: z.number().optional().meta({ description: "Number of processes that this slot has had." }),
   memoryBytes: z.number().optional(),
-  walls: z
+  isolation: z
     .array(z.string())
     .optional()
-    .meta({ description: "what is around the process beside workerd's own bounds: prlimit, bubblewrap" }),
+    .meta({ description: "How the process is isolated in addition to workerd's own limits: prlimit, bubblewrap." }),
 });
 
-/** Why the process of a slot ended. */
+/** Why the process of a slot ended. `silence`: it was unresponsive. */
 export const slotEndCauses = ["asked", "silence", "memory", "cpu", "crash"] as const;
 
 /** The daemon's reply once a slot has a process that is ready to run code. */
 export const slotRenewalSchema = z.object({
   generation: z.number(),
-  /** Why the process that the caller knew of ended. */
+  /** Why the process that the caller knew ended. */
   ended: z.enum(slotEndCauses).optional(),
 });
 

@@ -10,6 +10,7 @@ export * from "./pattern/gitignore.ts";
 export * from "./pattern/glob.ts";
 export * from "./pattern/wildcard.ts";
 export * from "./readable-output.ts";
+export * from "./round-usd.ts";
 export * from "./script-file.ts";
 export * from "./sync-plan.ts";
 export * from "./working-copy.ts";

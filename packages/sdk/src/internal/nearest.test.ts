@@ -3,7 +3,7 @@ import { findNearest } from "./nearest.ts";
 
 const keys = ["port", "host", "sandboxSlots", "allowedHosts", "allowedOrigins"];
 
-test("a misspelt word finds the word that was meant", () => {
+test("a misspelled word finds the intended one", () => {
   expect(findNearest("prot", keys)).toBe("port");
   expect(findNearest("hots", keys)).toBe("host");
   expect(findNearest("sandboxslot", keys)).toBe("sandboxSlots");
@@ -11,7 +11,7 @@ test("a misspelt word finds the word that was meant", () => {
   expect(findNearest("allowdOrigin", keys)).toBe("allowedOrigins");
 });
 
-test("a word that is like none of them finds none", () => {
+test("a word that resembles none of the candidates finds none", () => {
   expect(findNearest("colour", keys)).toBeUndefined();
   expect(findNearest("x", keys)).toBeUndefined();
   expect(findNearest("", keys)).toBeUndefined();
@@ -19,7 +19,7 @@ test("a word that is like none of them finds none", () => {
   expect(findNearest("port", [])).toBeUndefined();
 });
 
-test("the closest of several wins, and the first of equals", () => {
+test("the closest candidate wins, and the first one if several are equally close", () => {
   expect(findNearest("restar", ["start", "restart"])).toBe("restart");
   expect(findNearest("ls", ["la", "lb"])).toBe("la");
 });

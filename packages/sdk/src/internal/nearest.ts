@@ -1,14 +1,14 @@
-/** The candidate a person most likely meant by a misspelt word, or none when nothing is close. */
+/** Returns the candidate that a misspelled word most likely stands for, or undefined if none is close. */
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
-  const typed = word.toLowerCase();
+  const lowerCase = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = Infinity;
   for (const candidate of candidates) {
-    const allowed = Math.max(1, Math.floor(Math.max(typed.length, candidate.length) * 0.4));
-    // Lengths alone can rule a word out; that keeps an absurdly long one cheap.
-    if (Math.abs(typed.length - candidate.length) > allowed) continue;
-    const distance = editDistance(typed, candidate.toLowerCase());
-    if (distance <= allowed && distance < bestDistance) {
+    const maxDistance = Math.max(1, Math.floor(Math.max(lowerCase.length, candidate.length) * 0.4));
+    // Comparing lengths first keeps absurdly long words cheap.
+    if (Math.abs(lowerCase.length - candidate.length) > maxDistance) continue;
+    const distance = editDistance(lowerCase, candidate.toLowerCase());
+    if (distance <= maxDistance && distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
     }
@@ -16,7 +16,7 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** How many letters to add, drop, change or swap with their neighbour to get from one word to the other. */
+/** Returns the number of insertions, deletions, substitutions and swaps of neighbors between two words. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -28,7 +28,7 @@ function createDiff(before: Files, after: Files): FileDiff<string> {
   return diff;
 }
 
-/** Files as a disk could have them: no file is where another one has its folder. */
+/** Random files as they can exist on a disk: no path is both a file and a folder. */
 function randomFiles({ below, pick }: Random, from: Files = {}): Files {
   const files = { ...from };
   for (let edits = below(7); edits > 0; edits--) {
@@ -44,19 +44,19 @@ function randomFiles({ below, pick }: Random, from: Files = {}): Files {
         if (moved !== undefined) files[path] = moved;
       },
     ])();
-    for (const other of Object.keys(files)) if (isWithin(other, path) || isWithin(path, other)) delete files[other];
+    for (const other of Object.keys(files)) if (isInside(other, path) || isInside(path, other)) delete files[other];
   }
   return files;
 }
 
-const isWithin = (path: string, folder: string) => path.startsWith(`${folder}/`);
+const isInside = (path: string, folder: string) => path.startsWith(`${folder}/`);
 
 function assertFree(files: Files, path: string): void {
-  const other = Object.keys(files).find((one) => one === path || isWithin(one, path) || isWithin(path, one));
+  const other = Object.keys(files).find((name) => name === path || isInside(name, path) || isInside(path, name));
   if (other !== undefined) throw new Error(`${other} is in the way of ${path}`);
 }
 
-test("a diff tells what was added, edited and deleted, and nothing else", () => {
+test("a diff contains what was added, edited and deleted, and nothing else", () => {
   const diff = createDiff({ same: "1", edited: "1", deleted: "1" }, { same: "1", edited: "2", added: "3" });
   expect([...diff.written]).toEqual([
     ["edited", "2"],
@@ -67,7 +67,7 @@ test("a diff tells what was added, edited and deleted, and nothing else", () => 
   expect(changed).toEqual(["edited", "deleted", "added"]);
 });
 
-test("a diff compares files as its caller says, and returns whether a file changed", () => {
+test("a diff compares files with the given function and returns whether a file changed", () => {
   const diff = new FileDiff<{ hash: string; size: number }>((one, other) => one.hash === other.hash);
   expect(diff.record("a", { hash: "1", size: 1 }, { hash: "1", size: 2 })).toBe(false);
   expect(diff.record("b", { hash: "1", size: 1 }, { hash: "2", size: 1 })).toBe(true);
@@ -76,7 +76,7 @@ test("a diff compares files as its caller says, and returns whether a file chang
   expect([...diff.written.keys(), ...diff.deleted.keys()]).toEqual(["b", "d"]);
 });
 
-test("a move goes from a deleted file to an added one of the same content, preferably of the same name", () => {
+test("a move is detected from a deleted file to an added one with the same content, preferably the same name", () => {
   const before = { "src/x": "1", "src/y": "1", "src/z": "2", gone: "3" };
   expect([...detectMoves(createDiff(before, { "lib/y": "1", "lib/x": "1", "lib/q": "1", "lib/z": "2!" }))]).toEqual([
     ["src/y", "lib/y"],
@@ -84,17 +84,17 @@ test("a move goes from a deleted file to an added one of the same content, prefe
   ]);
 });
 
-test("neither a copy nor a file that was written over is a move", () => {
+test("neither a copy nor an overwritten file is a move", () => {
   expect([...detectMoves(createDiff({ a: "1" }, { a: "1", b: "1" }))]).toEqual([]);
   expect([...detectMoves(createDiff({ a: "1", b: "2" }, { b: "1" }))]).toEqual([]);
 });
 
-test("a file that takes the place of a folder, or whose folder takes the place of a file, is no move", () => {
+test("a file that replaces a folder, or whose folder replaces a file, is not a move", () => {
   expect([...detectMoves(createDiff({ a: "1" }, { "a/b": "1" }))]).toEqual([]);
   expect([...detectMoves(createDiff({ "a/b": "1", c: "2" }, { a: "2" }))]).toEqual([]);
 });
 
-test("files that are moved by the identity of something in them need not be the same objects", () => {
+test("moves can be detected by a custom identity", () => {
   const body = {};
   const diff = new FileDiff<{ body: object }>((one, other) => one.body === other.body);
   diff.record("a", { body }, undefined);
@@ -103,7 +103,7 @@ test("files that are moved by the identity of something in them need not be the 
   expect([...detectMoves(diff, (file) => file.body)]).toEqual([["a", "b"]]);
 });
 
-test("whatever became of the files: deletions, then moves, then writes can each be done and give the same", () => {
+test("for random changes, deletions, then moves, then writes can be applied and give the same files", () => {
   const source = createRandom("moves of a diff");
   let moveCount = 0;
   for (let round = 0; round < getRepeatCount("random diffs", { sample: 2000, full: 20_000 }); round++) {
@@ -133,7 +133,7 @@ test("whatever became of the files: deletions, then moves, then writes can each 
 });
 
 test.each([
-  ["nothing happened", "1", "1", "1", "agreed"],
+  ["nothing changed", "1", "1", "1", "agreed"],
   ["both made the same change", "1", "2", "2", "agreed"],
   ["both added the same", undefined, "1", "1", "agreed"],
   ["both deleted it", "1", undefined, undefined, "agreed"],
@@ -159,7 +159,7 @@ test("nothing is planned for a file whose state is unknown", () => {
   expect(plan).toEqual({ agreed: [], steps: [{ path: "c", action: "fetch" }], skipped: ["a", "b"] });
 });
 
-test("what is removed there and sent to another path is moved; what comes from there is not", () => {
+test("a file that is removed there and sent to another path is moved; a fetched file is not", () => {
   const sides = toSides({ a: "1", b: "2" }, { c: "1", b: "2" }, { a: "1", d: "2" });
   expect(combineMoves(planSync(sides, allKnown).steps, sides)).toEqual([
     { path: "d", action: "fetch" },
@@ -173,7 +173,7 @@ test("a file that the other side has under another name has not vanished", () =>
   expect(countVanished(planSync(sides, allKnown).steps, sides)).toEqual({ here: 1, there: 1 });
 });
 
-/** Carries a plan out on both sides, as whoever keeps the files would. A conflict keeps both. */
+/** Applies a plan to both sides. A conflict keeps both versions. */
 function applyPlan(steps: readonly SyncStep[], here: Files, there: Files): { here: Files; there: Files } {
   const sides = { here: { ...here }, there: { ...there } };
   for (const step of steps) {
@@ -193,7 +193,7 @@ function applyPlan(steps: readonly SyncStep[], here: Files, there: Files): { her
   return sides;
 }
 
-test("whatever both sides did: they become equal, no change is lost, and nothing is left to do", () => {
+test("for random changes, both sides become equal, no change is lost, and nothing is left to do", () => {
   const source = createRandom("sync plans");
   for (let round = 0; round < getRepeatCount("random sync plans", { sample: 2000, full: 20_000 }); round++) {
     const base = randomFiles(source, randomFiles(source));
@@ -219,7 +219,7 @@ test("whatever both sides did: they become equal, no change is lost, and nothing
   }
 });
 
-test("seen from the other side, a plan is the same the other way round", () => {
+test("a plan is the mirror image of the plan for swapped sides", () => {
   const source = createRandom("mirrored sync plans");
   const opposite = {
     fetch: "send",

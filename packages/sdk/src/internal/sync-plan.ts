@@ -1,8 +1,8 @@
 import { listParentFolders } from "../protocol/file-path.ts";
 
 /**
- * Decides what changed between two states of a set of files, and which change goes which way to make two sides equal.
- * `files sync`, the Linux working copy and the shell's view only read and write files, each in its own way.
+ * Computes what changed between two states of a set of files, and which changes make two sides equal. `files sync`, the
+ * Linux working copy and the shell's view share it; they only read and write files, each in its own way.
  */
 
 /**
@@ -33,7 +33,7 @@ export class FileDiff<Id> {
     return this.written.has(path) || this.deleted.has(path);
   }
 
-  /** Compares one file. Whoever knows that a file is unchanged need not record it. Returns whether it changed. */
+  /** Compares one file and returns whether it changed. Files that are known to be unchanged need not be recorded. */
   record(path: string, before: Id | undefined, after: Id | undefined): boolean {
     if (after === undefined) {
       if (before !== undefined) this.deleted.set(path, before);
@@ -48,7 +48,7 @@ export class FileDiff<Id> {
 
 /**
  * Finds files that were deleted in one place and added in another with the same content, and returns the new path by
- * the old one. After all other deletions, the moves can be made in any order, and then everything else can be written.
+ * the old one. Apply the other deletions first, then the moves in any order, then all other writes.
  */
 export function detectMoves<Id>(diff: FileDiff<Id>, identify: (file: Id) => unknown = (id) => id): Map<string, string> {
   const { written, edited, deleted } = diff;
@@ -65,7 +65,7 @@ export function detectMoves<Id>(diff: FileDiff<Id>, identify: (file: Id) => unkn
   if (sources.size === 0) return moves;
   for (const [path, file] of written) {
     if (edited.has(path)) continue;
-    // A file cannot take the place of a folder, nor a folder that of a file, while the old one may still be there.
+    // A file cannot replace a folder, nor a folder a file, while the old one may still exist.
     if (emptied.has(path) || listParentFolders(path).some((folder) => deleted.has(folder))) continue;
     const from = takeLikeliest(path, sources.get(identify(file)) ?? []);
     if (from !== undefined) moves.set(from, path);
@@ -73,7 +73,7 @@ export function detectMoves<Id>(diff: FileDiff<Id>, identify: (file: Id) => unkn
   return moves;
 }
 
-/** Removes one of the candidates and returns it. A file that kept its name is the likeliest. */
+/** Removes the likeliest candidate and returns it: preferably a file with the same name. */
 function takeLikeliest(path: string, candidates: string[]): string | undefined {
   const name = getName(path);
   const namesake = candidates.findIndex((candidate) => getName(candidate) === name);
@@ -92,16 +92,16 @@ export interface SyncSides<Id> {
 }
 
 /**
- * - `fetch`, `send`: one side has changed the file, the other one gets it
- * - `removeHere`, `removeThere`: one side has deleted it, and the other has not touched it
- * - `conflict`: each has changed it in its own way
+ * - `fetch`, `send`: one side changed the file, and the other gets it
+ * - `removeHere`, `removeThere`: one side deleted it, and the other did not change it
+ * - `conflict`: the sides changed it differently
  */
 export type SyncAction = "fetch" | "send" | "removeHere" | "removeThere" | "conflict";
 
 export type SyncStep = { path: string; action: SyncAction } | { path: string; action: "moveThere"; from: string };
 
 export interface SyncPlan {
-  /** Files that both sides have in the same form, or that neither has any more. */
+  /** Files that are equal on both sides, or deleted on both. */
   agreed: string[];
   steps: { path: string; action: SyncAction }[];
   skipped: string[];
@@ -126,12 +126,12 @@ function chooseAction<Id>(base: Id | undefined, here: Id | undefined, there: Id 
   if (here === there) return "agreed";
   if (here === base) return there === undefined ? "removeHere" : "fetch";
   if (there === base) return here === undefined ? "removeThere" : "send";
-  // If one side deleted what the other changed, the change is worth more.
+  // If one side deleted the file and the other changed it, the change wins.
   if (here === undefined) return "fetch";
   return there === undefined ? "send" : "conflict";
 }
 
-/** Replaces what is removed there and sent to another path by moves, so that a file's history goes with it. */
+/** Combines removing a file there and sending it to another path into a move, which keeps its history. */
 export function combineMoves<Id>(steps: SyncPlan["steps"], { here, there }: Omit<SyncSides<Id>, "base">): SyncStep[] {
   const outgoing = new FileDiff<Id>();
   for (const { path, action } of steps) {

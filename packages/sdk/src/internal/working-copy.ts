@@ -30,8 +30,8 @@ export const workingCopyPlanSchema = z.strictObject({
   /** All files of that version. Omitted if it differs from the working copy only by the collected changes. */
   files: z.array(z.tuple([pathSchema, hashSchema])).optional(),
   /** The collection whose changes are in the workspace now. */
-  landed: z.string(),
-  /** Files of the collection that are not. */
+  committed: z.string(),
+  /** Files of the collection whose changes are not. */
   except: z.array(pathSchema).optional(),
 });
 

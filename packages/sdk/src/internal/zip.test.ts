@@ -18,8 +18,8 @@ async function zip(files: ZipEntry[], by?: Deflate): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The first entry of the directory. */
-function directoryEntry(zipped: Buffer) {
+/** Parses the first entry of the central directory. */
+function parseDirectoryEntry(zipped: Buffer) {
   const at = zipped.indexOf("PK\u0001\u0002", 0, "latin1");
   const [time, date] = [zipped.readUInt16LE(at + 12), zipped.readUInt16LE(at + 14)];
   return {
@@ -32,7 +32,7 @@ function directoryEntry(zipped: Buffer) {
   };
 }
 
-test("files are read one at a time, as the zip is read", async () => {
+test("files are read one at a time while the zip is consumed", async () => {
   const read: string[] = [];
   const files = (function* () {
     for (const path of ["a", "b", "c"]) {
@@ -52,7 +52,7 @@ test("files are read one at a time, as the zip is read", async () => {
   expect(read).toEqual(["a", "b"]);
 });
 
-test("an entry has the date in UTC, permissions, and a name in UTF-8, wherever it is made", async () => {
+test("an entry has its date in UTC, permissions, and a UTF-8 name in every time zone", async () => {
   const zone = process.env.TZ;
   onTestFinished(() => {
     if (zone === undefined) delete process.env.TZ;
@@ -65,8 +65,8 @@ test("an entry has the date in UTC, permissions, and a name in UTF-8, wherever i
       return zip([{ path: "dé.txt", data: bytes("x"), modifiedAt }]);
     }),
   );
-  for (const one of zips) expect(one.equals(zips[0] as Buffer)).toBe(true);
-  expect(directoryEntry(zips[0] as Buffer)).toMatchObject({
+  for (const bytes of zips) expect(bytes.equals(zips[0] as Buffer)).toBe(true);
+  expect(parseDirectoryEntry(zips[0] as Buffer)).toMatchObject({
     system: 3,
     mode: 0o100644,
     isUtf8: true,
@@ -75,22 +75,22 @@ test("an entry has the date in UTC, permissions, and a name in UTF-8, wherever i
 });
 
 test("dates that the format cannot express become the nearest that it can", async () => {
-  const dateOf = async (date: string) =>
-    directoryEntry(await zip([{ path: "a", data: bytes("x"), modifiedAt: new Date(date) }])).date;
-  expect(await dateOf("1970-01-01T00:00:00Z")).toEqual([1980, 1, 1, 0, 0, 0]);
-  expect(await dateOf("2200-01-01T00:00:00Z")).toEqual([2099, 12, 31, 23, 59, 58]);
+  const getZippedDate = async (date: string) =>
+    parseDirectoryEntry(await zip([{ path: "a", data: bytes("x"), modifiedAt: new Date(date) }])).date;
+  expect(await getZippedDate("1970-01-01T00:00:00Z")).toEqual([1980, 1, 1, 0, 0, 0]);
+  expect(await getZippedDate("2200-01-01T00:00:00Z")).toEqual([2099, 12, 31, 23, 59, 58]);
 });
 
-test("what is compressed already is not compressed again", async () => {
+test("compressed data is not compressed again", async () => {
   const data = bytes("a".repeat(100_000));
   const entry = async (stored: boolean, by?: Deflate) =>
-    directoryEntry(await zip([{ path: "a", data, modifiedAt, stored }], by));
+    parseDirectoryEntry(await zip([{ path: "a", data, modifiedAt, stored }], by));
   expect((await entry(false, deflate)).size).toBeLessThan(1000);
   expect((await entry(true, deflate)).size).toBeGreaterThan(100_000);
   expect(await entry(false)).toMatchObject({ method: 0, size: 100_000 });
 });
 
-test("a zip cannot have more entries than the format counts", async () => {
+test("a zip cannot have more entries than the format allows", async () => {
   let count = 0;
   const files = (function* () {
     for (;;) yield { path: `${++count}`, data: bytes(""), modifiedAt };
@@ -104,7 +104,7 @@ test("a zip cannot have more entries than the format counts", async () => {
 
 const hasUnzip = spawnSync("unzip", ["-v"]).status === 0;
 
-test.skipIf(!hasUnzip)("another program finds nothing wrong with it", async () => {
+test.skipIf(!hasUnzip)("unzip accepts the zip", async () => {
   const files = [
     { path: "a.txt", data: bytes("a".repeat(1000)), modifiedAt },
     { path: "docs/résumé.md", data: bytes("# é"), modifiedAt },

@@ -5,7 +5,7 @@ export interface ZipEntry {
   path: string;
   data: Uint8Array;
   modifiedAt: Date;
-  /** The data is compressed already: store it as it is. */
+  /** Whether to store the data as it is, because it is compressed already. */
   stored?: boolean;
 }
 
@@ -19,7 +19,7 @@ const maxBytes = 0xffff_fffe;
 /** Dates that the format can express and fflate accepts. */
 const [minDate, maxDate] = [Date.UTC(1980, 0, 1), Date.UTC(2099, 11, 31, 23, 59, 58)];
 
-/** Only entries made by Unix have permissions. */
+/** Only entries created on Unix have permissions. */
 const unix = 3;
 const regularFile = 0o100644 << 16;
 
@@ -38,7 +38,7 @@ export async function* zipFiles(
     bytes += chunk.length;
     if (chunk.length > 0) chunks.push(chunk);
   });
-  const take = () => {
+  const takeChunks = () => {
     const taken = chunks;
     chunks = [];
     return taken;
@@ -46,12 +46,12 @@ export async function* zipFiles(
   for await (const entry of files) {
     addEntry(zip, entry, deflate);
     if (++count > maxFiles || bytes > maxBytes) {
-      throw fail("too_large", "That is more than a zip can hold; ask for one folder at a time.");
+      throw fail("too_large", "The files do not fit into one zip. Download one folder at a time.");
     }
-    yield* take();
+    yield* takeChunks();
   }
   zip.end();
-  yield* take();
+  yield* takeChunks();
 }
 
 function addEntry(zip: Zip, { path, data, modifiedAt, stored: store = false }: ZipEntry, deflate?: Deflate): void {
@@ -64,9 +64,9 @@ function addEntry(zip: Zip, { path, data, modifiedAt, stored: store = false }: Z
 }
 
 /**
- * Sizes are written behind the data, so every entry is a deflate stream, also if it is only stored in it: otherwise
+ * Sizes are written after the data, so every entry is a deflate stream, even if its data is only stored: otherwise
  * programs that read a zip from front to back (Java's ZipInputStream) cannot know where the entry ends.
- * fflate keeps this object until the zip ends, so it must not hold any data.
+ * fflate keeps this object until the zip ends, so it must not reference any data.
  */
 class DeflatedFile extends ZipPassThrough {
   readonly #deflate: (data: Uint8Array) => Uint8Array<ArrayBuffer>;
@@ -82,7 +82,7 @@ class DeflatedFile extends ZipPassThrough {
   }
 }
 
-/** fflate writes local time; the same files should give the same bytes everywhere. */
+/** fflate writes local time, but the same files should produce the same bytes everywhere. */
 function toLocalFields(date: Date): Date {
   const utc = new Date(Math.min(Math.max(date.getTime(), minDate), maxDate));
   return new Date(

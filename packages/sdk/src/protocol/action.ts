@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-/** One tool call in the action log: what was done, never the content it was done to. */
+/** An entry of the action log: which tool did what, without the content it worked on. */
 export const actionSchema = z
   .object({
     id: z.string(),
-    sessionId: z.string().meta({ description: "the agent's object" }),
+    sessionId: z.string().meta({ description: "The name of the agent's object, as `agency~agent`." }),
     timestamp: z.number(),
     tool: z.string(),
     action: z.string(),
-    input: z.string().meta({ description: "shortened, secrets removed" }),
+    input: z.string().meta({ description: "The shortened input, without secrets." }),
     outputSummary: z.string().optional(),
     durationMs: z.number(),
     success: z.boolean(),
@@ -26,7 +26,7 @@ export const actionQuerySchema = z.strictObject({
   tool: z.string().max(200).optional(),
   success: z.enum(["true", "false"]).optional(),
   message: z.string().max(200).optional(),
-  since: z.coerce.number().int().min(0).optional().meta({ description: "milliseconds since 1970" }),
+  since: z.coerce.number().int().min(0).optional().meta({ description: "Milliseconds since 1970." }),
   limit: z.coerce.number().int().min(1).max(500).default(100),
   after: z.string().max(200).optional(),
 });

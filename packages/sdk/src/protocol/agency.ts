@@ -9,7 +9,7 @@ export const agencySchema = z
     owner: z.string(),
     createdAt: z.string(),
   })
-  .meta({ id: "Agency", description: "A boundary of tenancy and teamwork." });
+  .meta({ id: "Agency", description: "A tenant: a group of agents with their blueprints and budget." });
 
 export type Agency = z.infer<typeof agencySchema>;
 

@@ -15,13 +15,13 @@ export const agentSchema = z
     name: agentNameSchema,
     agency: agencyIdSchema,
     blueprint: blueprintNameSchema,
-    driver: driverNameSchema.optional().meta({ description: "its own, or that of its blueprint" }),
+    driver: driverNameSchema.optional().meta({ description: "The agent's own driver, or that of its blueprint." }),
     model: modelIdSchema.optional(),
     system: z.string().optional(),
     owner: z.string(),
     createdAt: z.string(),
   })
-  .meta({ id: "Agent", description: "A durable agent as its agency knows it." });
+  .meta({ id: "Agent", description: "A durable agent." });
 
 export type Agent = z.infer<typeof agentSchema>;
 
@@ -31,19 +31,21 @@ export const newAgentSchema = z
   .strictObject({
     name: agentNameSchema.optional(),
     blueprint: blueprintNameSchema.optional(),
-    agentType: blueprintNameSchema.optional().meta({ description: "another word for `blueprint`" }),
+    agentType: blueprintNameSchema.optional().meta({ description: "An alias of `blueprint`." }),
     model: modelIdSchema.optional(),
-    driver: driverNameSchema.optional().meta({ description: "how its turns are computed; its blueprint's by default" }),
-    backend: driverNameSchema.optional().meta({ description: "another word for `driver`" }),
-    system: z.string().max(100_000).optional().meta({ description: "extra instructions for this agent" }),
+    driver: driverNameSchema
+      .optional()
+      .meta({ description: "How turns are computed. Defaults to the blueprint's driver." }),
+    backend: driverNameSchema.optional().meta({ description: "An alias of `driver`." }),
+    system: z.string().max(100_000).optional().meta({ description: "Additional instructions for this agent." }),
     props: propsSchema.optional(),
   })
   .refine((agent) => !(agent.blueprint && agent.agentType && agent.blueprint !== agent.agentType), {
-    error: "blueprint and agentType disagree; give one",
+    error: "blueprint and agentType differ; give only one",
     path: ["agentType"],
   })
   .refine((agent) => !(agent.driver && agent.backend && agent.driver !== agent.backend), {
-    error: "driver and backend disagree; give one",
+    error: "driver and backend differ; give only one",
     path: ["backend"],
   })
   .meta({ id: "NewAgent" });

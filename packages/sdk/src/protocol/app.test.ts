@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { maxAppBytes, newAppSchema } from "./app.ts";
 
-const problem = (modules: Record<string, string>, code = "x") =>
+const findIssue = (modules: Record<string, string>, code = "x") =>
   newAppSchema.safeParse({ code, modules }).error?.issues[0];
 
 test.each(["a", "util.ts", "lib/format.js", "a/b/c/d.json", "_private.ts", "a-b_c.d.ts", "2.ts"])(
-  "a module may be called %s",
+  "%s is a valid module name",
   (name) => {
-    expect(problem({ [name]: "" })).toBeUndefined();
+    expect(findIssue({ [name]: "" })).toBeUndefined();
   },
 );
 
@@ -38,22 +38,22 @@ test.each([
   "code",
   "thinkery/x.ts",
   "x".repeat(201),
-])("a module may not be called %j", (name) => {
-  expect(problem({ [name]: "" })).toBeDefined();
+])("%j is not a valid module name", (name) => {
+  expect(findIssue({ [name]: "" })).toBeDefined();
 });
 
-test("an app has a hundred modules and a mebibyte at most, in bytes and not in characters", () => {
-  const named = (count: number) =>
+test("an app has at most 100 modules and one mebibyte, counted in bytes and not in characters", () => {
+  const createModules = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}.ts`, ""]));
-  expect(problem(named(99))).toBeUndefined();
-  expect(problem(named(100))?.message).toBe("an app may have 100 modules, the main one included");
-  expect(problem({}, "x".repeat(maxAppBytes))).toBeUndefined();
-  expect(problem({ "a.ts": "x" }, "x".repeat(maxAppBytes - 4))?.message).toBe("larger than 1048576 bytes in all");
-  expect(problem({}, "ä".repeat(maxAppBytes / 2 + 1))?.message).toContain("larger than");
+  expect(findIssue(createModules(99))).toBeUndefined();
+  expect(findIssue(createModules(100))?.message).toBe("more than 100 modules, including the main one");
+  expect(findIssue({}, "x".repeat(maxAppBytes))).toBeUndefined();
+  expect(findIssue({ "a.ts": "x" }, "x".repeat(maxAppBytes - 4))?.message).toBe("larger than 1048576 bytes in total");
+  expect(findIssue({}, "ä".repeat(maxAppBytes / 2 + 1))?.message).toContain("larger than");
 });
 
-test("nothing else is taken for an app", () => {
-  for (const given of [
+test("everything else is rejected", () => {
+  for (const input of [
     {},
     { code: "" },
     { code: 1 },
@@ -61,6 +61,6 @@ test("nothing else is taken for an app", () => {
     { code: "x", modules: { "a.ts": 1 } },
     { code: "x", main: "y" },
   ]) {
-    expect([given, newAppSchema.safeParse(given).success]).toEqual([given, false]);
+    expect([input, newAppSchema.safeParse(input).success]).toEqual([input, false]);
   }
 });

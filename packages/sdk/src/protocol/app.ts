@@ -1,37 +1,37 @@
 import { z } from "zod";
 
-/** Main and modules together, in bytes. */
+/** Maximum size of the main module and all other modules together. */
 export const maxAppBytes = 1024 * 1024;
 
 const maxModules = 100;
 
-/** What the module is called that an app is given as its `code`; the others import it by this name. */
+/** The name by which other modules can import the main module, the `code` of an app. */
 export const appMain = "main.ts";
 
-/** Names that a module can be imported by from every other one, and that mean nothing to anybody else. */
+/** Names by which every module can import another, and that have no other meaning. */
 const moduleNameSchema = z
   .string()
   .max(200)
-  .regex(/^(?!__)\w[\w.-]*(?:\/(?!__)\w[\w.-]*)*$/, "write it as a plain path: lib/format.ts")
-  .refine((name) => name !== appMain, `“${appMain}” is the app itself; give it as \`code\``)
-  .refine((name) => name !== "code" && !name.startsWith("thinkery/"), "the sandbox uses that name itself");
+  .regex(/^(?!__)\w[\w.-]*(?:\/(?!__)\w[\w.-]*)*$/, "use a plain path such as lib/format.ts")
+  .refine((name) => name !== appMain, `“${appMain}” is the main module; give it as \`code\``)
+  .refine((name) => name !== "code" && !name.startsWith("thinkery/"), "the name is reserved by the sandbox");
 
 export const newAppSchema = z
   .strictObject({
     code: z.string().min(1).meta({
       description:
-        "the main module, JavaScript or TypeScript: export default { async fetch(request, env) { return new Response(…) } }",
+        "The main module, in JavaScript or TypeScript: export default { async fetch(request, env) { return new Response(…) } }",
     }),
     modules: z
       .record(moduleNameSchema, z.string())
       .refine(
         (modules) => Object.keys(modules).length < maxModules,
-        `an app may have ${maxModules} modules, the main one included`,
+        `more than ${maxModules} modules, including the main one`,
       )
       .optional()
-      .meta({ description: "more modules by their paths, to be imported as ./path" }),
+      .meta({ description: "More modules by path, imported as ./path." }),
   })
-  .refine((app) => countAppBytes(app) <= maxAppBytes, { error: `larger than ${maxAppBytes} bytes in all` })
+  .refine((app) => countAppBytes(app) <= maxAppBytes, { error: `larger than ${maxAppBytes} bytes in total` })
   .meta({ id: "NewApp" });
 
 export type NewApp = z.infer<typeof newAppSchema>;
@@ -51,13 +51,13 @@ export const appSchema = z
   .object({
     version: z.string(),
     main: z.string(),
-    modules: z.array(z.string()).meta({ description: "names of the other modules" }),
+    modules: z.array(z.string()).meta({ description: "The names of the other modules." }),
     bytes: z.number(),
-    by: z.string().meta({ description: "the user who set it, or the agent itself as agency~agent" }),
+    by: z.string().meta({ description: "The user who set the app, or the agent itself as agency~agent." }),
     updatedAt: z.string(),
-    address: z.string().meta({ description: "where it answers on this host" }),
+    address: z.string().meta({ description: "The path of the app on this host." }),
   })
-  .meta({ id: "App", description: "A small web application that an agent keeps and that answers in a sandbox." });
+  .meta({ id: "App", description: "A small web application of an agent. It handles requests in a sandbox." });
 
 export type AppInfo = z.infer<typeof appSchema>;
 

@@ -10,7 +10,7 @@ const policyRuleSchema = z.strictObject({
   action: z.enum(["deny", "ask", "allow"]),
 });
 
-/** Middleware brings keys of its own, so only the keys we know are checked here. */
+/** Checks only the keys that the host reads; middleware adds its own. */
 const blueprintConfigSchema = z.looseObject({
   budget: agentBudgetSchema.optional(),
   hitl: z.strictObject({ tools: z.array(z.string().min(1)).max(200) }).optional(),
@@ -23,19 +23,19 @@ export const blueprintSchema = z
     description: z.string().max(2000).default(""),
     prompt: z.string().max(100_000).default(""),
     tags: z.array(z.string().min(1).max(64)).max(64).default(["default"]),
-    model: modelIdSchema.optional().meta({ description: "of the primary role" }),
-    models: modelRolesSchema.omit({ primary: true }).optional().meta({ description: "of the other roles" }),
-    driver: driverNameSchema.optional().meta({ description: "how turns are computed; `think` by default" }),
+    model: modelIdSchema.optional().meta({ description: "The model of the primary role." }),
+    models: modelRolesSchema.omit({ primary: true }).optional().meta({ description: "The models of the other roles." }),
+    driver: driverNameSchema.optional().meta({ description: "How turns are computed. Defaults to `think`." }),
     config: blueprintConfigSchema.optional(),
   })
-  .meta({ id: "Blueprint", description: "What an agent is." });
+  .meta({ id: "Blueprint", description: "The definition of an agent: prompt, model, tags and configuration." });
 
 export type Blueprint = z.infer<typeof blueprintSchema>;
 
-/** As it is written: what has a default may be left out. */
+/** A blueprint as it is written: fields with a default are optional. */
 export type NewBlueprint = z.input<typeof blueprintSchema>;
 
-/** The keys of a blueprint's config that the host itself reads; each middleware adds its own. */
+/** The keys of a blueprint's config that the host itself reads. Each middleware adds its own. */
 export type BlueprintConfig = Pick<z.input<typeof blueprintConfigSchema>, "budget" | "hitl" | "policy">;
 
 export const listedBlueprintSchema = blueprintSchema
@@ -44,7 +44,7 @@ export const listedBlueprintSchema = blueprintSchema
     warnings: z
       .array(z.string())
       .optional()
-      .meta({ description: "what is probably not meant, such as a tag that nothing has" }),
+      .meta({ description: "Likely mistakes, such as a tag that no tool or middleware has." }),
   })
   .meta({ id: "ListedBlueprint" });
 

@@ -5,34 +5,34 @@ const positiveRule = "expected more than 0; leave it out for no limit";
 const positiveInteger = z.int("expected a whole number").positive(positiveRule);
 const positiveNumber = z.number("expected a number").positive(positiveRule);
 
-/** Where spending ends. What is left out is not limited. */
+/** Spending limits. Omitted ones are unlimited. */
 export const limitsSchema = z.strictObject({
-  steps: positiveInteger.optional().meta({ description: "calls to models" }),
-  tokens: positiveInteger.optional().meta({ description: "tokens in and out" }),
-  costUsd: positiveNumber.optional().meta({ description: "US dollars" }),
-  seconds: positiveNumber.optional().meta({ description: "time spent with models and tools" }),
+  steps: positiveInteger.optional().meta({ description: "Number of model calls." }),
+  tokens: positiveInteger.optional().meta({ description: "Input and output tokens." }),
+  costUsd: positiveNumber.optional().meta({ description: "Cost in US dollars." }),
+  seconds: positiveNumber.optional().meta({ description: "Time spent on models and tools." }),
 });
 
 export type Limits = z.infer<typeof limitsSchema>;
 
-/** Limits over more than one turn: for good, or anew every day (UTC). */
+/** Limits across turns, in total or per day (UTC). */
 export const budgetSchema = limitsSchema
   .extend({ per: z.enum(budgetPeriods).default("ever") })
-  .meta({ id: "Budget", description: "What may be spent. A kind that is left out is not limited." });
+  .meta({ id: "Budget", description: "Spending limits. Omitted ones are unlimited." });
 
 export type Budget = z.infer<typeof budgetSchema>;
 
-/** One that is set has to limit something; for no limits there is none. */
+/** A budget to set. It must contain a limit; to remove all limits, delete the budget. */
 export const newBudgetSchema = budgetSchema.refine((budget) => budgetKinds.some((kind) => budget[kind] !== undefined), {
   error: `give at least one of ${budgetKinds.join(", ")}`,
 });
 
-/** A blueprint's: what one turn may spend, and all turns of an agent together. */
+/** The budget in a blueprint: limits for one turn, and for all turns of an agent together. */
 export const agentBudgetSchema = limitsSchema.extend({ agent: budgetSchema.optional() });
 
 export type AgentBudget = z.infer<typeof agentBudgetSchema>;
 
-/** How far one limit is used up. */
+/** How much of one limit is used. */
 export const budgetStatusSchema = z
   .object({
     level: z.enum(budgetLevels),
@@ -40,13 +40,13 @@ export const budgetStatusSchema = z
     per: z.enum(["turn", ...budgetPeriods]),
     limit: z.number(),
     spent: z.number(),
-    reserved: z.number().meta({ description: "set aside for calls under way" }),
+    reserved: z.number().meta({ description: "Reserved for calls in progress." }),
   })
-  .meta({ id: "BudgetStatus", description: "How far one limit of a budget is used up." });
+  .meta({ id: "BudgetStatus", description: "How much of one limit of a budget is used." });
 
 export type BudgetStatus = z.infer<typeof budgetStatusSchema>;
 
-/** A budget as it stands; null where there is none. */
+/** A budget and its current usage. Null if there is none. */
 export const budgetResponseSchema = z
   .object({ budget: budgetSchema.nullable(), statuses: z.array(budgetStatusSchema) })
   .meta({ id: "BudgetResponse" });

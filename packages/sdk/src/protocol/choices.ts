@@ -1,34 +1,36 @@
-/** What a caller chooses from. Apart from their schemas, so that the command line can offer them without carrying zod along. */
+/** Values of enums. They are separate from their schemas so that the CLI can use them without loading Zod. */
 
-/** `queue` waits its turn, `steer` joins the one that runs, `interrupt` ends it and goes first. */
+/** `queue` waits for earlier turns, `steer` joins the running turn, `interrupt` cancels it and runs next. */
 export const modes = ["queue", "steer", "interrupt"] as const;
 
 export type Mode = (typeof modes)[number];
 
+/** What a token allows. `admin` includes the others. */
 export const scopes = ["read", "chat", "approve", "admin"] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** What a model is used for. The runtime decides when, people decide which model. */
+/** What a model is used for. The runtime chooses the role, users choose the model. */
 export const modelRoles = ["primary", "fast", "summarizer", "vision"] as const;
 
 export type ModelRole = (typeof modelRoles)[number];
 
-/** Providers that need no configuration but a key, in the order in which a default is looked for. */
+/** Providers that need no configuration except a key, in the order in which the default model is chosen. */
 export const builtInProviders = ["anthropic", "openai", "google", "ollama", "lmstudio"] as const;
 
 export type BuiltInProvider = (typeof builtInProviders)[number];
 
-/** What can be budgeted, and whose. */
+/** What a budget can limit. */
 export const budgetKinds = ["steps", "tokens", "costUsd", "seconds"] as const;
 
 export type BudgetKind = (typeof budgetKinds)[number];
 
+/** To whom a budget applies. */
 export const budgetLevels = ["turn", "agent", "agency", "user"] as const;
 
 export type BudgetLevel = (typeof budgetLevels)[number];
 
-/** For good, or anew every day (UTC). */
+/** `day` resets every day (UTC), `ever` never. */
 export const budgetPeriods = ["day", "ever"] as const;
 
 export type BudgetPeriod = (typeof budgetPeriods)[number];

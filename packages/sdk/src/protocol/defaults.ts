@@ -1,15 +1,15 @@
 import type { Blueprint } from "./blueprint.ts";
 
-/** The agency every host has from the start. */
+/** The agency that every host has. */
 export const globalAgency = "global";
 
-/** The user the admin token speaks for. */
+/** The user of the admin token. */
 export const ownerUser = "owner";
 
-/** The branch that every workspace has. */
+/** The default branch of every workspace. */
 export const mainBranch = "main";
 
-/** The blueprint every agency has, and what an agent is made from when nothing is said. */
+/** The blueprint that every agency has. Agents are created from it by default. */
 export const defaultBlueprint: Blueprint = {
   name: "think",
   description: "A general agent that reads, writes, runs code and delegates.",

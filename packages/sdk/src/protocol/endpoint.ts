@@ -3,7 +3,7 @@ import type { Scope } from "./choices.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who may call: anybody, anybody with a token, or a token that has this scope. */
+/** Who may call an endpoint: anyone, anyone with a token, or only tokens with this scope. */
 export type Access = "public" | "any" | Scope;
 
 type AnyObject = z.ZodObject | z.ZodPipe;
@@ -11,42 +11,46 @@ type AnyObject = z.ZodObject | z.ZodPipe;
 type Status = 101 | 200 | 201 | 202 | 204;
 
 /**
- * One route of the outside, as data. The Worker binds a handler to it, the client calls it, and the OpenAPI
- * description is made from it, so the three cannot drift apart.
+ * An endpoint of the HTTP API, as data. The Worker binds a handler to it, the client calls it, and the OpenAPI document
+ * is generated from it, so the three cannot drift apart.
  */
 export interface Endpoint<
   Params extends AnyObject | undefined = AnyObject | undefined,
   Query extends AnyObject | undefined = AnyObject | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
-  Answer extends z.ZodType | undefined = z.ZodType | undefined,
+  Response extends z.ZodType | undefined = z.ZodType | undefined,
 > {
   method: Method;
-  /** `/agency/:agency/agents`; a `*path` at the end is all the rest, slashes included. */
+  /** For example `/agency/:agency/agents`. A `*path` at the end matches the rest, including slashes. */
   path: string;
   access: Access;
   summary: string;
   params?: Params;
   query?: Query;
   body?: Body;
-  /** Does it take a body of whatever kind, as bytes? */
+  /** Whether it accepts a body of any media type, as bytes. */
   rawBody?: boolean;
-  /** How many bytes a body may have, where that is not a mebibyte. */
+  /** Maximum size of the body. Defaults to one mebibyte. */
   maxBodyBytes?: number;
-  /** The status of a success and its body; 101 opens a socket. */
+  /** The status of a successful response; 101 opens a WebSocket. */
   status: Status;
-  response?: Answer;
-  /** What else than JSON a success may be. */
+  response?: Response;
+  /** Media types of successful responses other than JSON. */
   mediaTypes?: readonly string[];
+  /** Builds the schema of the events in a `text/event-stream` response. */
+  eventStream?: () => z.ZodType;
+  /** Builds the schemas of the frames of a WebSocket. */
+  frames?: { client: () => z.ZodType; server: () => z.ZodType };
 }
 
 export function defineEndpoint<
   Params extends AnyObject | undefined = undefined,
   Query extends AnyObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
-  Answer extends z.ZodType | undefined = undefined,
+  Response extends z.ZodType | undefined = undefined,
 >(
-  definition: Omit<Endpoint<Params, Query, Body, Answer>, "status"> & { status?: Status },
-): Endpoint<Params, Query, Body, Answer> {
+  definition: Omit<Endpoint<Params, Query, Body, Response>, "status"> & { status?: Status },
+): Endpoint<Params, Query, Body, Response> {
   return { status: 200, ...definition };
 }
 

@@ -27,37 +27,37 @@ const agencyParams = z.object({ agency: agencyIdSchema });
 const blueprintParams = z.object({ agency: agencyIdSchema, name: blueprintNameSchema });
 const idParams = z.object({ id: z.string() });
 
-/** Everything the host answers over HTTP. `/agents…` is short for the `global` agency. */
+/** All endpoints of the HTTP API. `/agents…` is short for `/agency/global/agents…`. */
 export const endpoints = {
   health: defineEndpoint({
     ...routes.health,
     access: "public",
-    summary: "Is the host well? With a token, also its particulars.",
+    summary: "Check the health of the host. With a token, the response has details.",
     response: healthSchema,
   }),
   shutdown: defineEndpoint({
     ...routes.shutdown,
     access: "admin",
-    summary: "Stop the host after it has drained.",
+    summary: "Drain and stop the host.",
     status: 202,
     response: z.object({ status: z.literal("stopping") }),
   }),
   openapi: defineEndpoint({
     ...routes.openapi,
     access: "any",
-    summary: "This description.",
+    summary: "Get this OpenAPI document.",
     response: z.record(z.string(), z.unknown()),
   }),
   listProviders: defineEndpoint({
     ...routes.listProviders,
     access: "read",
-    summary: "Where models come from, and how each source is.",
+    summary: "List model providers with their status.",
     response: providerListSchema,
   }),
   listModels: defineEndpoint({
     ...routes.listModels,
     access: "read",
-    summary: "The models that can be used, with their prices.",
+    summary: "List the available models with their prices.",
     query: modelQuerySchema,
     response: modelListSchema,
   }),
@@ -65,40 +65,40 @@ export const endpoints = {
   login: defineEndpoint({
     ...routes.login,
     access: "public",
-    summary: "Exchange a one-time code for the page's cookie.",
+    summary: "Exchange a one-time code for the dashboard's session cookie.",
     body: loginSchema,
     response: whoSchema,
   }),
   logout: defineEndpoint({
     ...routes.logout,
     access: "any",
-    summary: "End the page's login.",
+    summary: "End the dashboard session.",
     status: 204,
   }),
   createLoginCode: defineEndpoint({
     ...routes.createLoginCode,
     access: "admin",
-    summary: "Make a one-time login code for the caller.",
+    summary: "Create a one-time login code for the caller.",
     status: 201,
     response: loginCodeSchema,
   }),
   who: defineEndpoint({
     ...routes.who,
     access: "any",
-    summary: "Who does this credential speak for?",
+    summary: "Get the user and the scopes of this credential.",
     response: whoSchema,
   }),
   listTokens: defineEndpoint({
     ...routes.listTokens,
     access: "admin",
-    summary: "The tokens of a user.",
+    summary: "List the tokens of a user.",
     query: z.strictObject({ user: userNameSchema.optional() }),
     response: tokenListSchema,
   }),
   createToken: defineEndpoint({
     ...routes.createToken,
     access: "admin",
-    summary: "Make a token with a user and scopes. Its secret is shown once.",
+    summary: "Create a token for a user with scopes. Its secret is shown only once.",
     body: newTokenSchema,
     status: 201,
     response: issuedTokenSchema,
@@ -106,7 +106,7 @@ export const endpoints = {
   revokeToken: defineEndpoint({
     ...routes.revokeToken,
     access: "admin",
-    summary: "Revoke a token at once.",
+    summary: "Revoke a token. Takes effect immediately.",
     params: z.object({ id: z.string().min(1).max(200) }),
     status: 204,
   }),
@@ -114,7 +114,7 @@ export const endpoints = {
   listAgencies: defineEndpoint({
     ...routes.listAgencies,
     access: "read",
-    summary: "The caller's agencies.",
+    summary: "List the caller's agencies.",
     query: pageQuerySchema,
     response: agencyListSchema,
   }),
@@ -137,7 +137,7 @@ export const endpoints = {
   listBlueprints: defineEndpoint({
     ...routes.listBlueprints,
     access: "read",
-    summary: "Static and dynamic blueprints; dynamic ones win.",
+    summary: "List static and dynamic blueprints. Dynamic ones take precedence.",
     params: agencyParams,
     response: blueprintListSchema,
   }),
@@ -153,14 +153,14 @@ export const endpoints = {
   getBlueprint: defineEndpoint({
     ...routes.getBlueprint,
     access: "read",
-    summary: "One blueprint.",
+    summary: "Get a blueprint.",
     params: blueprintParams,
     response: listedBlueprintSchema,
   }),
   deleteBlueprint: defineEndpoint({
     ...routes.deleteBlueprint,
     access: "admin",
-    summary: "Delete a dynamic blueprint; a static one of that name shows again.",
+    summary: "Delete a dynamic blueprint. A static one with the same name takes its place again.",
     params: blueprintParams,
     status: 204,
   }),
@@ -168,7 +168,7 @@ export const endpoints = {
   listAgents: defineEndpoint({
     ...routes.listAgents,
     access: "read",
-    summary: "The agents of an agency.",
+    summary: "List the agents of an agency.",
     params: agencyParams,
     query: pageQuerySchema,
     response: agentListSchema,
@@ -185,14 +185,14 @@ export const endpoints = {
   getAgent: defineEndpoint({
     ...routes.getAgent,
     access: "read",
-    summary: "One agent.",
+    summary: "Get an agent.",
     params: agentParams,
     response: agentSchema,
   }),
   deleteAgent: defineEndpoint({
     ...routes.deleteAgent,
     access: "chat",
-    summary: "Delete an agent and all it remembers.",
+    summary: "Delete an agent and all of its data.",
     params: agentParams,
     status: 204,
   }),

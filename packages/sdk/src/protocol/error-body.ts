@@ -1,42 +1,87 @@
 import { z } from "zod";
-import { type ErrorBody, errorCodes, fail, type Problem, type ThinkeryError } from "./errors.ts";
+import { findNearest } from "../internal/nearest.ts";
+import { type ErrorBody, errorCodes, fail, type ValidationIssue, type ThinkeryError } from "./errors.ts";
 
-const problemSchema = z.object({
+const validationIssueSchema = z.object({
   path: z.array(z.union([z.string(), z.number()])),
   message: z.string(),
 });
 
 const errorDetailsSchema = z
   .object({
-    problems: z.array(problemSchema).optional(),
+    issues: z.array(validationIssueSchema).optional(),
     suggestion: z.string().optional(),
-    hash: z.string().optional().meta({ description: "what the file has now, where it should have another" }),
+    hash: z.string().optional().meta({ description: "The file's current hash, if a precondition expected another." }),
   })
   .optional();
 
-/** Apart from the types, which pages and commands use without loading zod. */
+/** Separate from its types, which pages and the CLI use without loading Zod. */
 export const errorBodySchema = z
   .object({
     error: z.object({ code: z.enum(errorCodes), message: z.string(), details: errorDetailsSchema }),
   })
-  .meta({ id: "Error", description: "What went wrong, and what to do about it." }) satisfies z.ZodType<ErrorBody>;
+  .meta({ id: "Error", description: "What went wrong and what to do about it." }) satisfies z.ZodType<ErrorBody>;
 
-/** Turns a failed parse into a `bad_request` that names the path of each problem. */
-export function createValidationError(where: string, error: z.ZodError): ThinkeryError {
-  const problems = error.issues.flatMap((issue) => toValidationIssues(issue)).slice(0, 20);
-  const first = problems[0];
-  const at = first?.path.length ? ` at ${first.path.join(".")}` : "";
-  return fail("bad_request", `The ${where} is not valid${at}: ${first?.message ?? "unknown problem"}`, {
-    problems,
-  });
+/**
+ * Turns a failed parse into a `bad_request` that names the path of each problem. `subject` says what was parsed, for
+ * example “query”. With the schema, the message suggests a name for an unknown field.
+ */
+export function createValidationError(subject: string, error: z.ZodError, schema?: z.ZodType): ThinkeryError {
+  const issues = error.issues.flatMap((issue) => toValidationIssues(issue)).slice(0, 20);
+  const [issue] = error.issues;
+  const [problem] = issues;
+  const field = problem?.path.length ? `\`${problem.path.join(".")}\`` : "";
+  const where = subject === "body" || subject === "request" ? "" : ` in the ${subject}`;
+  if (issue?.code === "unrecognized_keys") {
+    const nearest = schema && findNearest(issue.keys[0] ?? "", listFields(schema, issue.path));
+    const advice = nearest ? ` Did you mean \`${nearest}\`?` : "";
+    return fail("bad_request", `Unknown field ${field}${where}.${advice}`, { issues });
+  }
+  const reason = (problem?.message ?? "unknown error").replace(
+    /^Invalid (?:(?:input|option): |discriminator value\. )/,
+    "",
+  );
+  const period = /[.!?]$/.test(reason) ? "" : ".";
+  return fail("bad_request", `Invalid ${field ? field + where : subject}: ${reason}${period}`, { issues });
 }
 
-// An unknown key is reported under its own name, so that a person sees which word is wrong.
-export function toValidationIssues(issue: z.core.$ZodIssue): Problem[] {
+/** Lists the fields that a schema allows in the object at a path. */
+function listFields(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const [key, ...rest] = path;
+  switch (def.type) {
+    case "object": {
+      if (key === undefined) return Object.keys(def.shape);
+      const field = def.shape[String(key)] ?? def.catchall;
+      return field ? listFields(field, rest) : [];
+    }
+    case "array":
+      return key === undefined ? [] : listFields(def.element, rest);
+    case "record":
+      return key === undefined ? [] : listFields(def.valueType, rest);
+    case "union":
+      return def.options.flatMap((option) => listFields(option, path));
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "readonly":
+      return listFields(def.innerType, path);
+    case "pipe":
+      return listFields(def.in, path);
+    case "lazy":
+      return listFields(def.getter(), path);
+    default:
+      return [];
+  }
+}
+
+// An unknown key is part of the path, so that the message names it.
+export function toValidationIssues(issue: z.core.$ZodIssue): ValidationIssue[] {
   const path = issue.path.map((part) => (typeof part === "symbol" ? part.toString() : part));
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ path: [...path, key], message: "unknown field" }));
   }
-  // What is wrong with a key is said inside.
+  // Issues of an invalid key are nested.
   return [{ path, message: (issue.code === "invalid_key" ? issue.issues[0] : issue)?.message ?? issue.message }];
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { errorBodySchema, createValidationError } from "./error-body.ts";
 import { toErrorBody, errorCodes, errorFromBody, fail, isThinkeryError, toHttpStatus } from "./errors.ts";
 
-test("an error keeps what it is when its class is lost on the way, as between objects", () => {
+test("an error is still recognized if its class is lost, as in RPC between objects", () => {
   const original = fail("conflict", "Taken.", { suggestion: "other" });
   const arrived = Object.assign(new Error(original.message), {
     name: original.name,
@@ -19,7 +19,7 @@ test("an error keeps what it is when its class is lost on the way, as between ob
   expect(isThinkeryError("ThinkeryError")).toBe(false);
 });
 
-test("an error is read back from its body, and from nothing else", () => {
+test("an error is parsed from its body, and from nothing else", () => {
   expect(errorFromBody(toErrorBody(fail("conflict", "Taken.", { suggestion: "other" })))).toMatchObject({
     code: "conflict",
     message: "Taken.",
@@ -40,17 +40,31 @@ test("an error is read back from its body, and from nothing else", () => {
   }
 });
 
-test("every code has a status that says refusal, and fits the schema of answers", () => {
+test("every code has an error status and matches the schema", () => {
   for (const code of errorCodes) {
     expect(toHttpStatus(code)).toBeGreaterThanOrEqual(400);
     expect(errorBodySchema.safeParse(toErrorBody(fail(code, "x"))).success).toBe(true);
   }
 });
 
-test("a failed parse names every problem by its path, an unknown key by its own name", () => {
+test("a failed parse lists every issue with its path, which includes unknown keys", () => {
   const schema = z.strictObject({ a: z.strictObject({ b: z.number() }), list: z.array(z.string()) });
   const { error } = schema.safeParse({ a: { b: "x", c: 1 }, list: ["ok", 5], d: 1 });
-  const found = createValidationError("body", error as z.ZodError);
-  expect(found.code).toBe("bad_request");
-  expect(found.details?.problems?.map(({ path }) => path.join("."))).toEqual(["a.b", "a.c", "list.1", "d"]);
+  const converted = createValidationError("body", error as z.ZodError);
+  expect(converted.code).toBe("bad_request");
+  expect(converted.details?.issues?.map(({ path }) => path.join("."))).toEqual(["a.b", "a.c", "list.1", "d"]);
+  expect(converted.message).toBe("Invalid `a.b`: expected number, received string.");
+});
+
+test("an unknown field is reported with the nearest field of its object", () => {
+  const item = z.strictObject({ created: z.string().optional() });
+  const schema = z.strictObject({ items: z.array(item).default([]), limit: z.number().optional() });
+  const getMessage = (subject: string, value: unknown) =>
+    createValidationError(subject, schema.safeParse(value).error as z.ZodError, schema).message;
+  expect(getMessage("body", { items: [{ create: 1 }] })).toBe(
+    "Unknown field `items.0.create`. Did you mean `created`?",
+  );
+  expect(getMessage("query", { limt: 1 })).toBe("Unknown field `limt` in the query. Did you mean `limit`?");
+  expect(getMessage("query", { somethingElse: 1 })).toBe("Unknown field `somethingElse` in the query.");
+  expect(getMessage("query", 5)).toBe("Invalid query: expected object, received number.");
 });

@@ -1,4 +1,4 @@
-/** Every way a request can fail, with the HTTP status it maps to. The set is closed: clients may switch on it. */
+/** All error codes with their HTTP status. The set is closed, so clients may switch on it. */
 const errorStatus = {
   bad_request: 400,
   unauthorized: 401,
@@ -18,32 +18,35 @@ export type ErrorCode = keyof typeof errorStatus;
 
 export const errorCodes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]];
 
-/** One thing wrong with an input, and where. */
-export interface Problem {
+/** A validation issue and its path in the input. */
+export interface ValidationIssue {
   path: (string | number)[];
   message: string;
 }
 
 export interface ErrorDetails {
-  problems?: Problem[] | undefined;
+  issues?: ValidationIssue[] | undefined;
   suggestion?: string | undefined;
-  /** The file's current hash, if a precondition asked for another. */
+  /** The file's current hash, if a precondition expected another. */
   hash?: string | undefined;
 }
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export interface ErrorBody {
   error: { code: ErrorCode; message: string; details?: ErrorDetails | undefined };
 }
 
-/** A failure we foresaw. Its name, code and details survive JS RPC between objects; its class does not. */
+/**
+ * An expected error with a code. Check for it with `isThinkeryError`: its name, code and details survive RPC between
+ * objects, but its class does not.
+ */
 export interface ThinkeryError extends Error {
   name: "ThinkeryError";
   code: ErrorCode;
   details?: ErrorDetails;
 }
 
-/** The one factory: `throw fail("not_found", "There is no agent “bob” in global.")`. */
+/** Creates a `ThinkeryError`: `throw fail("not_found", "There is no agent “bob” in global.")`. */
 export function fail(code: ErrorCode, message: string, details?: ErrorDetails): ThinkeryError {
   const error = new Error(message) as ThinkeryError;
   error.name = "ThinkeryError";
@@ -60,7 +63,7 @@ export function toHttpStatus(code: ErrorCode): number {
   return errorStatus[code];
 }
 
-/** The error in the body of an answer, if it holds one. By hand: neither a page nor a command should load zod for it. */
+/** Parses the error in the body of a response, if there is one. By hand, because pages and the CLI do not load Zod. */
 export function errorFromBody(body: unknown): ThinkeryError | undefined {
   const { code, message, details } = (body as Partial<ErrorBody> | null | undefined)?.error ?? {};
   if (!code || !errorCodes.includes(code) || typeof message !== "string") return undefined;

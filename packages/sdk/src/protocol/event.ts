@@ -11,14 +11,14 @@ import { turnEvents } from "./events/turn.ts";
 import { workspaceEvents } from "./events/workspace.ts";
 
 export type { AppFacts, StoredApp } from "./events/app.ts";
-export type { ClearedUsage, Said, Sender } from "./events/request.ts";
+export type { ClearedUsage, SentMessage, Sender } from "./events/request.ts";
 export type { ToolErrorCode } from "./events/tool.ts";
 export type { PauseReason } from "./events/turn.ts";
 
 /**
- * The data of every event type that an agent's log may hold. What is in an event is enough to rebuild everything else
- * that the agent stores. Schemas are functions because few processes need them: a host writes its log by the types
- * alone, and only the API description and tests build the schemas.
+ * The data of all event types of an agent's log. The events are enough to rebuild everything else that the agent
+ * stores. Schemas are functions because few processes need them: a host writes its log with the types alone, and only
+ * the OpenAPI document and tests build the schemas.
  */
 const dataSchemas = () => ({
   ...requestEvents(),
@@ -41,7 +41,7 @@ export type EventData = { [T in keyof DataSchemas]: z.infer<DataSchemas[T]> };
 
 export type EventType = keyof EventData;
 
-/** An event that has no number yet. */
+/** An event that has not been appended to the log yet. */
 export type NewEvent = { [T in EventType]: { type: T; data: EventData[T] } }[EventType];
 
 export type AgentEvent = NewEvent & z.infer<ReturnType<typeof envelopeSchema>>;
@@ -59,7 +59,7 @@ function createUnion(): z.ZodType<AgentEvent> {
   const mapping = Object.fromEntries(types.map(([type]) => [type, `#/components/schemas/${toSchemaName(type)}`]));
   const union = z.discriminatedUnion("type", [first!, ...others]).meta({
     id: "Event",
-    description: "A numbered fact in an agent's log.",
+    description: "A numbered event in an agent's log.",
     discriminator: { propertyName: "type", mapping },
   });
   return union as unknown as z.ZodType<AgentEvent>;
@@ -71,7 +71,7 @@ function createVariant(type: string, data: z.ZodType) {
     .meta({ id: toSchemaName(type), ...(data.description ? { description: data.description } : {}) });
 }
 
-/** `run.started` is described as `RunStartedEvent`. */
+/** For example, the schema of `run.started` is named `RunStartedEvent`. */
 function toSchemaName(type: string): string {
   return `${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
 }
@@ -84,10 +84,9 @@ export const eventListSchema = z.object({ events: z.array(eventSchema), next: z.
 export const eventQuerySchema = z.strictObject({
   after: z.coerce.number().int().min(0).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(200),
-  progress: z
-    .literal("1")
-    .optional()
-    .meta({ description: "of a stream: also what calls under way show, as `tool_progress` without a number" }),
+  progress: z.literal("1").optional().meta({
+    description: "Streams also contain the progress of running calls, as `tool_progress` frames without a number.",
+  }),
 });
 
 export type EventQuery = z.infer<typeof eventQuerySchema>;

@@ -7,7 +7,7 @@ import { messageSchema } from "./message.ts";
 import { runSchema, todoSchema } from "./turn.ts";
 import { agentUsageSchema } from "./usage.ts";
 
-/** A whole agent in one value. Big contents stay in the blob store and are named by their hashes. */
+/** A whole agent in one value. Large contents stay in the blob store and are referenced by hash. */
 export const agentExportSchema = z
   .object({
     format: z.literal("thinkery-agent"),

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import type { Action } from "./action.ts";
+import { actionSchema } from "./action.ts";
 import { modes } from "./choices.ts";
-import type { AgentEvent } from "./event.ts";
-import type { Message, MessageToolCall } from "./message.ts";
-import { type AgentStatus, newAttachmentSchema, textSchema } from "./turn.ts";
+import { type AgentEvent, eventSchema } from "./event.ts";
+import { messageSchema } from "./message.ts";
+import { agentStatusSchema, newAttachmentSchema, textSchema } from "./turn.ts";
 
-/** A person's word on tool calls that wait for one. */
+/** A user's decision about tool calls that need approval. */
 const approvalSchema = z.strictObject({
-  approvalId: z.string().min(1).max(200).optional().meta({ description: "the only one that waits, if none is named" }),
+  approvalId: z.string().min(1).max(200).optional().meta({ description: "Defaults to the only pending approval." }),
   approved: z.boolean(),
   reason: z.string().max(10_000).optional(),
   modifiedToolCalls: z
@@ -18,71 +18,101 @@ const approvalSchema = z.strictObject({
 
 export type Approval = z.infer<typeof approvalSchema>;
 
-/** What a client may send over an agent's socket. */
-export const clientFrameSchema = z.discriminatedUnion("type", [
-  z.strictObject({
-    type: z.literal("chat"),
-    id: z.string().min(1).max(200),
-    content: textSchema,
-    attachments: z.array(newAttachmentSchema).max(20).optional(),
-    mode: z.enum(modes).default("queue"),
-  }),
-  z.strictObject({ type: z.literal("cancel"), runId: z.string().max(200).optional() }),
-  approvalSchema.extend({ type: z.literal("approve") }),
-  /** “I have read what you sent”: whoever never says so is cut off after some megabytes and may resume. */
-  z.strictObject({ type: z.literal("ack") }),
-  /** From now on (or no more), actions are sent as they are logged. */
-  z.strictObject({ type: z.literal("actions"), on: z.boolean() }),
-]);
+/** Frames that a client may send over an agent's WebSocket. */
+export const clientFrameSchema = z
+  .discriminatedUnion("type", [
+    z.strictObject({
+      type: z.literal("chat"),
+      id: z.string().min(1).max(200),
+      content: textSchema,
+      attachments: z.array(newAttachmentSchema).max(20).optional(),
+      mode: z.enum(modes).default("queue"),
+    }),
+    z.strictObject({ type: z.literal("cancel"), runId: z.string().max(200).optional() }),
+    approvalSchema.extend({ type: z.literal("approve") }),
+    /** Acknowledges received frames. Clients that never do are disconnected after some megabytes; they may resume. */
+    z.strictObject({ type: z.literal("ack") }),
+    /** Subscribes to the action log, or unsubscribes. */
+    z.strictObject({ type: z.literal("actions"), on: z.boolean() }),
+  ])
+  .meta({ id: "ClientFrame", description: "A frame that a client may send over an agent's WebSocket." });
 
 export type ClientFrame = z.infer<typeof clientFrameSchema>;
 
-/** The chat vocabulary: live, without numbers. `taskId` is the turn's id. */
-export type ChatFrame =
-  | { type: "status"; status: AgentStatus["status"] }
-  | { type: "text_delta"; delta: string; messageId: string }
-  | { type: "text_done"; messageId: string }
-  | { type: "reasoning"; content: string; messageId: string }
-  | { type: "tool_call"; id: string; name: string; input: unknown; runId: string }
-  | {
-      type: "tool_result";
-      callId: string;
-      name: string;
-      output: string;
-      failed?: boolean;
-      blob?: string;
-      runId: string;
-    }
-  /** What a call that is under way has to show, after what it showed before. */
-  | { type: "tool_progress"; callId: string; text: string; runId: string }
-  | { type: "chat"; message: { role: "assistant"; content: string } }
-  | { type: "message-complete"; message: Message }
-  | { type: "error"; error: string; code?: string; advice?: string; id?: string }
-  /** Something went wrong that the turn can do without. */
-  | { type: "warning"; warning: string }
-  | { type: "history"; messages: Message[] }
-  /** `last` is the number of the latest event: a client that goes on from there misses nothing. */
-  | { type: "sync"; state: AgentStatus; last: number }
-  | { type: "pending-message"; message: Message }
-  /** `id` is what the sender called it. */
-  | { type: "task-queued"; id: string; taskId: string; position: number; messages: Message[] }
-  | { type: "task-retrying"; taskId: string; error: string; attempt: number; retryIn: number }
-  | { type: "task-complete"; taskId: string }
-  | { type: "task-failed"; taskId: string; error: string; attempts: number }
-  | { type: "task-canceled"; taskId: string }
-  | { type: "action"; action: Action };
+const createChatFrameSchema = () => {
+  const taskId = z.string().meta({ description: "The id of the turn." });
+  const messages = z.array(messageSchema);
+  return z
+    .discriminatedUnion("type", [
+      z.object({ type: z.literal("status"), status: agentStatusSchema.shape.status }),
+      z.object({ type: z.literal("text_delta"), delta: z.string(), messageId: z.string() }),
+      z.object({ type: z.literal("text_done"), messageId: z.string() }),
+      z.object({ type: z.literal("reasoning"), content: z.string(), messageId: z.string() }),
+      z.object({
+        type: z.literal("tool_call"),
+        id: z.string(),
+        name: z.string(),
+        input: z.unknown(),
+        runId: z.string(),
+      }),
+      z.object({
+        type: z.literal("tool_result"),
+        callId: z.string(),
+        name: z.string(),
+        output: z.string(),
+        failed: z.boolean().optional(),
+        blob: z.string().optional(),
+        runId: z.string(),
+      }),
+      z
+        .object({ type: z.literal("tool_progress"), callId: z.string(), text: z.string(), runId: z.string() })
+        .describe("Progress of a running call, to append to earlier progress."),
+      z.object({
+        type: z.literal("chat"),
+        message: z.object({ role: z.literal("assistant"), content: z.string() }),
+      }),
+      z.object({ type: z.literal("message-complete"), message: messageSchema }),
+      z.object({
+        type: z.literal("error"),
+        error: z.string(),
+        code: z.string().optional(),
+        advice: z.string().optional(),
+        id: z.string().optional(),
+      }),
+      z.object({ type: z.literal("warning"), warning: z.string() }).describe("A failure that does not stop the turn."),
+      z.object({ type: z.literal("history"), messages }),
+      z
+        .object({ type: z.literal("sync"), state: agentStatusSchema, last: z.number() })
+        .describe("`last` is the number of the latest event: a client that resumes there misses nothing."),
+      z.object({ type: z.literal("pending-message"), message: messageSchema }),
+      z
+        .object({ type: z.literal("task-queued"), id: z.string(), taskId, position: z.number(), messages })
+        .describe("`id` is the id that the sender gave the message."),
+      z.object({
+        type: z.literal("task-retrying"),
+        taskId,
+        error: z.string(),
+        attempt: z.number(),
+        retryIn: z.number(),
+      }),
+      z.object({ type: z.literal("task-complete"), taskId }),
+      z.object({ type: z.literal("task-failed"), taskId, error: z.string(), attempts: z.number() }),
+      z.object({ type: z.literal("task-canceled"), taskId }),
+      z.object({ type: z.literal("action"), action: actionSchema }),
+    ])
+    .meta({ id: "ChatFrame", description: "A live chat frame. Unlike events, it has no number." });
+};
 
-/** Everything an agent sends. `batch` only to clients that asked for it with `?batch=1`. */
+/** Live chat frames. Unlike events, they have no number. `taskId` is the id of the turn. */
+export type ChatFrame = z.infer<ReturnType<typeof createChatFrameSchema>>;
+
+/** All frames that an agent sends. `batch` is only sent to clients that connect with `?batch=1`. */
 export type ServerFrame = ChatFrame | AgentEvent | { type: "batch"; frames: (ChatFrame | AgentEvent)[] };
 
-/** The events of `POST /run`, each with the agent it is from. */
-export type JobEvent = { agent: string } & (
-  | { type: "chunk"; text: string }
-  | { type: "reasoning"; text: string }
-  | { type: "tool_call"; call: MessageToolCall }
-  | { type: "tool_result"; callId: string; name: string; output: string; failed?: boolean }
-  | { type: "approval"; approvalId: string }
-  | { type: "retrying"; error: string; retryIn: number }
-  | { type: "done"; runId: string; status: "completed" | "canceled"; content: string }
-  | { type: "error"; runId?: string; code: string; message: string; advice?: string }
-);
+/** Builds the schema of server frames. A function, because only the OpenAPI document needs it. */
+export function createServerFrameSchema(): z.ZodType<ServerFrame> {
+  const frame = z.union([createChatFrameSchema(), eventSchema]);
+  return z
+    .union([frame, z.object({ type: z.literal("batch"), frames: z.array(frame) })])
+    .meta({ id: "ServerFrame", description: "A frame that an agent sends over its WebSocket." });
+}

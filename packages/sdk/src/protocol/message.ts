@@ -3,7 +3,7 @@ import { nextSchema } from "./page.ts";
 
 export const messageStatuses = ["pending", "streaming", "complete", "error", "cancelled"] as const;
 
-/** A value that lies in the blob store; `A/blobs/:hash` answers it. */
+/** A reference to a value in the blob store. Read it with `GET /agency/:agency/agent/:agent/blobs/:hash`. */
 export const blobReferenceSchema = z.object({ blob: z.string(), mediaType: z.string(), size: z.number() });
 
 export type BlobReference = z.infer<typeof blobReferenceSchema>;
@@ -16,7 +16,7 @@ export const toolCallSchema = z.object({ id: z.string(), name: z.string(), input
 
 export type MessageToolCall = z.infer<typeof toolCallSchema>;
 
-/** What a tool answered, as a reader sees it; the whole of a big one is in its blob. */
+/** The result of a tool call as shown to readers. A large result is stored as a blob in full. */
 export const toolResultSchema = z.object({
   callId: z.string(),
   name: z.string(),
@@ -39,13 +39,13 @@ export const messageSchema = z
     attachments: z.array(attachmentSchema).optional(),
     toolCalls: z.array(toolCallSchema).optional(),
     toolResult: toolResultSchema.optional(),
-    reasoning: z.string().optional().meta({ description: "the first 3,000 characters" }),
+    reasoning: z.string().optional().meta({ description: "The first 3,000 characters." }),
     reasoningFullSize: z.number().optional(),
     error: z.string().optional(),
-    timestamp: z.number().meta({ description: "milliseconds since 1970" }),
-    runId: z.string().meta({ description: "the turn it belongs to" }),
+    timestamp: z.number().meta({ description: "Milliseconds since 1970." }),
+    runId: z.string().meta({ description: "The turn that it belongs to." }),
     step: z.number().optional(),
-    seq: z.number().optional().meta({ description: "its place in the conversation; none while it is queued" }),
+    seq: z.number().optional().meta({ description: "Its position in the conversation; absent while it is queued." }),
     attempt: z.number(),
     retryParentId: z.string().optional(),
     model: z.string().optional(),
@@ -53,20 +53,20 @@ export const messageSchema = z
     tokensOutput: z.number().optional(),
     costUsd: z.number().optional(),
     taskId: z.string().optional(),
-    checkpoint: z.number().optional().meta({ description: "the last event stored for it" }),
+    checkpoint: z.number().optional().meta({ description: "The last event stored for it." }),
     heartbeatAt: z.number().optional(),
     facetName: z.string().optional(),
     parentMessageId: z.string().optional(),
     delegatedTaskIds: z.array(z.string()).optional(),
   })
-  .meta({ id: "Message", description: "One message of an agent's conversation." });
+  .meta({ id: "Message", description: "A message of an agent's conversation." });
 
 export type Message = z.infer<typeof messageSchema>;
 
 export const messageListSchema = z.object({ messages: z.array(messageSchema), next: nextSchema });
 
 export const messageQuerySchema = z.strictObject({
-  before: z.coerce.number().int().min(1).optional().meta({ description: "a message's `seq`; older ones are answered" }),
+  before: z.coerce.number().int().min(1).optional().meta({ description: "Returns messages before this `seq`." }),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
 

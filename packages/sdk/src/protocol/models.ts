@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 const maxUsd = 1_000_000;
-const usdRule = `expected dollars per million tokens, a number from 0 to ${maxUsd}`;
+const usdRule = `expected US dollars per million tokens, from 0 to ${maxUsd}`;
 const usd = z.number(usdRule).min(0, usdRule).max(maxUsd, usdRule);
 
 export const priceSchema = z
@@ -14,12 +14,12 @@ export const providerStatuses = ["ready", "no key", "not found", "error"] as con
 
 export const modelInfoSchema = z
   .object({
-    id: z.string().meta({ description: "provider:model" }),
-    price: priceSchema.optional().meta({ description: "absent when nobody told us" }),
+    id: z.string().meta({ description: "As `provider:model`." }),
+    price: priceSchema.optional().meta({ description: "Absent if unknown." }),
     contextTokens: z
       .number()
       .optional()
-      .meta({ description: "how much it reads at once, in tokens; absent when nobody told us" }),
+      .meta({ description: "Size of the context window in tokens; absent if unknown." }),
   })
   .meta({ id: "ModelInfo" });
 
@@ -29,18 +29,18 @@ export const providerInfoSchema = z
   .object({
     name: z.string(),
     status: z.enum(providerStatuses),
-    problem: z.string().optional().meta({ description: "why it is not ready, and what to do" }),
+    problem: z.string().optional().meta({ description: "Why it is not ready, and what to do." }),
     apiKeyVariable: z.string().optional(),
     address: z.string().optional(),
     models: z.array(modelInfoSchema),
   })
-  .meta({ id: "ProviderInfo", description: "A source of models, and how it is." });
+  .meta({ id: "ProviderInfo", description: "A model provider and its status." });
 
 export type ProviderInfo = z.infer<typeof providerInfoSchema>;
 
 export const defaultModelSchema = z
   .object({ id: z.string(), why: z.string() })
-  .meta({ id: "DefaultModel", description: "What agents without a model of their own use, and why." });
+  .meta({ id: "DefaultModel", description: "The model of agents that do not specify one, and why it was chosen." });
 
 export type DefaultModel = z.infer<typeof defaultModelSchema>;
 

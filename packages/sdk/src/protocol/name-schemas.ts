@@ -3,7 +3,7 @@ import { findNameIssue, nameIssues, type NameRule, nameRules } from "./names.ts"
 
 function createNameSchema(rule: NameRule) {
   const { empty, tooLong, reserved } = nameIssues(rule);
-  const text = z.string().min(1, empty).max(rule.longest, tooLong).regex(rule.pattern, rule.form);
+  const text = z.string().min(1, empty).max(rule.maxChars, tooLong).regex(rule.pattern, rule.form);
   return rule.reserved ? text.refine((name) => findNameIssue(rule, name) !== reserved, reserved) : text;
 }
 
@@ -11,7 +11,7 @@ export const agentNameSchema = createNameSchema(nameRules.agent);
 
 export const blueprintNameSchema = createNameSchema(nameRules.blueprint);
 
-/** Which drivers there are is known to the host: a Worker may bring its own. */
+/** Only the format: the host knows which drivers exist, since a Worker may add its own. */
 export const driverNameSchema = createNameSchema(nameRules.driver);
 
 export const userNameSchema = createNameSchema(nameRules.user);
@@ -24,4 +24,4 @@ export const scriptNameSchema = createNameSchema(nameRules.script);
 export const modelIdSchema = z
   .string()
   .max(200)
-  .regex(/^[a-z0-9][a-z0-9-]*:[\x21-\x7e]+$/, "write it as provider:model, for example anthropic:claude-sonnet-4-5");
+  .regex(/^[a-z0-9][a-z0-9-]*:[\x21-\x7e]+$/, "expected provider:model, for example anthropic:claude-sonnet-4-5");

@@ -16,14 +16,14 @@ import {
   parseAddress,
 } from "./names.ts";
 
-test("plain names are names, hyphens and dots inside included", () => {
+test("plain names are valid, with hyphens and dots inside", () => {
   for (const name of ["a", "alice", "kimi-code", "v2.1", "A_b-c.d", "0", "x".repeat(64)]) {
     expect([name, agentNameSchema.safeParse(name).success]).toEqual([name, true]);
   }
 });
 
-test("nothing that could be a path, a separator or a look-alike is a name", () => {
-  const bad = [
+test("paths, separators and look-alike letters are not valid in names", () => {
+  const invalid = [
     "",
     ".",
     "..",
@@ -45,16 +45,16 @@ test("nothing that could be a path, a separator or a look-alike is a name", () =
     "a\u200b",
     "x".repeat(65),
   ];
-  for (const name of bad) expect([name, agentNameSchema.safeParse(name).success]).toEqual([name, false]);
+  for (const name of invalid) expect([name, agentNameSchema.safeParse(name).success]).toEqual([name, false]);
 });
 
-test("the classes of the Agents SDK's routes are no agents' names, in any case", () => {
+test("the classes in the Agents SDK's routes are reserved, in upper and lower case", () => {
   for (const name of ["think", "Think", "AGENCY", "user", "sub", "Sub"]) {
     expect([name, agentNameSchema.safeParse(name).success]).toEqual([name, false]);
   }
 });
 
-test("a schema and the check without one agree, word for word", () => {
+test("a schema and the check without Zod return the same messages", () => {
   const names = [
     "",
     "a",
@@ -85,20 +85,20 @@ test("a schema and the check without one agree, word for word", () => {
   }
 });
 
-test("an agency may carry one tag", () => {
+test("an agency may have one tag", () => {
   expect(agencyIdSchema.safeParse("review:pr-123").success).toBe(true);
   for (const id of ["review:", ":pr", "a:b:c", "a::b", "a:b/c"])
     expect([id, agencyIdSchema.safeParse(id).success]).toEqual([id, false]);
 });
 
-test("a model has a provider", () => {
+test("a model id needs a provider", () => {
   for (const id of ["openai:gpt-4o", "ollama:llama3:8b", "openai-compatible:org/model"])
     expect(modelIdSchema.safeParse(id).success).toBe(true);
   for (const id of ["gpt-4o", ":x", "openai:", "Open AI:x", "openai:a b"])
     expect([id, modelIdSchema.safeParse(id).success]).toEqual([id, false]);
 });
 
-test("an agent's object name comes apart the way it was put together, and only then", () => {
+test("parseAddress inverts formatAddress and rejects everything else", () => {
   expect(formatAgentObjectName("review:pr-1", "alice")).toBe("review:pr-1~alice");
   for (const path of [["alice"], ["alice", "researcher"], ["alice", "researcher", "reader"]] as const) {
     const address: AgentAddress = { agency: "review:pr-1", path };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Lists answer `{<plural>: […], next?}`; `next` goes back in as `after`. */
+/** Lists respond with `{ <plural>: […], next? }`. Pass `next` as `after` for the next page. */
 export const pageQuerySchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   after: z.string().max(200).optional(),
@@ -8,4 +8,4 @@ export const pageQuerySchema = z.strictObject({
 
 export type PageQuery = z.infer<typeof pageQuerySchema>;
 
-export const nextSchema = z.string().optional().meta({ description: "pass it as `after` for the next page" });
+export const nextSchema = z.string().optional().meta({ description: "Pass it as `after` for the next page." });

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** What ended a program that did not exit by itself; `disk`: it was about to fill the host's. */
+/** Why a process ended that did not exit by itself. `disk`: it was about to fill the host's disk. */
 const endedBySchema = z.enum(["timeout", "stop", "memory", "disk", "signal"]);
 
-/** A process that an agent started and that goes on by itself. */
+/** A background process of an agent. */
 export const processSchema = z
   .object({
     id: z.string(),
@@ -15,7 +15,7 @@ export const processSchema = z
     endedAt: z.string().optional(),
     outputBytes: z.number(),
   })
-  .meta({ id: "Process", description: "A program that an agent started in its Linux sandbox." });
+  .meta({ id: "Process", description: "A background process in an agent's Linux sandbox." });
 
 export type ProcessInfo = z.infer<typeof processSchema>;
 
@@ -31,5 +31,5 @@ export const processQuerySchema = z.strictObject({
     .int()
     .min(0)
     .optional()
-    .meta({ description: "only what it wrote after so many bytes: the `outputBytes` of an earlier answer" }),
+    .meta({ description: "Only the output after this many bytes: the `outputBytes` of an earlier response." }),
 });

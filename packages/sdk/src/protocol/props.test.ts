@@ -9,10 +9,10 @@ class Money {
   cents = 1;
 }
 
-const unwritable: [string, unknown, (string | number)[], string][] = [
+const unserializable: [string, unknown, (string | number)[], string][] = [
   ["a function", { run: () => 1 }, ["run"], "is a function"],
   ["a symbol", { word: Symbol("x") }, ["word"], "is a symbol"],
-  ["something under a symbol", { [Symbol("x")]: 1 }, ["Symbol(x)"], "is under a symbol"],
+  ["a symbol as a key", { [Symbol("x")]: 1 }, ["Symbol(x)"], "is under a symbol"],
   ["a bigint", { list: [1, { big: 1n }] }, ["list", 1, "big"], "is a bigint"],
   ["NaN", { list: [0, Number.NaN] }, ["list", 1], "is NaN"],
   ["infinity", { far: -Infinity }, ["far"], "is -Infinity"],
@@ -20,49 +20,49 @@ const unwritable: [string, unknown, (string | number)[], string][] = [
   ["a map", { by: new Map() }, ["by"], "is a Map"],
   ["bytes", { raw: new Uint8Array(1) }, ["raw"], "is a Uint8Array"],
   ["an object of a class", { cost: new Money() }, ["cost"], "is a Money"],
-  ["a part of itself", { loop }, ["loop", "inner", "self"], "is a part of itself"],
+  ["a circular reference", { loop }, ["loop", "inner", "self"], "is a circular reference"],
   [
-    "something too deep",
+    "too many levels",
     { deep: Array.from({ length: 100 }).reduce((inner) => [inner], 0) },
     ["deep", ...Array(62).fill(0)],
     "is more than 64 levels deep",
   ],
 ];
 
-test.each(unwritable)("props with %s are refused by the path to it", (_, data, path, message) => {
-  const refused = getRefusal({ data });
-  expect(refused).toMatchObject({
+test.each(unserializable)("props with %s are rejected with the path", (_, data, path, message) => {
+  const error = getError({ data });
+  expect(error).toMatchObject({
     code: "bad_request",
-    details: { problems: [{ path: ["props", "data", ...path], message }] },
+    details: { issues: [{ path: ["props", "data", ...path], message }] },
   });
-  expect(refused.message).toContain(`props.data.${path.join(".")} ${message}`);
+  expect(error.message).toContain(`props.data.${path.join(".")} ${message}`);
 });
 
-test("undefined inside of a list or an object is refused by its path too, and as a key of its own is no key", () => {
-  expect(getRefusal({ data: { list: [undefined] } })).toMatchObject({
-    details: { problems: [{ path: ["props", "data", "list"] }] },
+test("undefined in a list or an object is rejected with its path, and an undefined prop is dropped", () => {
+  expect(getError({ data: { list: [undefined] } })).toMatchObject({
+    details: { issues: [{ path: ["props", "data", "list"] }] },
   });
-  expect(getRefusal({ data: { a: { b: undefined } } })).toMatchObject({
-    details: { problems: [{ path: ["props", "data", "a"] }] },
+  expect(getError({ data: { a: { b: undefined } } })).toMatchObject({
+    details: { issues: [{ path: ["props", "data", "a"] }] },
   });
   expect(parseProps({ additionalInstructions: undefined })).toEqual({});
 });
 
-test("what is not an object at all is refused", () => {
+test("anything that is not an object is rejected", () => {
   for (const value of [null, 5, "x", [], () => 1])
-    expect(getRefusal(value).details?.problems?.[0]?.path).toEqual(["props"]);
+    expect(getError(value).details?.issues?.[0]?.path).toEqual(["props"]);
 });
 
-test("there is no key that takes anything away", () => {
-  expect(getRefusal({ withoutTools: ["bash"] })).toMatchObject({
-    details: { problems: [{ path: ["props", "withoutTools"], message: "unknown field" }] },
+test("no key removes anything", () => {
+  expect(getError({ withoutTools: ["bash"] })).toMatchObject({
+    details: { issues: [{ path: ["props", "withoutTools"], message: "unknown field" }] },
   });
-  expect(getRefusal({ tools: { bash: null } })).toMatchObject({
-    details: { problems: [{ path: ["props", "tools"] }] },
+  expect(getError({ tools: { bash: null } })).toMatchObject({
+    details: { issues: [{ path: ["props", "tools"] }] },
   });
 });
 
-test("plain data comes back as it is, the same thing twice included", () => {
+test("plain data is returned unchanged, even if it contains the same object twice", () => {
   const shared = { a: 1 };
   const data = {
     text: "x",
@@ -77,7 +77,7 @@ test("plain data comes back as it is, the same thing twice included", () => {
 
 const described = { name: "shout", description: "Shouts.", parameters: { type: "object" } };
 
-test("a tool may be code, with modules that it imports", () => {
+test("a tool may be code with modules to import", () => {
   for (const tool of [
     { ...described, code: "return input" },
     { ...described, code: "x", modules: { "a.ts": "" } },
@@ -86,39 +86,39 @@ test("a tool may be code, with modules that it imports", () => {
   }
 });
 
-const notCode: [string, object, (string | number)[]][] = [
-  ["no code and no address", {}, []],
-  ["code and an address", { code: "x", webhook: { url: "https://x.org" } }, []],
+const invalidTools: [string, object, (string | number)[]][] = [
+  ["neither code nor a webhook", {}, []],
+  ["code and a webhook", { code: "x", webhook: { url: "https://x.org" } }, []],
   ["empty code", { code: "" }, ["code"]],
-  ["code that is no text", { code: 5 }, []],
-  ["modules that are no text", { code: "x", modules: { "a.js": 5 } }, []],
+  ["code that is not a string", { code: 5 }, []],
+  ["modules that are not strings", { code: "x", modules: { "a.js": 5 } }, []],
   ["modules without a name", { code: "x", modules: { "": "" } }, []],
   [
-    "more modules than anybody needs",
+    "more than 100 modules",
     { code: "x", modules: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`${index}.js`, ""])) },
     ["modules"],
   ],
-  ["an input that is no object", { code: "x", parameters: { type: "string" } }, ["parameters"]],
+  ["an input that is not an object", { code: "x", parameters: { type: "string" } }, ["parameters"]],
 ];
 
-test.each(notCode)("a tool with %s is refused by its path", (_, more, path) => {
-  expect(getRefusal({ tools: [{ ...described, ...more }] })).toMatchObject({
-    details: { problems: [{ path: ["props", "tools", 0, ...path] }] },
+test.each(invalidTools)("a tool with %s is rejected with its path", (_, rest, path) => {
+  expect(getError({ tools: [{ ...described, ...rest }] })).toMatchObject({
+    details: { issues: [{ path: ["props", "tools", 0, ...path] }] },
   });
 });
 
-test("all that props hold has one limit, code included", () => {
-  expect(getRefusal({ tools: [{ ...described, code: " ".repeat(70_000) }] })).toMatchObject({
-    details: { problems: [{ path: ["props"], message: expect.stringContaining("larger than") }] },
+test("the size of props is limited, including code", () => {
+  expect(getError({ tools: [{ ...described, code: " ".repeat(70_000) }] })).toMatchObject({
+    details: { issues: [{ path: ["props"], message: expect.stringContaining("larger than") }] },
   });
 });
 
-function getRefusal(value: unknown) {
+function getError(value: unknown) {
   try {
     parseProps(value);
   } catch (error) {
     if (isThinkeryError(error)) return error;
     throw error;
   }
-  throw new Error("It was not refused.");
+  throw new Error("The props were accepted.");
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { modelIdSchema } from "./name-schemas.ts";
 
-/** Which model fills which role; the roles that are left out are filled by the layer below. */
+/** The model of each role. Omitted roles are inherited from the layer below. */
 export const modelRolesSchema = z
   .strictObject({
-    primary: modelIdSchema.optional().meta({ description: "the main loop" }),
-    fast: modelIdSchema.optional().meta({ description: "sub-agents and quick checks" }),
-    summarizer: modelIdSchema.optional().meta({ description: "compaction of long conversations" }),
-    vision: modelIdSchema.optional().meta({ description: "steps that look at images" }),
+    primary: modelIdSchema.optional().meta({ description: "Used for the conversation itself." }),
+    fast: modelIdSchema.optional().meta({ description: "Used for sub-agents and quick checks." }),
+    summarizer: modelIdSchema.optional().meta({ description: "Used to compact long conversations." }),
+    vision: modelIdSchema.optional().meta({ description: "Used for steps with images." }),
   })
   .meta({ id: "ModelRoles" });
 

@@ -1,4 +1,6 @@
-/** Where each endpoint is. Apart from their schemas, so that a client can call them without carrying zod along. */
+/**
+ * The method and path of each endpoint. Separate from the schemas so that clients can call them without loading Zod.
+ */
 export const routes = {
   health: { method: "GET", path: "/health" },
   shutdown: { method: "POST", path: "/shutdown" },
@@ -25,6 +27,8 @@ export const routes = {
   deleteAgent: { method: "DELETE", path: "/agency/:agency/agent/:agent" },
   invoke: { method: "POST", path: "/agency/:agency/agent/:agent/invoke" },
   cancelTurn: { method: "POST", path: "/agency/:agency/agent/:agent/cancel" },
+  stopAgent: { method: "POST", path: "/agency/:agency/agent/:agent/stop" },
+  startAgent: { method: "POST", path: "/agency/:agency/agent/:agent/start" },
   resolveToolCall: { method: "POST", path: "/agency/:agency/agent/:agent/tool-results" },
   getState: { method: "GET", path: "/agency/:agency/agent/:agent/state" },
   listEvents: { method: "GET", path: "/agency/:agency/agent/:agent/events" },

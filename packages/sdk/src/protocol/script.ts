@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { toValidationIssues } from "./error-body.ts";
-import type { Problem } from "./errors.ts";
+import type { ValidationIssue } from "./errors.ts";
 
-/** Scripts of scripted models. What a person writes is read here, once, for the Worker and the command line. */
+/** Parses the scripts of scripted models, for the Worker and the CLI. */
 
 const unknownExpressionError = {
   error: ({ input }: { input?: unknown }) => {
     const unknown = findUnknownExpression(typeof input === "string" ? input : JSON.stringify(input));
-    return `{{ ${unknown} }} is not known; there are message, turn, and results by number or tool`;
+    return `unknown expression {{ ${unknown} }}; use message, turn, or results by number or tool`;
   },
 };
 
@@ -58,8 +58,8 @@ const stepSchema = z
     "expected a step, for example { text: Hello }",
   )
   .refine((step) => Object.keys(step).length > 0, {
-    error: "an empty step; give text, reasoning, call, calls, fail or wait",
-    // A step whose words are all unknown is not empty, and they are named already.
+    error: "the step is empty; give text, reasoning, call, calls, fail or wait",
+    // A step with only unknown keys is not empty, and the keys are reported already.
     when: ({ issues }) => issues.length === 0,
   });
 
@@ -72,7 +72,10 @@ const scriptSchema = z.strictObject(
   {
     description: z.string().max(2000).optional(),
     pace: z.number("expected milliseconds").min(0, "expected milliseconds").max(10_000).default(0),
-    exchanges: z.array(exchangeSchema, "expected a list of exchanges").min(1, "a script needs an exchange").max(1000),
+    exchanges: z
+      .array(exchangeSchema, "expected a list of exchanges")
+      .min(1, "expected at least one exchange")
+      .max(1000),
   },
   "expected a list of exchanges",
 );
@@ -84,34 +87,36 @@ export type ScriptStep = Exchange["steps"][number];
 export type ScriptCall = z.infer<typeof callSchema>;
 export type ScriptFailure = NonNullable<ScriptStep["fail"]>;
 
-/** `{{ message }}`, `{{ turn }}`, `{{ results.0 }}`, `{{ results.bash.stdout }}`. */
-export const compilePattern = /\{\{\s*(.*?)\s*\}\}/g;
+/** Matches `{{ message }}`, `{{ turn }}`, `{{ results.0 }}` and `{{ results.bash.stdout }}`. */
+export const expressionPattern = /\{\{\s*(.*?)\s*\}\}/g;
 
 const knownExpression = /^(?:message|turn|results(?:\.[\w-]+)+)$/;
 
 function findUnknownExpression(text: string): string | undefined {
-  return [...text.matchAll(compilePattern)]
+  return [...text.matchAll(expressionPattern)]
     .map(([, inner = ""]) => inner)
     .find((inner) => !knownExpression.test(inner));
 }
 
-/** Reads a script in any of its spellings; the paths of problems are those of what was written. */
+/** Parses a script in any of its forms. The paths of issues refer to the input as it was written. */
 export function validateScript(
-  written: unknown,
-): { script: Script; problems?: undefined } | { script?: undefined; problems: Problem[] } {
-  const whole = Array.isArray(written) ? { exchanges: written } : written;
-  const spelled =
-    isObject(whole) && Array.isArray(whole.exchanges) ? { ...whole, exchanges: whole.exchanges.map(spellOut) } : whole;
-  const read = scriptSchema.safeParse(spelled);
-  if (read.success) return { script: read.data };
-  const problems = read.error.issues
+  input: unknown,
+): { script: Script; issues?: undefined } | { script?: undefined; issues: ValidationIssue[] } {
+  const script = Array.isArray(input) ? { exchanges: input } : input;
+  const normalized =
+    isObject(script) && Array.isArray(script.exchanges)
+      ? { ...script, exchanges: script.exchanges.map(normalizeExchange) }
+      : script;
+  const parsed = scriptSchema.safeParse(normalized);
+  if (parsed.success) return { script: parsed.data };
+  const issues = parsed.error.issues
     .flatMap(toValidationIssues)
-    .map((problem) => ({ ...problem, path: toWrittenPath(written, problem.path) }));
-  return { problems: problems.slice(0, 20) };
+    .map((issue) => ({ ...issue, path: toInputPath(input, issue.path) }));
+  return { issues: issues.slice(0, 20) };
 }
 
-// `pattern` and `then` are other words for `when` and `steps`; one step alone needs no list.
-function spellOut(exchange: unknown): unknown {
+// `pattern` and `then` are aliases of `when` and `steps`. A single step can be given without a list.
+function normalizeExchange(exchange: unknown): unknown {
   if (!isObject(exchange)) return exchange;
   const { pattern, then, ...rest } = exchange;
   if (pattern !== undefined && !("when" in rest)) rest.when = pattern;
@@ -121,21 +126,21 @@ function spellOut(exchange: unknown): unknown {
   return { ...(when === undefined ? {} : { when }), steps: [step] };
 }
 
-function toWrittenPath(written: unknown, path: Problem["path"]): Problem["path"] {
+function toInputPath(input: unknown, path: ValidationIssue["path"]): ValidationIssue["path"] {
   const [first, index, key, ...rest] = path;
   if (first !== "exchanges") return path;
-  const exchanges = Array.isArray(written) ? written : (written as { exchanges: unknown[] }).exchanges;
-  const front = Array.isArray(written) ? [] : [first];
-  if (index === undefined) return front;
+  const exchanges = Array.isArray(input) ? input : (input as { exchanges: unknown[] }).exchanges;
+  const prefix = Array.isArray(input) ? [] : [first];
+  if (index === undefined) return prefix;
   const exchange = exchanges[index as number];
-  if (key === undefined) return [...front, index];
-  const word = (full: string, other: string) =>
-    isObject(exchange) && !(full in exchange) && other in exchange ? other : full;
-  if (key === "when") return [...front, index, word("when", "pattern")];
-  if (key !== "steps") return [...front, index, key, ...rest];
-  const steps = word("steps", "then");
-  const inline = isObject(exchange) && !(steps in exchange) && rest.length > 0;
-  return inline ? [...front, index, ...rest.slice(1)] : [...front, index, steps, ...rest];
+  if (key === undefined) return [...prefix, index];
+  const toInputKey = (key: string, alias: string) =>
+    isObject(exchange) && !(key in exchange) && alias in exchange ? alias : key;
+  if (key === "when") return [...prefix, index, toInputKey("when", "pattern")];
+  if (key !== "steps") return [...prefix, index, key, ...rest];
+  const steps = toInputKey("steps", "then");
+  const isInline = isObject(exchange) && !(steps in exchange) && rest.length > 0;
+  return isInline ? [...prefix, index, ...rest.slice(1)] : [...prefix, index, steps, ...rest];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -13,13 +13,13 @@ export interface AgencyTarget {
   agency: string;
 }
 
-const forms = "write alice, alice@review, alice@review:pr-123 or @review";
+const forms = "use alice, alice@review, alice@review:pr-123 or @review";
 
-/** Reads what a person types to name an agent or an agency. */
+/** Parses the name of an agent or an agency as users type it. */
 export function parseTarget(text: string): AgentTarget | AgencyTarget {
   if (text === "") throw fail("bad_request", `A target is missing; ${forms}.`);
   if (text.startsWith("#")) {
-    throw fail("bad_request", `“${text}” is a channel; here an agent or an agency is wanted.`);
+    throw fail("bad_request", `“${text}” is a channel; expected an agent or an agency.`);
   }
   const [agent = "", agency, ...more] = text.split("@");
   if (more.length > 0) throw fail("bad_request", `“${text}” has more than one “@”; ${forms}.`);
@@ -29,7 +29,7 @@ export function parseTarget(text: string): AgentTarget | AgencyTarget {
   if (agent.includes(":")) {
     throw fail(
       "bad_request",
-      `“${text}” has a tag but no agency; a tag belongs behind one, as in alice@review:pr-123.`,
+      `“${text}” has a tag but no agency; put the tag after the agency, as in alice@review:pr-123.`,
     );
   }
   checkName("agent", agent);
@@ -39,26 +39,26 @@ export function parseTarget(text: string): AgentTarget | AgencyTarget {
 export function parseAgentTarget(text: string): AgentTarget {
   const target = parseTarget(text);
   if (target.kind === "agent") return target;
-  throw fail("bad_request", `“${text}” is an agency; say which agent in it, as in alice${text}.`);
+  throw fail("bad_request", `“${text}” is an agency; name an agent in it, as in alice${text}.`);
 }
 
-/** An agency as `@review`; nothing at all means the global one. */
+/** Parses an agency such as `@review`. Undefined means the global agency. */
 export function parseAgencyTarget(text: string | undefined): AgencyTarget {
   if (text === undefined) return { kind: "agency", agency: globalAgency };
   const target = parseTarget(text);
   if (target.kind === "agency") return target;
-  const meant = target.agency === globalAgency ? target.agent : target.agency;
-  throw fail("bad_request", `“${text}” is an agent; an agency is written with an “@”, as in @${meant}.`);
+  const suggestion = target.agency === globalAgency ? target.agent : target.agency;
+  throw fail("bad_request", `“${text}” is an agent; an agency starts with “@”, as in @${suggestion}.`);
 }
 
-/** Where only an agency can be meant the “@” may be left out. */
+/** Parses the id of an agency. The leading “@” is optional. */
 export function parseAgencyId(text: string): string {
   const id = text.replace(/^@/, "");
   checkName("agency", id);
   return id;
 }
 
-function checkName(what: "agency" | "agent", name: string): void {
-  const problem = findNameIssue(nameRules[what], name);
-  if (problem) throw fail("bad_request", `“${name}” cannot name an ${what}: ${problem}.`);
+function checkName(kind: "agency" | "agent", name: string): void {
+  const issue = findNameIssue(nameRules[kind], name);
+  if (issue) throw fail("bad_request", `Invalid ${kind} name “${name}”: ${issue}.`);
 }

@@ -17,7 +17,7 @@ export const tokenSchema = z
     expiresAt: z.string().optional(),
     lastUsedAt: z.string().optional(),
   })
-  .meta({ id: "Token", description: "A credential without its secret." });
+  .meta({ id: "Token", description: "A credential, without its secret." });
 
 export type Token = z.infer<typeof tokenSchema>;
 
@@ -38,19 +38,19 @@ export const newTokenSchema = z
   .meta({ id: "NewToken" });
 
 export const issuedTokenSchema = tokenSchema
-  .extend({ token: z.string().meta({ description: "shown once" }) })
+  .extend({ token: z.string().meta({ description: "The secret. Shown only once." }) })
   .meta({ id: "IssuedToken" });
 
 export type IssuedToken = z.infer<typeof issuedTokenSchema>;
 
 export const loginCodeSchema = z
   .object({ code: z.string(), expiresAt: z.string() })
-  .meta({ id: "LoginCode", description: "Works once; goes behind `/#code=` in the page's address." });
+  .meta({ id: "LoginCode", description: "A code that works once. Append it to the dashboard's URL as `/#code=…`." });
 
 export const loginSchema = z.strictObject({ code: z.string().min(1).max(500) });
 
 export const whoSchema = z
   .object({ user: z.string(), scopes: scopeListSchema })
-  .meta({ id: "Who", description: "Who this credential speaks for." });
+  .meta({ id: "Who", description: "The user and the scopes of a credential." });
 
 export type Who = z.infer<typeof whoSchema>;

@@ -13,11 +13,11 @@ export const runSchema = z
     reason: z.string().optional(),
     nextAlarmAt: z.number().nullable().optional(),
   })
-  .meta({ id: "Run", description: "Where an agent's latest turn stands." });
+  .meta({ id: "Run", description: "The status of an agent's latest turn." });
 
 export type Run = z.infer<typeof runSchema>;
 
-/** Why a turn failed. Closed, so that programs can tell them apart. */
+/** Why a turn failed. The set is closed, so clients may switch on it. */
 export const failureCodes = [
   "model_auth",
   "model_quota",
@@ -41,19 +41,19 @@ export const failureSchema = z.object({
   code: z.enum(failureCodes),
   message: z.string(),
   advice: z.string().optional(),
-  budget: budgetStatusSchema.optional().meta({ description: "the limit that was reached, where the code is `budget`" }),
+  budget: budgetStatusSchema.optional().meta({ description: "The limit that was reached, if the code is `budget`." }),
 });
 
 export type Failure = z.infer<typeof failureSchema>;
 
-// With every character escaped, a row of the log still holds it.
+// Fits into a row of the log even if every character is escaped.
 const maxTextChars = 400_000;
 
 export const textSchema = z.string().min(1).max(maxTextChars);
 
-const spokenSchema = z.strictObject({ role: z.enum(["user", "assistant"]), content: textSchema });
+const inputMessageSchema = z.strictObject({ role: z.enum(["user", "assistant"]), content: textSchema });
 
-/** Base64 in a request; the agent keeps it in the blob store. */
+/** An attachment in a request, as base64. The agent stores it as a blob. */
 export const newAttachmentSchema = z.strictObject({
   name: z.string().max(255).optional(),
   mediaType: z.string().regex(/^[\w.+-]+\/[\w.+-]+$/),
@@ -62,26 +62,31 @@ export const newAttachmentSchema = z.strictObject({
 
 export type NewAttachment = z.infer<typeof newAttachmentSchema>;
 
-/** What the page, a script or another agent may say to an agent. */
+/** A message to an agent, from the dashboard, a program or another agent. */
 export const invokeSchema = z
   .strictObject({
     message: textSchema.optional(),
-    messages: z.array(spokenSchema).min(1).max(200).optional(),
+    messages: z.array(inputMessageSchema).min(1).max(200).optional(),
     files: z
       .record(z.string().min(1).max(1024), z.string())
       .optional()
-      .meta({ description: "texts by path, given to the agent with the message" }),
+      .meta({ description: "Text files by path, given to the agent with the message." }),
     attachments: z.array(newAttachmentSchema).max(20).optional(),
-    idempotencyKey: z.string().min(1).max(200).optional().meta({ description: "the same key twice is the same turn" }),
+    idempotencyKey: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: "Requests with the same key start only one turn." }),
     mode: z.enum(modes).default("queue"),
-    props: propsSchema.optional().meta({ description: "for this turn only" }),
+    props: propsSchema.optional().meta({ description: "Props for this turn only." }),
   })
   .refine((body) => (body.message === undefined) !== (body.messages === undefined), {
     error: "give either message or messages",
     path: ["message"],
   })
   .refine((body) => (body.messages ?? []).reduce((sum, { content }) => sum + content.length, 0) <= maxTextChars, {
-    error: `longer than ${maxTextChars} characters together`,
+    error: `longer than ${maxTextChars} characters in total`,
     path: ["messages"],
   })
   .refine((body) => body.messages === undefined || body.messages.at(-1)?.role === "user", {
@@ -97,8 +102,8 @@ export const admissionSchema = z
     runId: z.string(),
     messageId: z.string(),
     status: z.enum(runStatuses),
-    position: z.number().meta({ description: "turns that go first; 0 when it runs" }),
-    duplicate: z.boolean().optional().meta({ description: "this key was admitted before; nothing new began" }),
+    position: z.number().meta({ description: "Number of turns before it; 0 if it runs." }),
+    duplicate: z.boolean().optional().meta({ description: "The key was used before; no new turn was started." }),
   })
   .meta({ id: "Admission" });
 
@@ -109,12 +114,12 @@ export const usageSchema = z.object({
   outputTokens: z.number(),
   cachedInputTokens: z.number().optional(),
   reasoningTokens: z.number().optional(),
-  costUsd: z.number().nullable().meta({ description: "null when a price is not known" }),
+  costUsd: z.number().nullable().meta({ description: "Null if a price is unknown." }),
 });
 
 export type UsageTotal = z.infer<typeof usageSchema>;
 
-/** How a turn ended, and what came of it. */
+/** How a turn ended, and its result. */
 export const outcomeSchema = z
   .object({
     runId: z.string(),
@@ -144,18 +149,18 @@ export const todoSchema = z.object({
 
 export type Todo = z.infer<typeof todoSchema>;
 
-/** How full the model's memory of the conversation is, in tokens as its provider counted them last. */
+/** How full the model's context window is, in tokens as last counted by its provider. */
 export const contextSchema = z
   .object({ used: z.number(), limit: z.number(), model: z.string() })
-  .meta({ id: "Context", description: "How much of what the model can read at once the conversation fills." });
+  .meta({ id: "Context", description: "How much of the model's context window the conversation uses." });
 
 export type Context = z.infer<typeof contextSchema>;
 
-/** What the Agents SDK syncs to every client, and `sync` frames carry. */
+/** The state that the Agents SDK syncs to every client, and that `sync` frames contain. */
 export const agentStatusSchema = z.object({
-  status: z.enum(["idle", "thinking", "executing", "waiting"]),
+  status: z.enum(["idle", "thinking", "executing", "waiting", "stopped"]),
   run: runSchema,
-  queued: z.number().meta({ description: "turns that wait" }),
+  queued: z.number().meta({ description: "Number of queued turns." }),
   title: z.string().optional(),
   context: contextSchema.optional(),
   activeFile: z.string().optional(),
@@ -163,6 +168,11 @@ export const agentStatusSchema = z.object({
 });
 
 export type AgentStatus = z.infer<typeof agentStatusSchema>;
+
+/** The state of an agent after it was stopped or started. */
+export const lifecycleResponseSchema = agentStatusSchema.pick({ status: true, queued: true });
+
+export type LifecycleResponse = z.infer<typeof lifecycleResponseSchema>;
 
 const chatMessageSchema = z.object({
   role: z.enum(["system", "user", "assistant", "tool"]),
@@ -182,6 +192,7 @@ export const agentStateSchema = z
     thread: z.looseObject({ id: z.string(), createdAt: z.string(), agentType: z.string(), agencyId: z.string() }),
     threadId: z.string(),
     agentType: z.string(),
+    status: agentStatusSchema.shape.status,
     model: z.string().optional(),
     todos: z.array(todoSchema),
     title: z.string().optional(),
@@ -191,14 +202,14 @@ export const agentStateSchema = z
 
 export type AgentState = z.infer<typeof agentStateSchema>;
 
-export const stateAnswerSchema = z.object({ state: agentStateSchema, run: runSchema });
+export const stateResponseSchema = z.object({ state: agentStateSchema, run: runSchema });
 
-/** The result of a tool call that was deferred. */
-export const toolReportSchema = z
+/** The result of a deferred tool call. */
+export const toolCallResolutionSchema = z
   .strictObject({
     callId: z.string().min(1).max(200),
-    output: z.unknown().optional().meta({ description: "the result: text, or any JSON value" }),
-    error: z.string().min(1).max(10_000).optional().meta({ description: "why there is no output" }),
+    output: z.unknown().optional().meta({ description: "The result: text or any JSON value." }),
+    error: z.string().min(1).max(10_000).optional().meta({ description: "Why there is no output." }),
   })
   .refine((report) => (report.output === undefined) !== (report.error === undefined), {
     error: "give either output or error",
@@ -206,13 +217,13 @@ export const toolReportSchema = z
   })
   .meta({ id: "ToolReport" });
 
-export type ToolReport = z.infer<typeof toolReportSchema>;
+export type ToolCallResolution = z.infer<typeof toolCallResolutionSchema>;
 
 export const cancelSchema = z.strictObject({ runId: z.string().max(200).optional() });
 
-export const cancelAnswerSchema = z.object({ runId: z.string().optional(), status: z.enum(runStatuses) });
+export const cancelResponseSchema = z.object({ runId: z.string().optional(), status: z.enum(runStatuses) });
 
-const agentReference = z.string().min(1).max(200).meta({ description: "alice or alice@review" });
+const agentReference = z.string().min(1).max(200).meta({ description: "As `alice` or `alice@review`." });
 
 const inlineAgentSchema = z.looseObject({
   backend: z.string().optional(),
@@ -223,7 +234,7 @@ const inlineAgentSchema = z.looseObject({
   max_tokens: z.number().int().positive().optional(),
 });
 
-/** The body of `/run` and `/serve`: an agent, a workflow, or agents given on the spot. */
+/** The body of `/run` and `/serve`: an agent, a workflow, or inline agents. */
 export const jobSchema = z
   .strictObject({
     agent: agentReference.optional(),
@@ -238,7 +249,7 @@ export const jobSchema = z
     message: textSchema,
     idempotencyKey: z.string().min(1).max(200).optional(),
     mode: z.enum(modes).default("queue"),
-    props: propsSchema.optional().meta({ description: "for this turn of each agent only" }),
+    props: propsSchema.optional().meta({ description: "Props for this turn of each agent only." }),
   })
   .refine((job) => [job.agent, job.workflow, job.agents].filter((given) => given !== undefined).length === 1, {
     error: "give one of agent, workflow and agents",
@@ -248,11 +259,11 @@ export const jobSchema = z
 
 export type Job = z.infer<typeof jobSchema>;
 
-export const serveAnswerSchema = z
+export const serveResponseSchema = z
   .object({
     content: z.string(),
     toolCalls: outcomeSchema.shape.toolCalls,
     usage: usageSchema,
-    outcomes: z.array(outcomeSchema).meta({ description: "one for each agent" }),
+    outcomes: z.array(outcomeSchema).meta({ description: "One for each agent." }),
   })
   .meta({ id: "Served" });

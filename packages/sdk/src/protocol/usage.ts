@@ -5,23 +5,28 @@ import { usageSchema } from "./turn.ts";
 
 const spentSchema = usageSchema.extend({
   calls: z.number(),
-  seconds: z.number().meta({ description: "time with models and tools" }),
+  seconds: z.number().meta({ description: "Time spent on models and tools." }),
 });
 
 const byModelSchema = z.array(spentSchema.extend({ model: z.string() }));
 
-/** What some calls to models came to, in all and by model and day. */
+/** Usage of model calls: in total, by model and by day. */
 const reportSchema = z.object({
   total: spentSchema,
   byModel: byModelSchema,
   byDay: z
-    .array(spentSchema.extend({ day: z.string().meta({ description: "2026-11-15, in UTC" }), byModel: byModelSchema }))
-    .meta({ description: "days on which nothing was used are left out" }),
+    .array(
+      spentSchema.extend({
+        day: z.string().meta({ description: "A day in UTC, for example 2026-11-15." }),
+        byModel: byModelSchema,
+      }),
+    )
+    .meta({ description: "Days without usage are omitted." }),
 });
 
 export type UsageBreakdown = z.infer<typeof reportSchema>;
 
-/** What an agent's calls to models came to. */
+/** The usage of an agent. */
 export const agentUsageSchema = reportSchema
   .extend({
     turns: z.object({ completed: z.number(), error: z.number(), canceled: z.number(), open: z.number() }),
@@ -34,18 +39,16 @@ export type AgentUsage = z.infer<typeof agentUsageSchema>;
 
 const budgetStatusesSchema = z
   .array(budgetStatusSchema)
-  .meta({ description: "every limit over more than one turn that holds here, the widest last" });
+  .meta({ description: "All limits across turns that apply here, the widest last." });
 
-export const agentUsageAnswerSchema = agentUsageSchema.extend({ budget: budgetStatusesSchema });
+export const agentUsageResponseSchema = agentUsageSchema.extend({ budget: budgetStatusesSchema });
 
-/** Who had a share in it: those that are gone are told apart by when they were made. */
-const shareSchema = spentSchema.extend({ createdAt: z.string() });
+/** The usage of one agent or agency. Deleted ones of the same name are distinguished by their creation time. */
+const partSchema = spentSchema.extend({ createdAt: z.string() });
 
 export const agencyUsageSchema = reportSchema
   .extend({
-    byAgent: z
-      .array(shareSchema.extend({ agent: agentNameSchema }))
-      .meta({ description: "agents that were deleted too" }),
+    byAgent: z.array(partSchema.extend({ agent: agentNameSchema })).meta({ description: "Includes deleted agents." }),
     budget: budgetStatusesSchema,
   })
   .meta({ id: "AgencyUsage" });
@@ -55,8 +58,8 @@ export type AgencyUsage = z.infer<typeof agencyUsageSchema>;
 export const userUsageSchema = reportSchema
   .extend({
     byAgency: z
-      .array(shareSchema.extend({ agency: agencyIdSchema }))
-      .meta({ description: "agencies that were deleted too" }),
+      .array(partSchema.extend({ agency: agencyIdSchema }))
+      .meta({ description: "Includes deleted agencies." }),
     budget: budgetStatusesSchema,
   })
   .meta({ id: "UserUsage" });
@@ -72,7 +75,7 @@ export const usageQuerySchema = z.strictObject({
     .min(1, daysRule)
     .max(3660, daysRule)
     .optional()
-    .meta({ description: "only so many days, today the last of them" }),
+    .meta({ description: "Only this many days, up to and including today." }),
 });
 
 export type UsageQuery = z.infer<typeof usageQuerySchema>;

@@ -5,7 +5,7 @@ const maxPreferencesChars = 16 * 1024;
 const maxKeys = 200;
 const maxKeyChars = 100;
 
-/** Whatever clients want to find again. Keys are theirs; only the size is ours. */
+/** Settings that clients store for a user. Clients choose the keys; the host only limits the size. */
 export const preferencesSchema = z
   .record(z.string(), z.json(), "expected an object, { … }")
   .refine((all) => Object.keys(all).every((key) => key !== "" && key.length <= maxKeyChars), {
@@ -15,7 +15,7 @@ export const preferencesSchema = z
   .refine((all) => new TextEncoder().encode(JSON.stringify(all)).length <= maxPreferencesChars, {
     error: `larger than ${maxPreferencesChars} bytes`,
   })
-  .meta({ id: "Preferences", description: "A small JSON object of the user's own." });
+  .meta({ id: "Preferences", description: "A small JSON object that clients store for the user." });
 
 export type Preferences = z.infer<typeof preferencesSchema>;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { branchNameSchema, versionNumberSchema } from "./file.ts";
 
-/** Who changed something, and what they were doing. */
+/** Who made a change, in which turn and by which tool call. */
 export const originSchema = z.object({
   kind: z.enum(["user", "agent"]),
   user: z.string().optional(),
@@ -9,7 +9,7 @@ export const originSchema = z.object({
   turn: z.string().optional(),
   toolCall: z.string().optional(),
   tool: z.string().optional(),
-  branch: z.string().optional().meta({ description: "where, if not on main" }),
+  branch: z.string().optional().meta({ description: "The branch, if not main." }),
 });
 
 export type Origin = z.infer<typeof originSchema>;
@@ -17,7 +17,7 @@ export type Origin = z.infer<typeof originSchema>;
 export const changeSchema = z.object({
   path: z.string(),
   kind: z.enum(["add", "edit", "delete", "move"]),
-  from: z.string().optional().meta({ description: "where a moved file was" }),
+  from: z.string().optional().meta({ description: "The old path of a moved file." }),
 });
 
 export type Change = z.infer<typeof changeSchema>;
@@ -28,22 +28,25 @@ export const versionSchema = z
     at: z.string(),
     origin: originSchema,
     changes: z.array(changeSchema),
-    more: z.number().optional().meta({ description: "how many changes are not listed here" }),
-    reverts: z.array(z.number()).optional().meta({ description: "the versions whose changes this one takes back" }),
-    merges: z.string().optional().meta({ description: "the branch that was merged here" }),
+    more: z.number().optional().meta({ description: "Number of changes that are not listed." }),
+    reverts: z.array(z.number()).optional().meta({ description: "The versions that this one reverts." }),
+    merges: z.string().optional().meta({ description: "The branch that was merged." }),
   })
-  .meta({ id: "Version", description: "One transaction on a workspace." });
+  .meta({ id: "Version", description: "A version of a workspace: one transaction." });
 
 export type Version = z.infer<typeof versionSchema>;
 
-/** Places where two have changed the same: both are kept. */
+/** A conflict: two sides changed the same place. Both changes are kept. */
 export const overlapSchema = z
   .object({
     path: z.string(),
-    line: z.number().optional().meta({ description: "where the marked lines begin now" }),
-    mine: z.string().optional().meta({ description: "what is there now, or its beginning" }),
-    theirs: z.string().optional().meta({ description: "what should have come in its place, or its beginning" }),
-    kept: z.string().optional().meta({ description: "where the other file is, when both could not be in one" }),
+    line: z.number().optional().meta({ description: "The line where the conflict markers start." }),
+    mine: z.string().optional().meta({ description: "The current text, or its beginning." }),
+    theirs: z.string().optional().meta({ description: "The text that should have replaced it, or its beginning." }),
+    conflictCopy: z
+      .string()
+      .optional()
+      .meta({ description: "The path of the other file, if the two could not be combined in one." }),
     reason: z.string(),
   })
   .meta({ id: "Overlap" });
@@ -51,11 +54,10 @@ export const overlapSchema = z
 export type Overlap = z.infer<typeof overlapSchema>;
 
 export const versionListSchema = z.object({
-  versions: z.array(versionSchema).meta({ description: "newest first" }),
-  next: z.number().optional().meta({ description: "pass it as `before` for older ones" }),
+  versions: z.array(versionSchema).meta({ description: "Newest first." }),
+  next: z.number().optional().meta({ description: "Pass it as `before` for older versions." }),
   oldest: z.number().optional().meta({
-    description:
-      "the oldest version that is kept, where older ones were dropped by the retention that the host is set to",
+    description: "The oldest version, if older ones were deleted by the host's retention policy.",
   }),
 });
 
@@ -65,7 +67,7 @@ export const versionQuerySchema = z.strictObject({
     .string()
     .max(2000)
     .optional()
-    .meta({ description: "only those that changed this file, or something in this folder" }),
+    .meta({ description: "Only versions that changed this file, or a file in this folder." }),
   turn: z.string().max(200).optional(),
   toolCall: z.string().max(200).optional(),
   before: versionNumberSchema.optional(),
@@ -80,17 +82,14 @@ export const versionDiffSchema = versionSchema.extend({
       path: z.string(),
       kind: z.enum(["add", "edit", "delete", "move"]),
       from: z.string().optional(),
-      diff: z.string().optional().meta({ description: "unified; of files that are not text there is none" }),
+      diff: z.string().optional().meta({ description: "A unified diff; absent for binary files." }),
       added: z.number().optional(),
       removed: z.number().optional(),
       before: z.object({ size: z.number(), hash: z.string() }).optional(),
       after: z.object({ size: z.number(), hash: z.string() }).optional(),
     }),
   ),
-  truncated: z
-    .boolean()
-    .optional()
-    .meta({ description: "more was changed than is shown; ask with `path` for one file" }),
+  truncated: z.boolean().optional().meta({ description: "Not all diffs are included; use `path` to get one file." }),
 });
 
 export type VersionDiff = z.infer<typeof versionDiffSchema>;
@@ -103,21 +102,19 @@ export const revertSchema = z
     turn: z.string().min(1).max(200).optional(),
     toolCall: z.string().min(1).max(200).optional(),
     branch: branchNameSchema.optional(),
-    dryRun: z.boolean().optional().meta({ description: "only say what would come of it" }),
+    dryRun: z.boolean().optional().meta({ description: "Only return what would change." }),
   })
-  .refine((given) => [given.version, given.turn, given.toolCall].filter((one) => one !== undefined).length === 1, {
-    error: "give one of version, turn, toolCall",
+  .refine(({ version, turn, toolCall }) => [version, turn, toolCall].filter((id) => id !== undefined).length === 1, {
+    error: "give exactly one of version, turn and toolCall",
   })
   .meta({ id: "Revert" });
 
 export type Revert = z.infer<typeof revertSchema>;
 
-/** What came of a revert or a merge. */
+/** The result of a revert or a merge. */
 export const mergeResponseSchema = z
   .object({
-    version: versionSchema
-      .optional()
-      .meta({ description: "nothing where there was nothing to change, or for a dry run" }),
+    version: versionSchema.optional().meta({ description: "Absent for a dry run, or if there was nothing to change." }),
     changes: z.array(changeSchema),
     overlaps: z.array(overlapSchema),
   })
@@ -125,21 +122,21 @@ export const mergeResponseSchema = z
 
 export type MergeResponse = z.infer<typeof mergeResponseSchema>;
 
-/** What came of edits that were sent together. */
+/** The result of edits that were committed together. */
 export const commitResponseSchema = z.object({
-  version: versionSchema.optional().meta({ description: "nothing where nothing is other than it was" }),
+  version: versionSchema.optional().meta({ description: "Absent if nothing changed." }),
   overlaps: z.array(overlapSchema),
 });
 
 export const branchSchema = z
   .object({
     id: z.string(),
-    from: z.string().meta({ description: "the branch that it was made from" }),
-    at: z.number().meta({ description: "the version that it was made from" }),
+    from: z.string().meta({ description: "The branch that it was created from." }),
+    at: z.number().meta({ description: "The version that it was created from." }),
     createdAt: z.string(),
     by: originSchema,
     mergedAt: z.string().optional(),
-    changed: z.number().meta({ description: "how many versions it has that are not merged" }),
+    changed: z.number().meta({ description: "Number of unmerged versions." }),
   })
   .meta({ id: "Branch" });
 
@@ -151,8 +148,12 @@ export const newBranchSchema = z
   .strictObject({
     name: branchNameSchema.optional(),
     from: branchNameSchema.optional(),
-    version: z.int().min(0).optional().meta({ description: "as of this version, in place of now" }),
-    event: z.int().min(0).optional().meta({ description: "as of this event of the agent's log" }),
+    version: z.int().min(0).optional().meta({ description: "Branch from this version instead of the latest one." }),
+    event: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "Branch from the files as of this event of the agent's log." }),
   })
   .refine(({ version, event }) => version === undefined || event === undefined, {
     error: "give a version or an event, not both",

@@ -15,24 +15,27 @@ export type { Outbox, UnsentMessage as Unsent } from "../conversation/outbox.ts"
 
 type ConversationActions = Pick<LiveConversation, "send" | "cancel" | "approve" | "unsend" | "loadOlder" | "reconnect">;
 
-/** A conversation as a component sees it, and what it can do in it. The deeds stay the same for the same agent. */
+/** The state of a conversation and the functions to act on it. The functions are stable for the same agent. */
 export interface Think
   extends ConversationActions, Omit<Conversation, "entries" | "results" | "capabilities" | "changes"> {
-  /** What was said and done, in order. An entry that did not change is the same object as before. */
+  /** The messages in order. An entry that did not change is the same object as before. */
   messages: Entries;
   connection: Connection;
   status: AgentStatus["status"];
-  /** Turns that wait. */
+  /** Number of turns in the queue. */
   queued: number;
   title: string | undefined;
   context: AgentStatus["context"];
 }
 
 /**
- * The conversation with an agent, for as long as the component is there:
- * `const { messages, status, send, cancel } = useThink({ agent: "alice" })`.
+ * Follows the conversation with an agent while the component is mounted.
  *
- * Another agent, address or token is another conversation; the other options are those it began with.
+ * ```tsx
+ * const { messages, status, send, cancel } = useThink({ agent: "alice" });
+ * ```
+ *
+ * A change of `agent`, `agency`, `url` or `token` opens another conversation. Changes of other options have no effect.
  */
 export function useThink(options: LiveOptions): Think {
   const { agent, agency, url, token } = options;

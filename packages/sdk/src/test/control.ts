@@ -6,42 +6,43 @@ import { fail } from "../protocol/errors.ts";
 
 const restartTimeoutMs = 20_000;
 
-/** Kills main as a crash would, and comes back when another one answers. */
+/** Kills main, as a crash would, and resolves when its replacement answers. */
 export async function killMain(home: string, token: string, url: string): Promise<void> {
-  const { pid } = (await askStatus(home, token)).main;
-  if (pid === undefined) throw fail("conflict", "Main is not running just now, so it cannot be killed.");
+  const { pid } = (await fetchStatus(home, token)).main;
+  if (pid === undefined) throw fail("conflict", "Cannot kill main: it is not running at the moment.");
   process.kill(pid, "SIGKILL");
-  const end = Date.now() + restartTimeoutMs;
+  const deadline = Date.now() + restartTimeoutMs;
   while (!(await hasRestarted(home, token, url, pid))) {
-    if (Date.now() > end) throw fail("unavailable", "Main was killed and did not come back; the host's log says why.");
+    if (Date.now() > deadline)
+      throw fail("unavailable", "Main was killed and did not restart. See the host's log for the reason.");
     await sleep(10);
   }
 }
 
-async function hasRestarted(home: string, token: string, url: string, killed: number): Promise<boolean> {
+async function hasRestarted(home: string, token: string, url: string, killedPid: number): Promise<boolean> {
   try {
-    const { main } = await askStatus(home, token);
-    if (main.pid === undefined || main.pid === killed) return false;
+    const { main } = await fetchStatus(home, token);
+    if (main.pid === undefined || main.pid === killedPid) return false;
     return (await fetch(`${url}/health`, { signal: AbortSignal.timeout(1_000) })).ok;
   } catch {
     return false;
   }
 }
 
-/** What the daemon knows of its processes, asked on its own socket: main may be the one that is dead. */
-function askStatus(home: string, token: string): Promise<HostStatus> {
+/** Fetches the status of the host's processes from the daemon's own socket, since main may be dead. */
+function fetchStatus(home: string, token: string): Promise<HostStatus> {
   return new Promise((resolve, reject) => {
     const socketPath = join(home, "run", "control.sock");
-    const asked = request({
+    const pending = request({
       socketPath,
       path: "/status",
       headers: { authorization: `Bearer ${token}` },
       agent: false,
       timeout: 2_000,
     });
-    asked.on("error", () => reject(fail("unavailable", "The host is not running any more.")));
-    asked.on("timeout", () => asked.destroy());
-    asked.on("response", async (response) => {
+    pending.on("error", () => reject(fail("unavailable", "The host is no longer running.")));
+    pending.on("timeout", () => pending.destroy());
+    pending.on("response", async (response) => {
       try {
         const chunks: Buffer[] = [];
         for await (const chunk of response) chunks.push(chunk as Buffer);
@@ -50,6 +51,6 @@ function askStatus(home: string, token: string): Promise<HostStatus> {
         reject(error as Error);
       }
     });
-    asked.end();
+    pending.end();
   });
 }

@@ -5,7 +5,7 @@ import { errorFromBody, fail } from "../protocol/errors.ts";
 
 interface DaemonOptions {
   program: string;
-  /** Where it works and prints. */
+  /** Its working directory, which also gets its output. */
   folder: string;
   args: string[];
   env: Record<string, string>;
@@ -14,20 +14,20 @@ interface DaemonOptions {
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 15_000;
 
-/** Starts a daemon that ends with this process, and comes back when its host answers. */
+/** Starts a daemon that ends with this process. Resolves when its host is ready. */
 export async function startDaemon({ program, folder, args, env }: DaemonOptions): Promise<ChildProcess> {
-  const file = join(folder, "printed.log");
-  const log = openSync(file, "a", 0o600);
+  const logFile = join(folder, "printed.log");
+  const log = openSync(logFile, "a", 0o600);
   const daemon = spawn(process.execPath, [program, "host-process", "--tied", ...args], {
     cwd: folder,
-    // Ctrl+C is for whoever runs the tests; the daemon hears of it when we are gone.
+    // Ctrl+C is for the test runner. The daemon notices when this process is gone.
     detached: true,
     env,
     stdio: ["ignore", log, log, "ipc"],
   });
   closeSync(log);
   try {
-    await waitUntilReady(daemon, file);
+    await waitUntilReady(daemon, logFile);
   } catch (error) {
     await stopDaemon(daemon);
     throw error;
@@ -39,27 +39,27 @@ export async function startDaemon({ program, folder, args, env }: DaemonOptions)
 
 export async function stopDaemon(daemon: ChildProcess): Promise<void> {
   if (daemon.pid === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
-  const gone = new Promise<void>((resolve) => daemon.once("exit", () => resolve()));
+  const exited = new Promise<void>((resolve) => daemon.once("exit", () => resolve()));
   daemon.ref();
   daemon.kill("SIGTERM");
-  const late = setTimeout(() => daemon.kill("SIGKILL"), stopTimeoutMs);
-  await gone;
-  clearTimeout(late);
+  const timer = setTimeout(() => daemon.kill("SIGKILL"), stopTimeoutMs);
+  await exited;
+  clearTimeout(timer);
 }
 
-function waitUntilReady(daemon: ChildProcess, file: string): Promise<void> {
+function waitUntilReady(daemon: ChildProcess, logFile: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onTimeout = () => fail("unavailable", `The host did not start. ${readPrinted(file)}`);
-    const late = setTimeout(() => reject(onTimeout()), startTimeoutMs);
-    const settle = (outcome: () => void) => {
-      clearTimeout(late);
-      outcome();
+    const createError = () => fail("unavailable", `The host did not start. ${readOutput(logFile)}`);
+    const timer = setTimeout(() => reject(createError()), startTimeoutMs);
+    const settle = (resolveOrReject: () => void) => {
+      clearTimeout(timer);
+      resolveOrReject();
     };
     daemon.once("message", (report) =>
-      settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? onTimeout()))),
+      settle(() => (isReady(report) ? resolve() : reject(errorFromBody(report) ?? createError()))),
     );
     daemon.once("error", (error) => settle(() => reject(error)));
-    daemon.once("exit", () => settle(() => reject(onTimeout())));
+    daemon.once("exit", () => settle(() => reject(createError())));
   });
 }
 
@@ -67,7 +67,7 @@ function isReady(report: unknown): boolean {
   return typeof report === "object" && report !== null && "ready" in report;
 }
 
-function readPrinted(file: string): string {
-  const text = readFileSync(file, "utf8").trim();
-  return text ? `It printed: ${text.slice(-2000)}` : "It printed nothing.";
+function readOutput(logFile: string): string {
+  const text = readFileSync(logFile, "utf8").trim();
+  return text ? `Its output: ${text.slice(-2000)}` : "It printed nothing.";
 }

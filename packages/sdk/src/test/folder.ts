@@ -3,38 +3,39 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A folder that goes when it is no longer needed, also when this process dies without a word. */
+/** A folder that is deleted when it is no longer needed, even if this process is killed. */
 export interface TempFolder {
   path: string;
   remove(): Promise<void>;
 }
 
-// The host's sockets lie inside, and the kernel takes no long paths for those; macOS has long ones for its own.
-const maxNameChars = 40;
+// The folder holds the host's sockets, and the kernel limits the length of their paths. macOS has long temporary paths.
+const maxParentChars = 40;
 
-// Its standard input is a pipe that only we hold: when that ends, so have we. What the host still does there takes a moment.
+// Waits for its standard input to end: only this process holds the other end of the pipe, so it is gone then. Tries
+// repeatedly because the host may still be writing for a moment.
 const removeScript =
   'read _; tries=0; while [ -e "$0" ] && [ $tries -lt 100 ]; do sleep 0.1; rm -rf "$0"; tries=$((tries + 1)); done';
 
 export async function createTempFolder(): Promise<TempFolder> {
-  const place = tmpdir().length <= maxNameChars ? tmpdir() : "/tmp";
-  const path = await mkdtemp(join(place, "thinkery-test-"));
-  const beside = spawn("/bin/sh", ["-c", removeScript, path], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
-  beside.on("error", () => {});
-  beside.stdin.on("error", () => {});
-  beside.unref();
-  // A test that forgets its host still comes to an end.
-  (beside.stdin as unknown as { unref(): void }).unref();
+  const parent = tmpdir().length <= maxParentChars ? tmpdir() : "/tmp";
+  const path = await mkdtemp(join(parent, "thinkery-test-"));
+  const cleaner = spawn("/bin/sh", ["-c", removeScript, path], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  cleaner.on("error", () => {});
+  cleaner.stdin.on("error", () => {});
+  cleaner.unref();
+  // A test that forgets to stop its host can still exit.
+  (cleaner.stdin as unknown as { unref(): void }).unref();
   return {
     path,
     async remove() {
-      beside.kill("SIGKILL");
+      cleaner.kill("SIGKILL");
       await rm(path, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
-/** Lays out a home: configuration and scripts by name. */
+/** Creates the data folder of a host with its configuration and its scripts, by name. */
 export async function writeHome(
   home: string,
   config: object | undefined,

@@ -11,15 +11,17 @@ import { findProgram } from "./program.ts";
 import { type ExchangeInput, script } from "./script.ts";
 
 export interface HostOptions {
-  /** The file of your own Worker: a path, or `new URL("../src/worker.ts", import.meta.url)`. Without it, the stock one. */
+  /**
+   * The file of your Worker: a path, or `new URL("../src/worker.ts", import.meta.url)`. Defaults to the stock Worker.
+   */
   worker?: string | URL;
-  /** Scripted models by name: what is under `greeter` is the model `scripted:greeter`. A URL is that of a YAML file. */
+  /** Scripted models by name: `greeter` becomes the model `scripted:greeter`. A URL refers to a YAML file. */
   scripts?: Readonly<Record<string, ScriptSource>>;
-  /** What could stand in `config.jsonc`. */
+  /** The content of `config.jsonc`. */
   config?: object;
-  /** Environment variables of the host. It gets nothing else of yours: no key, no home, no proxy. */
+  /** Environment variables of the host. It inherits only PATH: none of your keys, home or proxy settings. */
   env?: Readonly<Record<string, string>>;
-  /** Another program than that of the package `thinkery`. */
+  /** The path of the `thinkery` program. Defaults to the one of the installed package `thinkery`. */
   program?: string;
 }
 
@@ -27,32 +29,39 @@ type ScriptSource = readonly ExchangeInput[] | ScriptInput | URL;
 
 type NewAgent = Omit<NonNullable<Parameters<Agents["create"]>[0]>, "name">;
 
-/** A host that nobody else knows of, in a folder of its own on a port of its own. Stopped, nothing is left of it. */
+/** A disposable host with its own data folder and port. Nothing is left of it after `stop()`. */
 export interface TestHost extends AsyncDisposable {
   url: string;
   token: string;
   client: Client;
-  /** Its data folder. */
+  /** The data folder. */
   home: string;
-  /** Makes an agent of the agency `global`. */
-  agent(name: string, more?: NewAgent): Promise<AgentHandle>;
-  /** What its processes have said so far. */
+  /** Creates an agent in the agency `global`. */
+  agent(name: string, options?: NewAgent): Promise<AgentHandle>;
+  /** Returns the log of its processes so far. */
   log(): Promise<string>;
-  /** Stops it cleanly and starts it again, at the same address. */
+  /** Stops it gracefully and starts it again, at the same URL. */
   restart(): Promise<void>;
-  /** `kill -9` of the process that holds the agents; back when it answers again. */
+  /** Kills the process that holds the agents (`kill -9`). Resolves when its replacement answers. */
   kill(): Promise<void>;
+  /** Stops it and deletes its data folder. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a real host for a test, to be stopped with `stop()` or by `await using host = await startHost()`. It also
- * ends when this process does, however that comes.
+ * Starts a real host for a test. It also ends when this process does, even if it is killed.
+ *
+ * ```ts
+ * await using host = await startHost({ scripts: { greeter: [{ text: "Hello!" }] } });
+ * const alice = await host.agent("alice", { model: "scripted:greeter" });
+ * const turn = await alice.send("Hi");
+ * expect((await turn.outcome()).content).toBe("Hello!");
+ * ```
  */
 export async function startHost(options: HostOptions = {}): Promise<TestHost> {
   const program = options.program ?? findProgram();
   const scripts = Object.fromEntries(
-    Object.entries(options.scripts ?? {}).map(([name, lines]) => [name, validateScript(name, lines)]),
+    Object.entries(options.scripts ?? {}).map(([name, source]) => [name, checkScript(name, source)]),
   );
   const folder = await createTempFolder();
   try {
@@ -66,7 +75,8 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
       ...options.env,
     };
     const worker = options.worker === undefined ? [] : [`--worker=${toFilePath(options.worker)}`];
-    const start = (at: number) => startDaemon({ program, folder: folder.path, env, args: [`--port=${at}`, ...worker] });
+    const start = (port: number) =>
+      startDaemon({ program, folder: folder.path, env, args: [`--port=${port}`, ...worker] });
 
     let daemon = await start(0);
     const { port } = JSON.parse(await readFile(join(home, "daemon.json"), "utf8")) as { port: number };
@@ -81,7 +91,7 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
       token,
       client,
       home,
-      agent: (name, more = {}) => client.agents().create({ ...more, name }),
+      agent: (name, options = {}) => client.agents().create({ ...options, name }),
       log: () => readFile(join(home, "logs", "thinkery.log"), "utf8"),
       async restart() {
         await stopDaemon(daemon);
@@ -97,20 +107,20 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
   }
 }
 
-// A file is read and checked by the host, which says what is wrong with it when it is played.
-function validateScript(name: string, lines: ScriptSource): unknown {
-  if (lines instanceof URL) return lines;
-  const { exchanges, ...more } = isList(lines) ? { exchanges: lines } : lines;
+// Files are validated by the host when the model is used.
+function checkScript(name: string, source: ScriptSource): unknown {
+  if (source instanceof URL) return source;
+  const { exchanges, ...options } = isList(source) ? { exchanges: source } : source;
   try {
-    return script(exchanges, more);
+    return script(exchanges, options);
   } catch (error) {
-    (error as Error).message = (error as Error).message.replace("The script", `The script “${name}”`);
+    (error as Error).message = (error as Error).message.replace("Invalid script", `Invalid script “${name}”`);
     throw error;
   }
 }
 
-function isList(lines: readonly ExchangeInput[] | ScriptInput): lines is readonly ExchangeInput[] {
-  return Array.isArray(lines);
+function isList(source: readonly ExchangeInput[] | ScriptInput): source is readonly ExchangeInput[] {
+  return Array.isArray(source);
 }
 
 function toFilePath(worker: string | URL): string {

@@ -3,22 +3,24 @@ import { validateScript, type Script, type ScriptInput } from "../protocol/scrip
 
 type Exchange = ScriptInput["exchanges"][number];
 
-/** An exchange; one step alone needs no list. */
+/** An exchange. A single step can be given without a list. */
 export type ExchangeInput = Exchange | (Pick<Exchange, "when"> & Exchange["steps"][number] & { steps?: undefined });
 
 /**
- * The lines of a scripted model, checked where they are written:
+ * Defines the script of a scripted model. Throws at once if it is invalid.
  *
- *     script([
- *       { when: "order", steps: [{ call: { tool: "lookupOrder", input: { id: "A1" } } }, { text: "It is on its way." }] },
- *       { text: "You said: {{ message }}" },
- *     ])
+ * ```ts
+ * script([
+ *   { when: "order", steps: [{ call: { tool: "lookupOrder", input: { id: "A1" } } }, { text: "It is on its way." }] },
+ *   { text: "You said: {{ message }}" },
+ * ]);
+ * ```
  */
-export function script(exchanges: readonly ExchangeInput[], more: Omit<ScriptInput, "exchanges"> = {}): Script {
-  const { script: read, problems } = validateScript({ ...more, exchanges });
-  if (read) return read;
-  const told = problems.map(
+export function script(exchanges: readonly ExchangeInput[], options: Omit<ScriptInput, "exchanges"> = {}): Script {
+  const { script: parsed, issues } = validateScript({ ...options, exchanges });
+  if (parsed) return parsed;
+  const lines = issues.map(
     ({ path, message }) => `${path.filter((part) => part !== "exchanges").join(".")}: ${message}`,
   );
-  throw fail("bad_request", `The script is not valid at ${told.join("; ")}.`, { problems });
+  throw fail("bad_request", `Invalid script: ${lines.join("; ")}.`, { issues });
 }

@@ -1,3 +1,3 @@
-/** For tests of your own agents: a throw-away host, and scripted models to play with. Node only. */
+/** Tools to test your agents: a disposable host and scripted models. Node only. */
 export { type HostOptions, startHost, type TestHost } from "./host.ts";
 export { script } from "./script.ts";

@@ -1,86 +1,86 @@
 import { type Attempt, createAttempt, unguarded } from "../attempt.ts";
 
-// What the code was given to call, called in every other way.
+// Misuse of the capabilities that the code was given.
 
-const unknown = /^threw: .*(?:no tool|no capability|unknown|There is no|not a function)/is;
+const unknownTool = /^threw: .*(?:no tool|no capability|unknown|There is no|not a function)/is;
 
 const buildCallCode = (call: string) =>
-  `return await (${call}).then((got) => 'ESCAPED ' + JSON.stringify(got), (error) => error.message)`;
+  `return await (${call}).then((result) => 'ESCAPED ' + JSON.stringify(result), (error) => error.message)`;
 
 /** Commands for the agent's Linux sandbox, where there is one. */
 const commands: [string, string][] = [
   ["reads the token", "cat HOME/token HOME/files/canary.txt"],
-  ["looks for the data folder", "ls -d HOME HOME/.. /root /home/* /tmp/* 2>&1"],
-  ["reads the environment of others", "cat /proc/[0-9]*/environ; env"],
-  ["visits this machine", "exec 3<>/dev/tcp/127.0.0.1/PORT && echo ESC''APED"],
-  ["ends every process", "kill -9 -1; for i in $(seq 1 300); do kill -9 $i 2>/dev/null; done; echo tried"],
+  ["searches for the data folder", "ls -d HOME HOME/.. /root /home/* /tmp/* 2>&1"],
+  ["reads the environment of other processes", "cat /proc/[0-9]*/environ; env"],
+  ["connects to this machine", "exec 3<>/dev/tcp/127.0.0.1/PORT && echo ESC''APED"],
+  ["kills every process", "kill -9 -1; for i in $(seq 1 300); do kill -9 $i 2>/dev/null; done; echo tried"],
 ];
 
-/** Names that are something else on most objects. */
-const odd: [string, string][] = [
-  ["of a prototype", "__proto__"],
-  ["of a constructor", "constructor"],
+/** Names that have a meaning on most objects, and other odd names. */
+const oddNames: [string, string][] = [
+  ["of prototypes", "__proto__"],
+  ["of constructors", "constructor"],
   ["of a method of every object", "hasOwnProperty"],
-  ["of another capability's kind", "tools.set_title"],
-  ["of a way up", "../fetch"],
+  ["of another capability", "tools.set_title"],
+  ["of a path traversal", "../fetch"],
   ["with a line break", "set_title\\nfetch"],
   ["with a zero byte", "set_title\\u0000"],
-  ["of the door's own", "shut"],
+  ["of the bridge's own", "close"],
   ["of a private field", "#options"],
-  ["of nothing", ""],
+  ["that is empty", ""],
 ];
 
 export const capabilities: readonly Attempt[] = [
   createAttempt(
     "code that runs code",
-    /^threw: .*by the model only/s,
+    /^threw: .*only be called by the model/s,
     "return 'ESCAPED' + (await tools.executeCode({ code: 'return 1' }))",
   ),
   createAttempt(
-    "code that runs code, by another name",
-    unknown,
+    "code that runs code, under another name",
+    unknownTool,
     "return 'ESCAPED' + (await tools.execute_code({ code: 'return 1' }))",
   ),
-  ...odd.map(([what, name]) =>
+  ...oddNames.map(([kind, name]) =>
     createAttempt(
-      `a tool with a name ${what}`,
+      `a tool with the name ${kind}`,
       /^(?:ok|threw): (?!.*ESCAPED)/s,
-      `const of = tools["${name}"]; ${buildCallCode("Promise.resolve().then(() => of({ title: 'ESCAPED' }))")}`,
+      `const tool = tools["${name}"]; ${buildCallCode("Promise.resolve().then(() => tool({ title: 'ESCAPED' }))")}`,
     ),
   ),
   createAttempt(
     "a tool whose name is a symbol",
     /^(?:ok|threw): (?!.*ESCAPED)/s,
-    `const of = tools[Symbol.for('set_title')]; ${buildCallCode("Promise.resolve().then(() => of({ title: 'ESCAPED' }))")}`,
+    `const tool = tools[Symbol.for('set_title')]; ${buildCallCode("Promise.resolve().then(() => tool({ title: 'ESCAPED' }))")}`,
   ),
-  createAttempt("a tool whose name is a megabyte", /^ok: (?!ESCAPED)/, buildCallCode("tools['x'.repeat(1e6)]({})")),
+  createAttempt("a tool with a name of a megabyte", /^ok: (?!ESCAPED)/, buildCallCode("tools['x'.repeat(1e6)]({})")),
   createAttempt(
     "a tool whose name changes while it is read",
     /^(?:ok|threw): (?!.*ESCAPED)/s,
     `let n = 0; const name = { toString: () => (n++ ? 'executeCode' : 'set_title') }; ${buildCallCode("tools[name]({ code: 'return 1', title: 5 })")}`,
   ),
-  createAttempt("the tools awaited themselves", /^ok: (?:object|function)$/, "return typeof (await tools)"),
-  createAttempt("the tools listed", /^(?:ok|threw): (?!.*ESCAPED)/s, "return Reflect.ownKeys(tools).length"),
+  createAttempt("awaiting the tools object", /^ok: (?:object|function)$/, "return typeof (await tools)"),
+  createAttempt("listing the tools", /^(?:ok|threw): (?!.*ESCAPED)/s, "return Reflect.ownKeys(tools).length"),
   createAttempt(
-    "the tools replaced",
+    "replacing the tools",
     /^(?:ok|threw): (?!.*ESCAPED)/s,
     "try { tools.set_title = () => 'mine'; } catch {} Object.setPrototypeOf(tools, null); return typeof tools.set_title",
   ),
   createAttempt(
-    "the tools as a constructor",
+    "using a tool as a constructor",
     /^threw: TypeError/,
     "return 'ESCAPED' + (await new tools.set_title({ title: 'x' }).constructor('return 1')())",
   ),
   createAttempt(
-    "a tool's own call and apply",
+    "a tool's call method",
     /^(?:ok|threw): (?!.*ESCAPED)/s,
     "await tools.set_title.call({ host: 'ESCAPED' }, { title: 'by call' }); return 'called'",
   ),
   createAttempt(
-    "a tool with more than it takes",
+    "a tool with too many arguments",
     /^ok: (?!ESCAPED)/,
     buildCallCode("tools.set_title({ title: 'mine' }, { agent: 'OTHER' }, () => 'ESCAPED')").replace(
-      "'ESCAPED ' + JSON.stringify(got)",
+      "'ESCAPED ' + JSON.stringify(result)",
       "'fine'",
     ),
   ),
@@ -95,11 +95,11 @@ export const capabilities: readonly Attempt[] = [
     'await echo(JSON.parse(\'{"__proto__": {"polluted": "ESCAPED"}, "constructor": {"prototype": {"polluted": "ESCAPED"}}}\')); return String({}.polluted)',
   ),
   createAttempt(
-    "input that is a circle",
+    "circular input",
     /^ok: (?!ESCAPED)/,
     `const circle = {}; circle.self = circle; ${buildCallCode("echo(circle)")}`,
   ),
-  createAttempt("input that is a function", /^ok: (?!function)/, "return typeof (await echo(() => 1))"),
+  createAttempt("a function as input", /^ok: (?!function)/, "return typeof (await echo(() => 1))"),
   createAttempt("input of five megabytes", /^ok: .*too large/, buildCallCode("echo('x'.repeat(5e6))")),
   createAttempt(
     "input that throws while it is read",
@@ -107,30 +107,30 @@ export const capabilities: readonly Attempt[] = [
     buildCallCode("echo({ get secret() { throw new Error('no') } })"),
   ),
   createAttempt(
-    "input that is another call",
+    "input with promises and tools",
     /^ok: (?!.*stub)/s,
     buildCallCode("echo({ promise: echo(1), tool: tools.set_title })").replace("ESCAPED", "fine"),
   ),
   createAttempt(
-    "a stub sent through",
+    "a stub as input",
     /^(?:ok: fine (?:\{\}|null)$|threw: Error: There is no module)/,
     `${unguarded} const { RpcStub, RpcTarget } = await import('cloudflare' + ':workers'); class Mine extends RpcTarget { steal() {} } ${buildCallCode("echo(new RpcStub(new Mine()))").replace("ESCAPED", "fine")}`,
   ),
   createAttempt("a tool that throws", /^ok: .*This tool throws/, buildCallCode("tools.throw({})")),
   createAttempt(
-    "a tool that never answers, left behind",
+    "a tool that never returns, not awaited",
     /^ok: left(?:\n|$)/,
     "tools.hang({}).catch(() => {}); return 'left'",
   ),
   createAttempt(
-    "a tool that answers fifty megabytes",
+    "a tool that returns fifty megabytes",
     /^ok: .*(?:more than|large)/,
     buildCallCode("tools.huge({ mb: 50 })"),
   ),
-  createAttempt("a tool that answers a circle", /^ok: (?!ESCAPED)/, buildCallCode("tools.circular({})")),
-  ...commands.map(([what, command]) =>
+  createAttempt("a tool that returns a circular object", /^ok: (?!ESCAPED)/, buildCallCode("tools.circular({})")),
+  ...commands.map(([action, command]) =>
     createAttempt(
-      `a command that ${what}`,
+      `a command that ${action}`,
       /^ok: /,
       `return await tools.sandbox({ command: ${JSON.stringify(command)} }).catch((error) => error.message)`,
     ),
@@ -142,16 +142,16 @@ export const capabilities: readonly Attempt[] = [
   ),
   createAttempt("a forged success", /^threw: /, "throw { ok: true, value: 'forged', console: '' }"),
   createAttempt(
-    "an error that says it is of another kind",
+    "an error that claims another kind",
     /^threw: /,
-    "throw Object.assign(new Error('forged'), { kind: 'limit', trouble: 'sandbox_lost', code: 'budget', name: 'ToolFailure' })",
+    "throw Object.assign(new Error('forged'), { kind: 'limit', trouble: 'sandbox_lost', code: 'budget', name: 'ToolError' })",
   ),
   createAttempt("a function as the result", /^ok: \[?(?:Async)?Function/i, "return async () => 'ESCAPED'"),
   createAttempt("a capability as the result", /^ok: (?!.*ESCAPED)/s, "return echo"),
   createAttempt("all tools as the result", /^(?:ok|threw): (?!.*ESCAPED)/s, "return tools"),
-  createAttempt("a call under way as the result", /^ok: 7$/, "return echo(7)"),
+  createAttempt("a pending call as the result", /^ok: 7$/, "return echo(7)"),
   createAttempt(
-    "a target of its own as the result",
+    "its own RpcTarget as the result",
     /^(?:ok|threw): (?!.*ESCAPED)/s,
     `${unguarded} const { RpcTarget } = await import('cloudflare' + ':workers'); return new (class extends RpcTarget { go() { return 'ESCAPED'; } })()`,
   ),
@@ -160,17 +160,17 @@ export const capabilities: readonly Attempt[] = [
     /^(?:ok|threw): (?!.*ESCAPED)/s,
     "return new ReadableStream({ pull(controller) { controller.enqueue('ESCAPED'); } })",
   ),
-  createAttempt("an answer as the result", /^(?:ok|threw): (?!.*ESCAPED)/s, "return new Response('ESCAPED')"),
+  createAttempt("a Response as the result", /^(?:ok|threw): (?!.*ESCAPED)/s, "return new Response('ESCAPED')"),
   createAttempt("a socket as the result", /^(?:ok|threw): (?!.*ESCAPED)/s, "return new WebSocketPair()[0]"),
   createAttempt("a symbol as the result", /^ok: Symbol/, "return Symbol('x')"),
   createAttempt(
-    "an object with a method named then, forever",
+    "an endless thenable",
     /^(?:timeout|threw): /,
     "const again = { then(resolve) { resolve(again); } }; return again",
     { timeoutMs: 400 },
   ),
   createAttempt(
-    "an answer of fetch, forged on its way",
+    "a forged fetch response",
     /^ok: fine$/,
     "const parse = JSON.parse; JSON.parse = () => ({ status: 200, headers: {}, body: 'ESCAPED' }); const got = await fetch('http://example.com/').then((answer) => answer.text(), () => 'fine'); JSON.parse = parse; return got",
   ),

@@ -1,10 +1,10 @@
 import { type Attempt, createAttempt } from "../attempt.ts";
 
-// Code out of strings, and code that is not where it should be.
+// Code from strings, and code that breaks out of its function.
 
-const refused = /^threw: (?:Eval)?Error: Code (?:generation from strings disallowed|cannot be made from strings)/;
+const refused = /^threw: (?:Eval)?Error: Code (?:generation from strings disallowed|cannot be generated from strings)/;
 const noWasm = /^threw: CompileError: .*disallowed/;
-const unread = /^syntax: /;
+const syntaxError = /^syntax: /;
 
 const wasm = "new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])";
 
@@ -73,55 +73,52 @@ export const generation: readonly Attempt[] = [
   createAttempt("WebAssembly.compile", noWasm, `return 'ESCAPED' + (await WebAssembly.compile(${wasm}))`),
   createAttempt("WebAssembly.instantiate", noWasm, `return 'ESCAPED' + (await WebAssembly.instantiate(${wasm}))`),
   createAttempt("new WebAssembly.Module", noWasm, `return 'ESCAPED' + new WebAssembly.Module(${wasm})`),
-  createAttempt("a compartment", /^threw: ReferenceError/, "return 'ESCAPED' + new Compartment().evaluate('1')"),
+  createAttempt("Compartment", /^threw: ReferenceError/, "return 'ESCAPED' + new Compartment().evaluate('1')"),
   createAttempt(
-    "eval switched on again",
+    "eval redefined",
     refused,
     "Object.defineProperty(globalThis, 'eval', { value: eval, writable: true }); delete EvalError.prototype.name; return 'ESCAPED' + eval('1')",
   ),
-  // The code is the body of a function. It must not be able to end that function by itself.
-  createAttempt("a brace that ends the function", unread, "} globalThis.out = 1; {"),
-  createAttempt("a brace and a bracket that end more", unread, "}); globalThis.out = 1; (async () => {"),
+  // The code is the body of a function and must not be able to close that function.
+  createAttempt("a brace that closes the function", syntaxError, "} globalThis.out = 1; {"),
+  createAttempt("a brace and parenthesis that close more", syntaxError, "}); globalThis.out = 1; (async () => {"),
   createAttempt(
-    "an export behind the function's end",
-    unread,
+    "an export after the function's end",
+    syntaxError,
     "return 1 }\nexport const stolen = typeof host;\nasync function more() {",
   ),
-  createAttempt("a comment that swallows what follows", unread, "return 1 /*"),
-  createAttempt("a text that swallows what follows", unread, "return `x"),
-  createAttempt("an expression that swallows what follows", unread, "return /x"),
+  createAttempt("an unterminated comment", syntaxError, "return 1 /*"),
+  createAttempt("an unterminated template", syntaxError, "return `x"),
+  createAttempt("an unterminated regular expression", syntaxError, "return /x"),
   createAttempt("a line comment at the very end", /^ok: 1$/, "return 1 //"),
-  createAttempt("a comment of old HTML", unread, "return 1\n<!-- } {\n--> }"),
+  createAttempt("HTML-like comments", syntaxError, "return 1\n<!-- } {\n--> }"),
   createAttempt(
     "a line separator inside a comment",
     /^(?:syntax: |ok: 1$)/,
     "// \u2028 } globalThis.out = 2; {\nreturn globalThis.out ?? 1",
   ),
-  createAttempt("an escaped brace", unread, "\\u007d globalThis.out = 1; \\u007b"),
-  createAttempt("a zero byte", unread, "return 1;\u0000 } globalThis.out = 2; {"),
+  createAttempt("an escaped brace", syntaxError, "\\u007d globalThis.out = 1; \\u007b"),
+  createAttempt("a zero byte", syntaxError, "return 1;\u0000 } globalThis.out = 2; {"),
   createAttempt(
     "a byte order mark and a hashbang",
     /^(?:syntax|ok): (?!.*ESCAPED)/s,
     "\ufeff#!/usr/bin/env node\nreturn 1",
   ),
   createAttempt(
-    "types that hide a brace",
-    unread,
+    "a brace after types",
+    syntaxError,
     "type A = { a: 1 };\nconst a: A = { a: 1 };\n} globalThis.out = 1; {",
   ),
-  createAttempt("a decorator that ends the class around it", unread, "@((x) => x) } class Out {"),
-  createAttempt("with", unread, "with (globalThis) { return origin }"),
+  createAttempt("a decorator that closes its class", syntaxError, "@((x) => x) } class Out {"),
+  createAttempt("with", syntaxError, "with (globalThis) { return origin }"),
   createAttempt(
-    "a module's name that ends its quotes",
+    "an import specifier with quotes",
     /^(?:syntax|threw|limit): /,
     "import x from './a\";globalThis.out=1;\"';\nreturn 'ESCAPED'",
   ),
-  createAttempt(
-    "a given module's name that ends its quotes",
-    /^(?:syntax|threw|limit|ok): (?!2)/,
-    "return globalThis.out ?? 1",
-    { modules: { 'a";globalThis.out=2;".js': "export default 1" } },
-  ),
+  createAttempt("a module name with quotes", /^(?:syntax|threw|limit|ok): (?!2)/, "return globalThis.out ?? 1", {
+    modules: { 'a";globalThis.out=2;".js': "export default 1" },
+  }),
   createAttempt("JSON that is code", /^(?:syntax|threw): /, "import x from './x.json';\nreturn x", {
     modules: { "x.json": "{}; globalThis.out = 2" },
   }),

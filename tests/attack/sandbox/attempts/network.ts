@@ -1,10 +1,10 @@
 import { type Attempt, createAttempt, unguarded } from "../attempt.ts";
 
-// Ways to the network, by every API that has ever led there. The test's own server waits for a visit.
+// Network access by every API that ever offered it. The test's own server must not be reached.
 
 const denied = /^threw: .*(?:denie|allow)/s;
-const invalid = /^threw: .*(?:not valid|expected an address|Invalid URL)/s;
-const closed = /^threw: .*(?:not permitted to access the internet|cannot be used in a sandbox)/s;
+const invalid = /^threw: .*(?:Invalid input for fetch|Invalid URL)/s;
+const closed = /^threw: .*(?:not permitted to access the internet|is not available in a sandbox)/s;
 const unreached = /^threw: .*(?:There is no module|not permitted to access the internet)/s;
 const absent = /^threw: ReferenceError: \w+ is not defined/;
 
@@ -14,35 +14,35 @@ const buildFetchCode = (url: string, init = "") =>
 const buildOpenCode = (source: string) =>
   `const s = ${source}; await new Promise((open, fail) => { s.onopen = open; s.onerror = ({ error, message }) => fail(error ?? new Error(message)); }); return 'ESCAPED'`;
 
-/** How addresses have been disguised before. */
+/** Known ways to disguise a loopback address. */
 const disguises: [string, string, RegExp][] = [
   ["by its name", "http://localhost:PORT/", denied],
   ["in IPv6", "http://[::1]:PORT/", denied],
   ["as IPv4 in IPv6", "http://[::ffff:127.0.0.1]:PORT/", denied],
-  ["as nobody's address", "http://0.0.0.0:PORT/", denied],
+  ["as the unspecified address", "http://0.0.0.0:PORT/", denied],
   ["as one number", "http://2130706433:PORT/", denied],
   ["in hexadecimal", "http://0x7f000001:PORT/", denied],
   ["in octal", "http://0177.0.0.1:PORT/", denied],
   ["shortened", "http://127.1:PORT/", denied],
-  ["in wide digits", "http://１２７.０.０.１:PORT/", denied],
-  ["behind a user's name", "http://example.com@127.0.0.1:PORT/", invalid],
-  ["behind a backslash", "http:\\\\127.0.0.1:PORT\\", denied],
+  ["in fullwidth digits", "http://１２７.０.０.１:PORT/", denied],
+  ["after a user name", "http://example.com@127.0.0.1:PORT/", invalid],
+  ["after backslashes", "http:\\\\127.0.0.1:PORT\\", denied],
   ["with line breaks", "ht\ntp://127.0.0.1:\tPORT/", denied],
   ["without a scheme", "//127.0.0.1:PORT/", invalid],
 ];
 
-/** Addresses that are no web addresses. */
+/** URLs with schemes other than http and https. */
 const schemes: [string, string][] = [
   ["a file", "file://HOME/token"],
   ["a unix socket", "unix:HOME/run/host.sock"],
   ["a web socket", "ws://127.0.0.1:PORT/"],
   ["a script", "javascript:fetch('TRAP')"],
   ["data", "data:text/plain,ESCAPED"],
-  ["a shortcut of the platform", "cloudflare:workers"],
+  ["a platform scheme", "cloudflare:workers"],
   ["gopher", "gopher://127.0.0.1:PORT/_GET%20/"],
 ];
 
-/** Constructors that other places have. */
+/** Globals of other environments. */
 const constructors: [string, string][] = [
   ["XMLHttpRequest", "const r = new XMLHttpRequest(); r.open('GET', 'TRAP', false); r.send(); return 'ESCAPED'"],
   ["Worker", "new Worker('TRAP/worker.js'); return 'ESCAPED'"],
@@ -62,7 +62,7 @@ export const network: readonly Attempt[] = [
   createAttempt("fetch", denied, buildFetchCode("TRAP/")),
   createAttempt("fetch of the host itself", denied, buildFetchCode("MAIN/health")),
   createAttempt(
-    "fetch that takes things away with it",
+    "fetch with a body",
     denied,
     buildFetchCode("TRAP/", "{ method: 'POST', body: JSON.stringify(Object.keys(globalThis)) }"),
   ),
@@ -72,22 +72,22 @@ export const network: readonly Attempt[] = [
     "return 'ESCAPED' + (await fetch(new Request('TRAP/', { redirect: 'manual' }))).status",
   ),
   createAttempt(
-    "fetch with a Request that lies about its address",
+    "fetch with a Request with a forged URL",
     denied,
     "const r = new Request('TRAP/'); Object.defineProperty(r, 'url', { value: 'https://example.com/' }); return 'ESCAPED' + (await fetch(r)).status",
   ),
   createAttempt(
-    "fetch of an object with two addresses",
+    "fetch of an object with two URLs",
     /^threw: /,
     "let n = 0; return 'ESCAPED' + (await fetch({ toString: () => (n++ ? 'TRAP/' : 'data:text/plain,x') })).status",
   ),
   createAttempt(
-    "fetch with another Host",
+    "fetch with another Host header",
     /^threw: .*(?:denie|allow|cannot be set)/s,
     buildFetchCode("http://example.com/", "{ headers: { host: '127.0.0.1:PORT' } }"),
   ),
   createAttempt(
-    "fetch that resolves elsewhere",
+    "fetch with resolveOverride",
     denied,
     buildFetchCode("http://example.com/", "{ cf: { resolveOverride: '127.0.0.1' } }"),
   ),
@@ -96,12 +96,12 @@ export const network: readonly Attempt[] = [
     /^threw: .*(?:denie|allow|cannot be set)/s,
     buildFetchCode("TRAP/", "{ headers: { upgrade: 'websocket', connection: 'upgrade' } }"),
   ),
-  createAttempt("fetch with a method of its own", /^threw: /, buildFetchCode("TRAP/", "{ method: 'CONNECT' }")),
-  createAttempt("names looked up as a message", denied, buildFetchCode("http://secret.example.invalid/")),
-  ...disguises.map(([how, url, ends]) => createAttempt(`this machine, ${how}`, ends, buildFetchCode(url))),
-  ...schemes.map(([what, url]) => createAttempt(`fetch of ${what}`, invalid, buildFetchCode(url))),
+  createAttempt("fetch with the method CONNECT", /^threw: /, buildFetchCode("TRAP/", "{ method: 'CONNECT' }")),
+  createAttempt("data in a DNS lookup", denied, buildFetchCode("http://secret.example.invalid/")),
+  ...disguises.map(([how, url, expected]) => createAttempt(`this machine, ${how}`, expected, buildFetchCode(url))),
+  ...schemes.map(([kind, url]) => createAttempt(`fetch of ${kind}`, invalid, buildFetchCode(url))),
   createAttempt(
-    "fetch of a blob's address",
+    "fetch of a blob URL",
     /^threw: /,
     "return 'ESCAPED' + (await (await fetch(URL.createObjectURL(new Blob(['x'])))).text())",
   ),
@@ -138,16 +138,16 @@ export const network: readonly Attempt[] = [
     `delete globalThis.EventSource; ${buildOpenCode("new EventSource('TRAP/')")}`,
   ),
   createAttempt(
-    "EventSource through a fetcher of its own",
+    "EventSource with its own fetcher",
     /^threw: /,
     buildOpenCode("new EventSource('TRAP/', { fetcher: { fetch: () => new Response('data: x\\n\\n') } })"),
   ),
   createAttempt(
     "a beacon",
-    /^(?:ok: true$|threw: .*cannot be used in a sandbox)/s,
+    /^(?:ok: true$|threw: .*is not available in a sandbox)/s,
     "return navigator.sendBeacon('TRAP/', 'x')",
   ),
-  // It always says true; what counts is that nobody arrives.
+  // It always returns true; what counts is that the server is not reached.
   createAttempt(
     "the platform's beacon",
     /^ok: (?:true|false)$/,
@@ -160,7 +160,7 @@ export const network: readonly Attempt[] = [
     "delete globalThis.caches; const found = globalThis.caches ?? (() => { throw new Error('No Cache'); })(); return 'ESCAPED' + (await found.default.match('TRAP/'))",
   ),
   createAttempt(
-    "a cache of its own",
+    "its own cache",
     closed,
     "const cache = await caches.open('x'); await cache.put('TRAP/', new Response('x')); return 'ESCAPED'",
   ),
@@ -175,17 +175,17 @@ export const network: readonly Attempt[] = [
     `${unguarded} const { connect } = await import(['cloudflare', 'sockets'].join(':')); await connect({ hostname: '127.0.0.1', port: PORT }, { secureTransport: 'on' }).opened; return 'ESCAPED'`,
   ),
   createAttempt(
-    "a client over a socket",
+    "an HTTP client over a socket",
     /^threw: /,
     `${unguarded} const { internalNewHttpClient } = await import('cloudflare' + ':sockets'); return 'ESCAPED' + (await internalNewHttpClient({})).fetch`,
   ),
   createAttempt(
-    "a server of its own",
+    "its own server",
     /^threw: /,
     `${unguarded} const { httpServerHandler } = await import('cloudflare' + ':node'); return 'ESCAPED' + (await httpServerHandler({ port: PORT }).fetch(new Request('TRAP/')))`,
   ),
   createAttempt(
-    "WebAssembly from an address",
+    "WebAssembly from a URL",
     /^threw: /,
     "return 'ESCAPED' + (await WebAssembly.instantiateStreaming(fetch('TRAP/x.wasm')))",
   ),
@@ -194,14 +194,14 @@ export const network: readonly Attempt[] = [
     /^ok: <script/,
     "return await new HTMLRewriter().on('script', { element(e) { e.setAttribute('src', 'TRAP/') } }).transform(new Response('<script></script>')).text()",
   ),
-  createAttempt("a redirect as an answer", /^ok: 302$/, "return Response.redirect('TRAP/', 302).status"),
+  createAttempt("a redirect response", /^ok: 302$/, "return Response.redirect('TRAP/', 302).status"),
   createAttempt(
-    "an event that asks itself",
+    "a dispatched FetchEvent",
     /^(?:threw|ok): (?!ESCAPED)/,
     "addEventListener('fetch', (event) => event.respondWith(globalThis.fetch('TRAP/'))); return dispatchEvent(new FetchEvent('fetch', { request: new Request('TRAP/') }))",
   ),
   createAttempt(
-    "a pair of sockets, one end thrown over the wall",
+    "a WebSocketPair in the result",
     /^(?:threw|ok): (?!ESCAPED)/,
     "const [a, b] = Object.values(new WebSocketPair()); a.accept(); return new Response(null, { status: 101, webSocket: b })",
   ),

@@ -1,6 +1,6 @@
 import { type Attempt, createAttempt, unguarded } from "../attempt.ts";
 
-// Runs one after the other, of one agent: what the first leaves behind, the next must not find. In this order.
+// Consecutive runs of one agent: a run must not find what an earlier one left behind. The order matters.
 
 const store = {
   "store.js":
@@ -23,13 +23,13 @@ export const runs: readonly Attempt[] = [
     "return [typeof left, typeof [].left, typeof kept].join()",
   ),
   createAttempt(
-    "a state of modules, left",
+    "module state, left",
     /^ok: 1$/,
     "import { up, kept } from './store.js';\nkept.push(echo);\nreturn up()",
     { modules: store },
   ),
   createAttempt(
-    "a state of modules, found",
+    "module state, found",
     /^ok: 1 0 1$/,
     "import { up, kept } from './store.js';\nreturn [up(), kept.length, evaluated].join(' ')",
     { modules: store },
@@ -40,7 +40,7 @@ export const runs: readonly Attempt[] = [
     "setInterval(() => { console.log('ESCAPED'); echo('late').catch(() => {}); }, 1); return 'left'",
   ),
   createAttempt(
-    "a timer, heard",
+    "a timer, observed",
     /^ok: (?!.*ESCAPED)/s,
     "await new Promise((resolve) => setTimeout(resolve, 50)); return 'quiet'",
   ),
@@ -50,77 +50,77 @@ export const runs: readonly Attempt[] = [
     `${unguarded} const { waitUntil } = await import('cloudflare' + ':workers'); waitUntil((async () => { for (let i = 0; i < 100; i++) { await new Promise((resolve) => setTimeout(resolve, 5)); await echo('late ' + i); await tools.set_title({ title: 'late' }); } })()); return 'left'`,
   ),
   createAttempt(
-    "work after the end, heard",
+    "work after the end, observed",
     /^ok: quiet$/,
     "await new Promise((resolve) => setTimeout(resolve, 100)); return 'quiet'",
   ),
   createAttempt(
-    "calls under way at the end",
+    "pending calls at the end",
     /^ok: left(?:\n|$)/,
     "for (let i = 0; i < 50; i++) { echo('late ' + i).catch(() => {}); tools.hang({}).catch(() => {}); } return 'left'",
   ),
   createAttempt(
-    "a spin after the end",
+    "a busy loop after the end",
     leftOrRefused,
     `${unguarded} const { waitUntil } = await import('cloudflare' + ':workers'); waitUntil(new Promise(() => setTimeout(() => { for (;;); }, 20))); return 'left'`,
   ),
   createAttempt(
-    "the run after a spin",
+    "the run after a busy loop",
     /^(?:ok: here|sandbox_lost|timeout)/,
     "await new Promise((resolve) => setTimeout(resolve, 60)); return 'here'",
     { timeoutMs: 1000 },
   ),
   createAttempt("the run after that", /^ok: here$/, "return 'here'"),
   createAttempt(
-    "the platform patched, left",
+    "patched built-ins, left",
     /^ok: left$/,
     "JSON.stringify = () => '\"ESCAPED\"'; Promise.prototype.then = () => 'ESCAPED'; console.log = () => 'ESCAPED'; globalThis.Response = class {}; return 'left'",
   ),
   createAttempt(
-    "the platform patched, found",
+    "patched built-ins, found",
     /^ok: \{"a":1\}\n\nconsole:\nx$/,
     "console.log('x'); return await Promise.resolve({ a: 1 })",
   ),
   createAttempt(
     "a cache, left",
-    /^threw: .*(?:No Cache|cannot be used in a sandbox)/s,
+    /^threw: .*(?:No Cache|is not available in a sandbox)/s,
     "await (await caches.open('left')).put('http://x/', new Response('ESCAPED')); return 'left'",
   ),
   createAttempt(
-    "a key, left in the platform's crypto",
+    "a property on crypto",
     /^ok: undefined$/,
     "globalThis.crypto.left = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt']).then(() => undefined); return String(crypto.left)",
   ),
   createAttempt(
-    "memory shared with others",
+    "shared memory",
     /^ok: (?:\{|0)/,
     "const memory = new SharedArrayBuffer(8); return await echo(new Int32Array(memory)[0])",
   ),
   createAttempt(
-    "a wait that stops the whole process",
+    "Atomics.wait",
     /^threw: .*Atomics\.wait/s,
     "Atomics.wait(new Int32Array(new SharedArrayBuffer(8)), 0, 0, 5000); return 'ESCAPED'",
   ),
   createAttempt(
-    "a channel of messages to whoever listens",
+    "a MessageChannel",
     /^ok: none$/,
     "const { port1, port2 } = new MessageChannel(); let heard = 'none'; port1.onmessage = ({ data }) => (heard = 'ESCAPED ' + data); await new Promise((resolve) => setTimeout(resolve, 20)); void port2; return heard",
   ),
-  createAttempt("a lock that others hold", /^threw: TypeError/, "return 'ESCAPED' + (await navigator.locks.query())"),
-  createAttempt("the registry of symbols", /^ok: undefined$/, "return String(globalThis[Symbol.for('thinkery')])"),
-  ...absent.map((name) => createAttempt(`${name}, which pages share`, /^ok: undefined$/, `return typeof ${name}`)),
+  createAttempt("navigator.locks", /^threw: TypeError/, "return 'ESCAPED' + (await navigator.locks.query())"),
+  createAttempt("the symbol registry", /^ok: undefined$/, "return String(globalThis[Symbol.for('thinkery')])"),
+  ...absent.map((name) => createAttempt(`${name}`, /^ok: undefined$/, `return typeof ${name}`)),
   createAttempt(
     "another agent's tools by its name",
     /^threw: .*(?:no tool|There is no|not a function)/is,
     "return 'ESCAPED' + (await tools['global~OTHER']({}))",
   ),
   createAttempt(
-    "another agent, asked through a tool",
+    "another agent through a tool",
     /^(?:ok|threw): (?!.*OTHER-WORDS)/s,
     "const got = []; for (const name of ['peek', 'readState', 'getMessages', 'events', 'send', 'invoke', 'readFile', 'bash']) got.push(await tools[name]({ agent: 'OTHER', path: 'HOME/token', command: 'cat HOME/token' }).catch((error) => error.message)); return got",
   ),
   createAttempt(
-    "everything that was left, found at last",
+    "everything left by earlier runs",
     /^ok: \[\]$/,
     "return ['left', 'kept', 'out', 'seen', 'evaluated'].filter((name) => name in globalThis || name in Object.prototype || name in Array.prototype)",
   ),

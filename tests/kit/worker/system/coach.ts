@@ -8,21 +8,21 @@ const editsSchema = z.strictObject({
   without: z.array(z.string()).optional(),
   temperature: z.number().optional(),
   maxOutputTokens: z.number().optional(),
-  /** A question to a model, and under which role. */
+  /** A prompt for a model, and the role to use. */
   ask: z
     .strictObject({ prompt: z.string(), role: z.enum(["primary", "fast", "summarizer", "vision"]).optional() })
     .optional(),
-  /** Steps in which it gives the agent another tool. */
+  /** Steps in which it registers another tool. */
   give: z.array(z.number()).default([]),
 });
 
 type Edits = z.infer<typeof editsSchema>;
 
-/** Shapes every call to the model as the blueprint says. */
+/** A middleware that edits every model call as its config says. */
 export const coach = defineMiddleware({
   name: "coach",
   tags: ["coach"],
-  config: z.object({ coach: editsSchema.default({ give: [] }) }),
+  configSchema: z.object({ coach: editsSchema.default({ give: [] }) }),
   state: ({ config, state }) => ({ coached: config.coach, answered: state.answer ?? null }),
   onInit(context) {
     context.registerTool(createGiftTool("from_init"));

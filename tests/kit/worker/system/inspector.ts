@@ -1,7 +1,7 @@
 import { defineMiddleware } from "@thinkery/sdk";
 import { z } from "zod";
 
-const setting = z.object({
+const configSchema = z.object({
   inspector: z
     .object({
       rename: z.string().optional(),
@@ -11,11 +11,11 @@ const setting = z.object({
     .default({}),
 });
 
-/** Looks at every call before the policy does: changes some inputs, vetoes others, or fails, as its config says. */
+/** A `beforeTool` hook that changes inputs, denies calls, or fails, as its config says. */
 export const inspector = defineMiddleware({
   name: "inspector",
   tags: ["inspector"],
-  config: setting,
+  configSchema: configSchema,
   beforeTool(context, call) {
     const { rename, deny, fail } = context.config.inspector;
     context.state.seen = [
@@ -33,7 +33,7 @@ export const inspector = defineMiddleware({
   state: (context) => ({ seen: context.state.seen ?? [] }),
 });
 
-/** Comes after it, and sees what it changed. */
+/** Runs after `inspector` and sees its changes. */
 export const secondInspector = defineMiddleware({
   name: "second-inspector",
   tags: ["inspector"],

@@ -22,14 +22,14 @@ export const tricks = {
   "throw nothing": () => {
     throw undefined;
   },
-  "throw what cannot be written": () => {
+  "throw an unserializable value": () => {
     throw Object.assign(Object.create(null), { circular });
   },
   "throw an odd error": () => {
     throw Object.assign(new Error(), { message: 5 });
   },
   hang: () => new Promise(() => {}),
-  "go on when it is too late": async (_, plan) => {
+  "continue after its timeout": async (_, plan) => {
     await sleep(1_300);
     plan.addSystem("Too late.");
   },
@@ -39,7 +39,7 @@ export const tricks = {
   "register a core name": (context) => context.registerTool(createGiftTool("set_title")),
   "register a taken name": (context) => context.registerTool(createGiftTool("echo")),
   "register junk": (context) => context.registerTool({ name: "no name!" } as never),
-  "register a schema that cannot be told": (context) =>
+  "register an unserializable schema": (context) =>
     context.registerTool({ ...createGiftTool("odd"), inputSchema: { safeParse: () => ({ success: true }) } } as never),
   "register thousands": (context) => {
     for (let number = 0; number < 10_000; number++) context.registerTool(createGiftTool(`flood_${number}`));
@@ -63,34 +63,34 @@ export const tricks = {
   "change the props": (context) => {
     (context.props as { data?: object }).data = {};
   },
-  "keep what is circular": (context) => {
+  "store a circular value": (context) => {
     context.state.loop = circular;
   },
-  "keep too much": (context) => {
+  "store too much": (context) => {
     context.state.much = "x".repeat(100_000);
   },
-  "keep too many": (context) => {
+  "store too many keys": (context) => {
     for (let number = 0; number < 10_000; number++) context.state[`key_${number}`] = number;
   },
-  "keep one thing very often": (context) => {
+  "store one key very often": (context) => {
     for (let number = 0; number < 10_000; number++) context.state.number = number;
   },
-  "keep nearly too much": (context) => {
+  "store almost too much": (context) => {
     for (let number = 0; number < 60; number++) context.state[`key_${number}`] = "x".repeat(60_000);
   },
-  "add nothing": (_, plan) => plan.addSystem("  "),
+  "add an empty part": (_, plan) => plan.addSystem("  "),
   "add a number": (_, plan) => plan.addSystem(5 as never),
   "add too much": (_, plan) => plan.addSystem("x".repeat(100_001)),
   "add thousands": (_, plan) => {
     for (let number = 0; number < 10_000; number++) plan.addSystem(`Part ${number}.`);
   },
-  "remind of nothing": (_, plan) => plan.addReminder(""),
-  "want an unknown tool": (_, plan) => plan.restrictTools(["ehco"]),
-  "take a core tool away": (_, plan) => plan.removeTools(["set_title"]),
+  "add an empty reminder": (_, plan) => plan.addReminder(""),
+  "restrict to an unknown tool": (_, plan) => plan.restrictTools(["ehco"]),
+  "remove a core tool": (_, plan) => plan.removeTools(["set_title"]),
   "set a hot temperature": (_, plan) => plan.updateSettings({ temperature: 3 }),
-  "set a temperature in words": (_, plan) => plan.updateSettings({ temperature: "1" as never }),
+  "set a string as temperature": (_, plan) => plan.updateSettings({ temperature: "1" as never }),
   "set no tokens": (_, plan) => plan.updateSettings({ maxOutputTokens: 0 }),
-  "set something else": (_, plan) => plan.updateSettings({ topP: 1 } as never),
+  "set an unknown setting": (_, plan) => plan.updateSettings({ topP: 1 } as never),
   "assign the tools": (_, plan) => {
     (plan as { tools: unknown }).tools = [];
   },
@@ -100,11 +100,11 @@ export const tricks = {
   "change a message": (_, plan) => {
     (plan.messages[0] as { content: string }).content = "Forget everything.";
   },
-  "answer something circular": () => circular,
-  "answer words": () => "words",
-  "answer later": () => Promise.resolve({ late: true }),
-  "answer too much": () => ({ much: "x".repeat(100_000) }),
-  "take our place": () => ({ title: 5, model: [], messages: "none", own: "fine" }),
+  "return a circular value": () => circular,
+  "return a string": () => "words",
+  "return a promise": () => Promise.resolve({ late: true }),
+  "return too much": () => ({ much: "x".repeat(100_000) }),
+  "override built-in fields": () => ({ title: 5, model: [], messages: "none", own: "fine" }),
 } satisfies Record<string, Trick>;
 
 export type TrickName = keyof typeof tricks;
@@ -130,11 +130,11 @@ const shape = Object.fromEntries([...hooks, "state"].map((hook) => [hook, trick]
   typeof trick
 >;
 
-/** Does in each hook what the blueprint tells it, after something that would be fine. */
+/** A middleware that plays a trick in each hook its config names, after some valid changes. */
 export const puppet = defineMiddleware<{ puppet: Strings }, { puppet?: Strings }>({
   name: "puppet",
   tags: ["puppet"],
-  config: z.object({ puppet: z.strictObject(shape).default({}) }) as z.ZodType<
+  configSchema: z.object({ puppet: z.strictObject(shape).default({}) }) as z.ZodType<
     { puppet: Strings },
     { puppet?: Strings }
   >,
@@ -142,16 +142,18 @@ export const puppet = defineMiddleware<{ puppet: Strings }, { puppet?: Strings }
     (context.config.puppet.state
       ? (tricks[context.config.puppet.state] as Trick)(context, undefined as never)
       : {}) as Record<string, unknown>,
-  ...Object.fromEntries(hooks.map((hook) => [hook, (context: Context, plan: ModelPlan) => play(hook, context, plan)])),
+  ...Object.fromEntries(
+    hooks.map((hook) => [hook, (context: Context, plan: ModelPlan) => playTrick(hook, context, plan)]),
+  ),
 });
 
-function play(hook: (typeof hooks)[number], context: Context, plan: ModelPlan): unknown {
+function playTrick(hook: (typeof hooks)[number], context: Context, plan: ModelPlan): unknown {
   const name = context.config.puppet[hook];
   if (!name) return undefined;
   if (hook === "beforeModel") plan.addSystem("The puppet was here.");
   context.registerTool(
     defineTool(
-      { name: `prop_of_${hook}`, description: "Stays only if the hook comes back.", inputSchema: z.object({}) },
+      { name: `prop_of_${hook}`, description: "Registered only if the hook succeeds.", inputSchema: z.object({}) },
       () => "",
     ),
   );

@@ -18,15 +18,15 @@ export const throws = defineTool({ name: "throws", description: "Throws.", input
   throw new Error("This tool throws.");
 });
 
-/** Asks for an answer that is reported, after a while, or says something itself after that while. */
-const createDelayedTool = (name: string, more: Partial<Tool>, answer: (input: { ms: number }) => unknown): Tool => ({
+/** A tool that, after a delay, either defers its result or returns one itself. */
+const createDelayedTool = (name: string, more: Partial<Tool>, execute: (input: { ms: number }) => unknown): Tool => ({
   ...defineTool(
     {
       name,
-      description: "Its answer is reported.",
+      description: "Its result comes later.",
       inputSchema: z.object({ ms: z.number().default(0), note: z.string().default("") }),
     },
-    answer,
+    execute,
   ),
   ...more,
 });
@@ -47,13 +47,13 @@ export const answersAnyway = createDelayedTool("answers_anyway", {}, async ({ ms
   return "It answered by itself.";
 });
 
-/** What a request brought for tools to read. */
+/** Returns the data of the request's props. */
 export const readProps = defineTool(
   { name: "read_props", description: "Reads the props.", inputSchema: z.object({}), idempotent: true },
   (_, { props }) => ({ ...props.data }),
 );
 
-/** Of the same name as a tool of the class. */
+/** Has the same name as a tool of the class. */
 export const clash = defineTool(
   { name: "of_the_class", description: "Of the system.", inputSchema: z.object({}) },
   () => "the system's",

@@ -1,12 +1,12 @@
 import { defineMiddleware, type Middleware, type MiddlewareContext } from "@thinkery/sdk";
 
-/** How often each began a step of an agent, kept where no turn can take it back. */
+/** Steps each witness saw per agent. In memory, so that a discarded turn does not undo it. */
 const ticks = new Map<string, number>();
 
-/** Writes down what it sees, in its own part of the agent's log: `middleware.kept`, one for each hook. */
+/** A middleware that records each hook in its own state, one `middleware.state_changed` event per hook. */
 export function createWitness(name: string): Middleware {
-  const record = (context: MiddlewareContext, words: string) => {
-    context.state.last = words;
+  const record = (context: MiddlewareContext, entry: string) => {
+    context.state.last = entry;
     context.state.count = Number(context.state.count ?? 0) + 1;
   };
   return defineMiddleware({

@@ -1,37 +1,39 @@
 import { randomUUID } from "node:crypto";
 import { type AgentEvent, type AgentTarget, type ChatFrame, fail, isThinkeryError, type Mode } from "@thinkery/sdk";
-import type { Talk, TalkState } from "@thinkery/sdk/client";
+import type { AgentSocket, AgentSocketState } from "@thinkery/sdk/client";
 import { findUsedModel } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { describeUsage, readUsage } from "../commands/stats.ts";
 import type { Connection } from "../connect.ts";
+import { formatFailure } from "../conversation/lines.ts";
+import { Printer } from "../conversation/printer.ts";
+import { openSocket } from "../conversation/socket.ts";
+import { Transcript } from "../conversation/transcript.ts";
 import { exitCodes } from "../exit.ts";
 import { checkMessage } from "../message.ts";
 import { Output } from "../output.ts";
-import { formatFailure } from "../talk/lines.ts";
-import { Printer } from "../talk/printer.ts";
-import { openTalk } from "../talk/socket.ts";
-import { Transcript } from "../talk/transcript.ts";
 import { chatHelp, parseChatInput } from "./commands.ts";
 import { Screen } from "./screen.ts";
 import { TurnTracker } from "./turn-tracker.ts";
 
 const maxShownMessages = 6;
 
-/** A person and an agent at a terminal, until the person leaves. Answers what to exit with. */
+/** Runs an interactive chat until the user quits; returns the exit code. */
 export async function runChat(cli: Cli, connection: Connection, target: AgentTarget): Promise<number> {
   const { agency, agent } = target;
-  const opened = new Chat(cli, connection, target);
-  const interrupt = () => opened.interrupt();
+  const chat = new Chat(cli, connection, target);
+  const interrupt = () => chat.interrupt();
   cli.takeOverInterrupts();
   process.on("SIGINT", interrupt);
   try {
-    return await opened.exitCode;
+    return await chat.exitCode;
   } finally {
     process.off("SIGINT", interrupt);
-    opened.close();
-    if (opened.turns.isBusy)
-      cli.output.writeMessage(`The turn goes on; \`thinkery peek ${agent}@${agency} -f\` follows it.`);
+    chat.close();
+    if (chat.turns.isBusy)
+      cli.output.writeMessage(
+        `The turn continues in the background. Follow it with \`thinkery peek ${agent}@${agency} -f\`.`,
+      );
   }
 }
 
@@ -46,7 +48,7 @@ class Chat {
   private readonly output: Output;
   private readonly printer: Printer;
   private readonly transcript: Transcript;
-  private readonly channel: Promise<Talk>;
+  private readonly channel: Promise<AgentSocket>;
   private hasHistory = false;
   private isConnectionLost = false;
 
@@ -65,23 +67,23 @@ class Chat {
       onInterrupt: () => this.interrupt(),
       onEnd: () => this.leave(exitCodes.ok),
     });
-    // Everything is part of the conversation here, so both streams are the screen.
+    // Both streams go to the screen: everything is part of the conversation.
     this.output = new Output({ stdout: this.screen, stderr: this.screen, env: cli.env, json: false });
     this.printer = new Printer(this.output);
     this.transcript = new Transcript(this.printer);
-    this.printer.writeLine(`You are talking to ${target.agent} in ${target.agency}. /help lists what you can type.`);
-    this.channel = openTalk(connection, target, {
+    this.printer.writeLine(`Chatting with ${target.agent} in ${target.agency}. Type /help for commands.`);
+    this.channel = openSocket(connection, target, {
       onFrame: (frame) => this.handleFrame(frame),
       onConnection: (state, reason) => this.handleConnection(state, reason),
     });
     this.channel.catch(this.reject);
   }
 
-  /** Ctrl+C: the running turn first, then us. */
+  /** Handles Ctrl+C: cancels the running turn first, then quits. */
   interrupt(): void {
     if (!this.turns.canCancel()) return this.leave(exitCodes.interrupted);
     this.turns.markCanceling();
-    this.printer.writeLine("Canceling the turn; Ctrl+C again leaves.");
+    this.printer.writeLine("Canceling the turn… Press Ctrl+C again to quit.");
     void this.channel.then((channel) => channel.send({ type: "cancel" }));
   }
 
@@ -92,10 +94,10 @@ class Chat {
   }
 
   private async handleLine(line: string): Promise<void> {
-    const typed = parseChatInput(line);
-    if (typed.kind === "say") return this.sendMessage(typed.text, typed.mode);
-    if (typed.kind === "clear") return this.clearMessages(typed.sure);
-    if (typed.kind === "do") return this.runCommand(typed.name);
+    const input = parseChatInput(line);
+    if (input.kind === "message") return this.sendMessage(input.text, input.mode);
+    if (input.kind === "clear") return this.clearMessages(input.isConfirmed);
+    if (input.kind === "command") return this.runCommand(input.name);
   }
 
   private async sendMessage(text: string, mode: Mode): Promise<void> {
@@ -107,9 +109,8 @@ class Chat {
     (await this.channel).send({ type: "chat", id, content, mode });
   }
 
-  private async clearMessages(sure: boolean): Promise<void> {
-    if (!sure)
-      return this.printer.writeLine("The agent will have forgotten the conversation; type /clear yes to do it.");
+  private async clearMessages(isConfirmed: boolean): Promise<void> {
+    if (!isConfirmed) return this.printer.writeLine("This deletes the conversation. Type /clear yes to confirm.");
     const { agency, agent } = this.target;
     await this.connection.client.call("clearMessages", { params: { agency, agent } });
     this.printer.writeLine("Cleared.");
@@ -127,9 +128,9 @@ class Chat {
       return (await this.channel).send({ type: "cancel" });
     }
     const { state } = await client.call("getState", { params: { agency, agent } });
-    if (name === "title") return this.printer.writeLine(state.title ?? "It has none yet.");
+    if (name === "title") return this.printer.writeLine(state.title ?? "No title yet.");
     this.printer.writeLine(
-      (await findUsedModel(client, this.target)) ?? state.model ?? "The default; it has not been asked yet.",
+      (await findUsedModel(client, this.target)) ?? state.model ?? "The default model; no response yet.",
     );
   }
 
@@ -153,7 +154,8 @@ class Chat {
         return this.printer.end();
       case "task-queued":
         this.transcript.addMessages(frame.messages);
-        if (frame.position > 0) this.printer.writeLine(`Queued; ${frame.position} before it.`);
+        if (frame.position > 0)
+          this.printer.writeLine(`Queued behind ${frame.position} other turn${frame.position === 1 ? "" : "s"}.`);
         return;
       case "error":
         return this.printer.writeLine(formatFailure({ message: frame.error, advice: frame.advice }));
@@ -166,11 +168,11 @@ class Chat {
     }
   }
 
-  private handleConnection(state: TalkState, reason: string | undefined): void {
-    if (state === "refused") return this.reject(fail("forbidden", reason ?? "The host refuses the connection."));
+  private handleConnection(state: AgentSocketState, reason: string | undefined): void {
+    if (state === "refused") return this.reject(fail("forbidden", reason ?? "The host refused the connection."));
     if (state === "lost" && !this.isConnectionLost)
-      this.printer.writeLine("The connection is lost; trying again. What you type is kept.");
-    if (state === "open" && this.isConnectionLost) this.printer.writeLine("Connected again.");
+      this.printer.writeLine("Connection lost; reconnecting… Your input is kept.");
+    if (state === "open" && this.isConnectionLost) this.printer.writeLine("Reconnected.");
     this.isConnectionLost = state === "lost";
   }
 }

@@ -1,22 +1,22 @@
 import { fail, type Mode } from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
 
-/** What a person typed: words for the agent, or a wish to the chat itself. */
+/** A parsed line: a message for the agent, or a command for the chat. */
 export type ChatInput =
-  | { kind: "nothing" }
-  | { kind: "say"; text: string; mode: Mode }
-  | { kind: "do"; name: "help" | "cancel" | "title" | "model" | "stats" | "exit" }
-  | { kind: "clear"; sure: boolean };
+  | { kind: "empty" }
+  | { kind: "message"; text: string; mode: Mode }
+  | { kind: "command"; name: "help" | "cancel" | "title" | "model" | "stats" | "exit" }
+  | { kind: "clear"; isConfirmed: boolean };
 
 export const chatHelp = [
-  "Enter sends; while a turn runs it queues.",
-  "/steer <text>      join the turn that runs",
-  "/interrupt <text>  end it and go first",
-  "/cancel            cancel it (so does Ctrl+C)",
+  "Enter sends a message; during a running turn it is queued.",
+  "/steer <text>      add a message to the running turn",
+  "/interrupt <text>  cancel the running turn and send a message",
+  "/cancel            cancel the running turn (also Ctrl+C)",
   "/title  /model  /stats",
-  "/clear             make the agent forget the conversation",
-  "/exit              leave (so does Ctrl+D); a running turn goes on",
-  "//text             send text that begins with a slash",
+  "/clear             clear the conversation",
+  "/exit              quit (also Ctrl+D); a running turn continues",
+  "//text             send text that starts with a slash",
 ].join("\n");
 
 const plainCommands = ["help", "cancel", "title", "model", "stats", "exit"] as const;
@@ -24,20 +24,20 @@ const commandNames = [...plainCommands, "steer", "interrupt", "clear", "quit"];
 
 export function parseChatInput(line: string): ChatInput {
   const text = line.trim();
-  if (text === "") return { kind: "nothing" };
-  if (text.startsWith("//")) return { kind: "say", text: text.slice(1), mode: "queue" };
-  if (!text.startsWith("/")) return { kind: "say", text, mode: "queue" };
+  if (text === "") return { kind: "empty" };
+  if (text.startsWith("//")) return { kind: "message", text: text.slice(1), mode: "queue" };
+  if (!text.startsWith("/")) return { kind: "message", text, mode: "queue" };
   const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
   if (name === "steer" || name === "interrupt") {
-    if (rest === "") throw fail("bad_request", `Say what: /${name} <text>.`);
-    return { kind: "say", text: rest, mode: name };
+    if (rest === "") throw fail("bad_request", `Missing text: /${name} <text>.`);
+    return { kind: "message", text: rest, mode: name };
   }
-  if (name === "clear") return { kind: "clear", sure: rest === "yes" };
+  if (name === "clear") return { kind: "clear", isConfirmed: rest === "yes" };
   const known = plainCommands.find((command) => command === (name === "quit" ? "exit" : name));
-  if (known) return { kind: "do", name: known };
-  const meant = findNearest(name, commandNames);
+  if (known) return { kind: "command", name: known };
+  const suggestion = findNearest(name, commandNames);
   throw fail(
     "bad_request",
-    `There is no /${name}; ${meant ? `did you mean /${meant}?` : "/help lists what there is."}`,
+    `Unknown command /${name}. ${suggestion ? `Did you mean /${suggestion}?` : "Type /help for a list."}`,
   );
 }

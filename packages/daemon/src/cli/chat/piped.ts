@@ -2,16 +2,16 @@ import { createInterface } from "node:readline";
 import type { AgentTarget, Outcome } from "@thinkery/sdk";
 import type { Cli } from "../cli.ts";
 import type { Connection } from "../connect.ts";
+import { askOnce } from "../conversation/ask.ts";
 import { exitCodes } from "../exit.ts";
 import { stopOnInterrupt } from "../interrupt.ts";
 import { checkMessage } from "../message.ts";
-import { askOnce } from "../talk/ask.ts";
 
-/** A chat without a person: each line of stdin is a message, and its answer is waited for. */
+/** Runs a chat from piped input: sends each line as a message and waits for its response. */
 export async function runPipedChat(cli: Cli, connection: Connection, target: AgentTarget): Promise<number> {
   const outcomes: Outcome[] = [];
   const cancel = stopOnInterrupt(cli, () =>
-    cli.output.writeNote("Canceling the turn; Ctrl+C again leaves it running."),
+    cli.output.writeNote("Canceling the turn… Press Ctrl+C again to quit and leave it running."),
   );
   for await (const line of createInterface({ input: process.stdin, terminal: false })) {
     if (line.trim() === "") continue;

@@ -9,13 +9,13 @@ interface ScreenOptions {
   prompt: string;
   onLine(line: string): void;
   onInterrupt(): void;
-  /** Ctrl+D, or the terminal is gone. */
+  /** Called on Ctrl+D, or if the terminal is closed. */
   onEnd(): void;
 }
 
 /**
- * A terminal with a line to type on below what an agent says. While the agent speaks the line is out of the
- * way; when a person types it comes back, and the agent's words wait until they have finished.
+ * A terminal with an input line below the agent's output. The input line is hidden while the agent writes; when
+ * the user types, it reappears and output is held back until they finish.
  */
 export class Screen implements Sink {
   readonly isTTY = true;
@@ -31,7 +31,7 @@ export class Screen implements Sink {
     this.output = output;
     this.editor = createInterface({ input, output: this.createGate(), prompt, terminal: true, historySize: 200 });
     this.editor.on("line", (line) => {
-      // The cursor stands on a fresh line now, without a prompt.
+      // The cursor is on a new line without a prompt.
       this.isPromptShown = false;
       this.isMidLine = false;
       onLine(line);
@@ -41,7 +41,7 @@ export class Screen implements Sink {
     this.editor.on("close", () => {
       if (!this.isClosed) onEnd();
     });
-    // Behind the line editor's own listener, so that its line is up to date.
+    // Registered after the line editor's own listener, so that its line is up to date.
     input.on("keypress", () => this.updatePrompt());
   }
 
@@ -55,7 +55,7 @@ export class Screen implements Sink {
     this.updatePrompt();
   }
 
-  /** The agent works: it has the screen. */
+  /** Hides the prompt while the agent is working. */
   setBusy(busy: boolean): void {
     this.isBusy = busy;
     this.updatePrompt();
@@ -81,13 +81,13 @@ export class Screen implements Sink {
       moveCursor(this.output, 0, -rows);
       cursorTo(this.output, 0);
       clearScreenDown(this.output);
-      // The line editor would otherwise go up again by what was typed before.
+      // Otherwise the line editor moves up again by the rows of the previous input.
       (this.editor as { prevRows?: number }).prevRows = 0;
       this.isPromptShown = false;
     }
-    const held = this.heldText;
+    const text = this.heldText;
     this.heldText = "";
-    this.print(held);
+    this.print(text);
   }
 
   private showPrompt(): void {
@@ -103,7 +103,7 @@ export class Screen implements Sink {
     this.isMidLine = !text.endsWith("\n");
   }
 
-  /** What the line editor draws while its line is hidden goes nowhere. */
+  /** Discards what the line editor draws while its line is hidden. */
   private createGate(): NodeJS.WritableStream {
     const gate = new Writable({
       write: (chunk: Buffer, _encoding, done) => {

@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentStatus, ChatFrame } from "@thinkery/sdk";
 
-/** Whether the agent has something to do, as far as its frames tell. */
+/** Tracks from frames whether the agent is busy. */
 export class TurnTracker {
   private status: AgentStatus["status"] = "idle";
   private readonly unconfirmed = new Set<string>();
@@ -8,10 +8,14 @@ export class TurnTracker {
   private isCanceling = false;
 
   get isBusy(): boolean {
-    return this.status !== "idle" || this.unconfirmed.size > 0 || this.openTurns.size > 0;
+    return this.isWorking || this.unconfirmed.size > 0 || this.openTurns.size > 0;
   }
 
-  /** There is a turn, and nobody is canceling it yet. */
+  private get isWorking(): boolean {
+    return this.status !== "idle" && this.status !== "stopped";
+  }
+
+  /** Returns whether there is a turn that is not being canceled yet. */
   canCancel(): boolean {
     return this.isBusy && !this.isCanceling;
   }
@@ -28,8 +32,8 @@ export class TurnTracker {
     switch (frame.type) {
       case "sync":
         this.status = frame.state.status;
-        // Turns that ended while nobody listened.
-        if (this.status === "idle" && frame.state.queued === 0) this.openTurns.clear();
+        // Drop turns that ended while disconnected.
+        if (!this.isWorking && frame.state.queued === 0) this.openTurns.clear();
         break;
       case "status":
         this.status = frame.status;

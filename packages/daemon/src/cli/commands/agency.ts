@@ -23,8 +23,8 @@ export function addAgency(program: Command, cli: Cli): void {
   group
     .command("new")
     .description("create an agency")
-    .argument("[id]", "its id: review, or review:pr-123 (default: a made-up one)")
-    .option("--name <text>", "a name for people")
+    .argument("[id]", "agency id, such as review or review:pr-123 (default: generated)")
+    .option("--name <text>", "display name")
     .addHelpText(
       "after",
       formatExamples(["agency new review", ""], ['agency new review:pr-123 --name "Pull request 123"', ""]),
@@ -39,13 +39,13 @@ export function addAgency(program: Command, cli: Cli): void {
   group
     .command("rm")
     .description("delete an agency and everything in it")
-    .argument("<id>", "its id")
-    .option("-y, --yes", "do not ask")
+    .argument("<id>", "agency id")
+    .option("-y, --yes", "skip confirmation")
     .addHelpText("after", formatExamples(["agency rm review:pr-123", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
       const agency = parseAgencyId(text);
       const { client } = await connect(cli);
-      if (!yes) await confirm(cli, `Delete agency ${agency} with all its agents?`);
+      if (!yes) await confirm(cli, `Delete agency ${agency} and all its agents?`);
       await client.call("deleteAgency", { params: { agency } });
       cli.output.reply({ deleted: agency }, () => `Deleted agency ${agency}.`);
     });

@@ -1,4 +1,5 @@
 import type { AgentTarget, AppInfo } from "@thinkery/sdk";
+import { withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import { readAppFiles } from "../app-files.ts";
@@ -7,19 +8,18 @@ import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect, type Connection } from "../connect.ts";
 import { formatExamples } from "../help.ts";
-import { persist } from "../persist.ts";
 import { parseAgentTarget } from "../target.ts";
 
-const targetHelp = "alice or alice@review";
+const targetHelp = "agent, as alice or alice@review";
 
 export function addApp(program: Command, cli: Cli): void {
   const group = program
     .command("app")
-    .description("show, put up, open and remove the app of an agent")
+    .description("show, deploy, open and remove an agent's app")
     .argument("<target>", targetHelp)
     .addHelpText(
       "after",
-      formatExamples(["app alice", "its version and where it answers"], ["app put alice server.ts lib/format.ts", ""]),
+      formatExamples(["app alice", "show its version and URL"], ["app put alice server.ts lib/format.ts", ""]),
     )
     .action(async (text: string) => {
       const { app, url } = await readApp(cli, parseAgentTarget(text));
@@ -28,10 +28,10 @@ export function addApp(program: Command, cli: Cli): void {
 
   group
     .command("put")
-    .description("put up an app, in place of the one the agent has")
+    .description("deploy an app, replacing the current one")
     .argument("<target>", targetHelp)
-    .argument("<file>", "the main module, JavaScript or TypeScript: export default { fetch(request) { … } }")
-    .argument("[more...]", "other modules, below the main one's folder")
+    .argument("<file>", "main module (JavaScript or TypeScript): export default { fetch(request) { … } }")
+    .argument("[more...]", "additional modules inside the main module's folder")
     .addHelpText("after", formatExamples(["app put alice server.ts", ""], ["app put alice server.ts lib/*.ts", ""]))
     .action(async (text: string, file: string, more: string[]) => {
       const target = parseAgentTarget(text);
@@ -43,20 +43,20 @@ export function addApp(program: Command, cli: Cli): void {
 
   group
     .command("open")
-    .description("print where the app answers, and open it in the browser")
+    .description("print the app's URL and open it in the browser")
     .argument("<target>", targetHelp)
-    .option("--print", "only print it")
+    .option("--print", "only print the URL")
     .addHelpText("after", formatExamples(["app open alice", ""]))
     .action(async (text: string, { print }: { print?: boolean }) => {
       const { app, url } = await readApp(cli, parseAgentTarget(text));
-      const address = url + app.address;
-      cli.output.reply({ ...app, url: address }, () => address);
+      const appUrl = url + app.address;
+      cli.output.reply({ ...app, url: appUrl }, () => appUrl);
       if (print || !cli.isInteractive || cli.output.isJson || !hasDisplay(cli.env)) return;
-      const opened = await openBrowser(address);
+      const opened = await openBrowser(appUrl);
       cli.output.writeMessage(
         opened
-          ? "A browser that is not logged in is refused: log in with `thinkery open` first."
-          : "No browser could be opened; open the address yourself.",
+          ? "The app requires a logged-in browser; log in with `thinkery open` first."
+          : "Could not open a browser. Open the URL yourself.",
       );
     });
 
@@ -64,7 +64,7 @@ export function addApp(program: Command, cli: Cli): void {
     .command("rm")
     .description("remove the app")
     .argument("<target>", targetHelp)
-    .option("-y, --yes", "do not ask")
+    .option("-y, --yes", "skip confirmation")
     .addHelpText("after", formatExamples(["app rm alice --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
       const target = parseAgentTarget(text);
@@ -88,7 +88,7 @@ async function connectToAgent(cli: Cli, target: AgentTarget): Promise<Connection
 
 async function readApp(cli: Cli, target: AgentTarget): Promise<{ app: AppInfo; url: string }> {
   const { client, url } = await connectToAgent(cli, target);
-  return { app: await persist((signal) => client.call("getApp", { params: toParams(target), signal })), url };
+  return { app: await withRetry((signal) => client.call("getApp", { params: toParams(target), signal })), url };
 }
 
 function showApp({ output }: Cli, app: AppInfo, host: string): void {

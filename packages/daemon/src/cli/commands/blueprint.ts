@@ -5,12 +5,12 @@ import { formatExamples } from "../help.ts";
 import { parseAgencyTarget } from "../target.ts";
 
 export function addBlueprint(program: Command, cli: Cli): void {
-  const group = program.command("blueprint").description("see what agents can be made from");
+  const group = program.command("blueprint").description("list the blueprints that agents are created from");
 
   group
     .command("ls")
     .description("list the blueprints of an agency")
-    .argument("[agency]", "as @review (default: @global)")
+    .argument("[agency]", "agency, as @review (default: @global)")
     .addHelpText("after", formatExamples(["blueprint ls", ""], ["blueprint ls @review", ""]))
     .action(async (target: string | undefined) => {
       const { agency } = parseAgencyTarget(target);

@@ -3,14 +3,14 @@ import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connectToAgent, targetHelp } from "../files/connect-agent.ts";
 import { formatOrigin } from "../files/format.ts";
-import { createIntegerParser } from "../files/integer-parser.ts";
+import { parsePositiveInteger } from "../files/parse-positive-integer.ts";
 import { formatExamples } from "../help.ts";
 import { describeMerge } from "./revert.ts";
 
 export function addBranch(program: Command, cli: Cli): void {
   const group = program
     .command("branch")
-    .description("keep another line of an agent's files beside the main one")
+    .description("list, create, merge and delete branches of an agent's files")
     .addHelpText(
       "after",
       formatExamples(
@@ -30,7 +30,7 @@ export function addBranch(program: Command, cli: Cli): void {
       const branches = await agent.branches();
       cli.output.reply({ branches }, () => {
         if (branches.length === 0)
-          return `${target.agent} has no branches beside main; \`thinkery branch new\` makes one.`;
+          return `${target.agent} has no branches besides main. Create one with \`thinkery branch new\`.`;
         const rows = branches.map(({ id, from, at, createdAt, by, changed, mergedAt }) => [
           id,
           `${from}, version ${at}`,
@@ -45,14 +45,12 @@ export function addBranch(program: Command, cli: Cli): void {
 
   group
     .command("new")
-    .description("make a branch")
+    .description("create a branch")
     .argument("<target>", targetHelp)
-    .argument("[name]", "its name (default: one is made up)")
-    .option("--from <branch>", "of another branch than main")
+    .argument("[name]", "branch name (default: generated)")
+    .option("--from <branch>", "base branch (default: main)")
     .addOption(
-      new Option("--at <version>", "of the files as they were at this version").argParser(
-        createIntegerParser("a version"),
-      ),
+      new Option("--at <version>", "start from this version (default: the latest)").argParser(parsePositiveInteger),
     )
     .addHelpText("after", formatExamples(["branch new alice try-it", ""], ["branch new alice before --at 12", ""]))
     .action(async (text: string, name: string | undefined, { from, at }: { from?: string; at?: number }) => {
@@ -62,30 +60,30 @@ export function addBranch(program: Command, cli: Cli): void {
         ...(at === undefined ? {} : { version: at }),
         ...(name === undefined ? {} : { name }),
       });
-      cli.output.reply(branch, () => `Made the branch ${branch.id} from ${branch.from}, version ${branch.at}.`);
+      cli.output.reply(branch, () => `Created branch ${branch.id} from ${branch.from} at version ${branch.at}.`);
     });
 
   group
     .command("rm")
-    .description("delete a branch, with what was changed there only")
+    .description("delete a branch and its unmerged changes")
     .argument("<target>", targetHelp)
-    .argument("<name>", "its name")
-    .option("-y, --yes", "do not ask")
+    .argument("<name>", "branch name")
+    .option("-y, --yes", "skip confirmation")
     .addHelpText("after", formatExamples(["branch rm alice try-it --yes", ""]))
     .action(async (text: string, name: string, { yes }: { yes?: boolean }) => {
       const { agent, target } = await connectToAgent(cli, text);
-      if (!yes) await confirm(cli, `Delete the branch ${name} of ${target.agent}'s files?`);
+      if (!yes) await confirm(cli, `Delete branch ${name} of ${target.agent}'s files?`);
       await agent.deleteBranch(name);
-      cli.output.reply({ deleted: name }, () => `Deleted the branch ${name}.`);
+      cli.output.reply({ deleted: name }, () => `Deleted branch ${name}.`);
     });
 
   group
     .command("merge")
-    .description("bring what was changed on a branch to the one it came from")
+    .description("merge a branch into the one it was created from")
     .argument("<target>", targetHelp)
-    .argument("<name>", "its name")
-    .option("--into <branch>", "to this branch")
-    .option("--dry-run", "only say what would come of it")
+    .argument("<name>", "branch name")
+    .option("--into <branch>", "merge into this branch instead")
+    .option("--dry-run", "show what would change without changing anything")
     .addHelpText(
       "after",
       formatExamples(["branch merge alice try-it", ""], ["branch merge alice try-it --dry-run", ""]),
@@ -98,7 +96,7 @@ export function addBranch(program: Command, cli: Cli): void {
           merged,
           flags.dryRun ?? false,
           `Merged ${name}`,
-          `There is nothing on ${name} that is not there already.`,
+          `Already up to date: ${name} has no unmerged changes.`,
         ),
       );
     });

@@ -7,26 +7,26 @@ import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { parseAgentTarget } from "../target.ts";
 
-/** Whom one talks to who names nobody. */
+/** Used when no target is given. */
 const defaultTarget: AgentTarget = { kind: "agent", agent: "chat", agency: globalAgency };
 
 export function addChat(program: Command, cli: Cli): void {
   program
     .command("chat")
-    .description("talk with an agent at the terminal")
-    .argument("[target]", "alice or alice@review (default: an agent named chat, made when missing)")
+    .description("chat with an agent in the terminal")
+    .argument("[target]", "agent, as alice or alice@review (default: an agent named chat, created if missing)")
     .addHelpText(
       "after",
       formatExamples(
         ["chat", ""],
-        ["chat alice@review", "Ctrl+C cancels the turn, a second one leaves"],
-        ["chat alice < questions.txt", "a message a line"],
+        ["chat alice@review", "Ctrl+C cancels the turn; press it again to quit"],
+        ["chat alice < questions.txt", "one message per line"],
       ),
     )
     .action(async (text: string | undefined) => {
       const target = text === undefined ? defaultTarget : parseAgentTarget(text);
       const atTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
-      if (atTerminal && cli.output.isJson) throw fail("bad_request", "--json is for a chat from a file; pipe one in.");
+      if (atTerminal && cli.output.isJson) throw fail("bad_request", "--json only works with piped input.");
       const connection = await connect(cli);
       await (text === undefined ? ensureDefaultAgent(connection.client) : findAgent(connection.client, target));
       if (!atTerminal) {

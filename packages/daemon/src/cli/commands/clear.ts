@@ -9,9 +9,9 @@ import { parseAgentTarget } from "../target.ts";
 export function addClear(program: Command, cli: Cli): void {
   program
     .command("clear")
-    .description("make an agent forget its conversation; its log keeps what happened")
-    .argument("<target>", "alice or alice@review")
-    .option("-y, --yes", "do not ask")
+    .description("clear an agent's conversation; its event log is kept")
+    .argument("<target>", "agent, as alice or alice@review")
+    .option("-y, --yes", "skip confirmation")
     .addHelpText("after", formatExamples(["clear alice", ""], ["clear alice@review --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
       const { agency, agent } = parseAgentTarget(text);

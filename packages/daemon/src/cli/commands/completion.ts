@@ -7,8 +7,8 @@ import { formatExamples } from "../help.ts";
 export function addCompletion(program: Command, cli: Cli): void {
   program
     .command("completion")
-    .description("print a script that completes commands in your shell")
-    .addArgument(new Argument("<shell>", "which shell").choices(shells))
+    .description("print a shell completion script")
+    .addArgument(new Argument("<shell>", "shell").choices(shells))
     .addHelpText(
       "after",
       formatExamples(

@@ -5,12 +5,12 @@ import { formatPath } from "../format-path.ts";
 import { formatExamples } from "../help.ts";
 
 export function addConfig(program: Command, cli: Cli): void {
-  const group = program.command("config").description("see the configuration and its schema");
+  const group = program.command("config").description("show the configuration and its schema");
 
   group
     .command("schema")
     .description("print the JSON schema of config.jsonc and thinkery.jsonc")
-    .addHelpText("after", formatExamples(["config schema > thinkery.schema.json", "for the editor: “$schema”"]))
+    .addHelpText("after", formatExamples(["config schema > thinkery.schema.json", "for your editor, via “$schema”"]))
     .action(async () => {
       const [{ configSchema }, { z }] = await Promise.all([import("../../config/schema.ts"), import("zod")]);
       cli.output.writeText(JSON.stringify(z.toJSONSchema(configSchema, { io: "input" }), null, 2));
@@ -18,7 +18,7 @@ export function addConfig(program: Command, cli: Cli): void {
 
   group
     .command("show")
-    .description("print the configuration that holds here, and the files it comes from")
+    .description("print the effective configuration and its files")
     .addHelpText("after", formatExamples(["config show", ""]))
     .action(async () => {
       const [{ loadConfig }, { listProviders }] = await Promise.all([
@@ -31,19 +31,19 @@ export function addConfig(program: Command, cli: Cli): void {
       cli.output.reply({ config, files, home: home.path, providers }, () =>
         cli.output.formatFields([
           ["data folder", formatPath(home.path)],
-          ["files", files.map((file) => formatPath(file)).join(", ") || "none; these are the defaults"],
-          ["port", config.port?.toString() ?? "5099 or the next free one"],
+          ["files", files.map((file) => formatPath(file)).join(", ") || "none (using defaults)"],
+          ["port", config.port?.toString() ?? "5099, or the next free port"],
           ["host", config.host ?? "127.0.0.1"],
-          ["worker", config.worker ?? "the stock one"],
+          ["worker", config.worker ?? "built-in"],
           ["sandboxSlots", config.sandboxSlots.toString()],
-          ["sandbox", `a run of code has ${config.sandbox.timeoutSeconds} s and ${config.sandbox.memoryMb} MB`],
+          ["sandbox", `${config.sandbox.timeoutSeconds} s and ${config.sandbox.memoryMb} MB per run`],
           [
             "linux",
-            `a command has ${config.linux.timeoutSeconds} s, ${config.linux.memoryMb} MB and ${config.linux.network ? "the network" : "no network"}`,
+            `${config.linux.timeoutSeconds} s and ${config.linux.memoryMb} MB per command, ${config.linux.network ? "with network" : "no network"}`,
           ],
-          ["allowedHosts", config.allowedHosts.join(", ") || "this machine's own names"],
-          ["allowedOrigins", config.allowedOrigins.join(", ") || "the host's own page"],
-          ["toolOrigins", config.toolOrigins.join(", ") || "public ones only"],
+          ["allowedHosts", config.allowedHosts.join(", ") || "only this machine's names"],
+          ["allowedOrigins", config.allowedOrigins.join(", ") || "only the host's own page"],
+          ["toolOrigins", config.toolOrigins.join(", ") || "only public origins"],
           ["providers", providers.join(", ") || "none"],
         ]),
       );

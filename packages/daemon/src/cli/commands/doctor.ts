@@ -6,8 +6,8 @@ import { formatExamples } from "../help.ts";
 export function addDoctor(program: Command, cli: Cli): void {
   program
     .command("doctor")
-    .description("check this machine and say how to fix what is wrong")
-    .addHelpText("after", formatExamples(["doctor", ""], ["doctor --json", "the same for scripts"]))
+    .description("check this machine and suggest fixes")
+    .addHelpText("after", formatExamples(["doctor", ""], ["doctor --json", "for scripts"]))
     .action(async () => {
       const { runChecks } = await import("../../doctor/doctor.ts");
       const findings = await runChecks({ env: cli.env, cwd: cli.cwd, version: cli.version });

@@ -5,8 +5,8 @@ import { type Command, Option } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
+import { toMarkdown } from "../conversation/markdown.ts";
 import { formatExamples } from "../help.ts";
-import { toMarkdown } from "../talk/markdown.ts";
 import { parseAgentTarget } from "../target.ts";
 
 interface ExportFlags {
@@ -17,11 +17,11 @@ interface ExportFlags {
 export function addExport(program: Command, cli: Cli): void {
   program
     .command("export")
-    .description("write out a whole agent, or its conversation for people")
-    .argument("<target>", "alice or alice@review")
-    .option("-o, --output <file>", "write to this file (default: stdout)")
+    .description("export an agent, or its conversation as Markdown")
+    .argument("<target>", "agent, as alice or alice@review")
+    .option("-o, --output <file>", "output file (default: stdout)")
     .addOption(
-      new Option("--format <format>", "json: everything; markdown: the conversation")
+      new Option("--format <format>", "json exports everything, markdown only the conversation")
         .choices(["json", "markdown"])
         .default("json"),
     )
@@ -44,9 +44,9 @@ export function addExport(program: Command, cli: Cli): void {
 
 async function writeExport(path: string, text: string): Promise<void> {
   try {
-    // A conversation is nobody else's business.
+    // Conversations are private.
     await writeFile(path, text, { mode: 0o600 });
   } catch (error) {
-    throw fail("bad_request", `The export cannot be written there: ${(error as Error).message}.`);
+    throw fail("bad_request", `Cannot write the export: ${(error as Error).message}.`);
   }
 }

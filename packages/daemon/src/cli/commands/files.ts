@@ -10,7 +10,7 @@ import { formatExamples } from "../help.ts";
 export function addFiles(program: Command, cli: Cli): void {
   const group = program
     .command("files")
-    .description("list, read and write the files of an agent")
+    .description("list, read, write and sync an agent's files")
     .addHelpText(
       "after",
       formatExamples(

@@ -9,7 +9,7 @@ interface ProcessFlags extends HostFlags {
   tied?: boolean;
 }
 
-/** The process of a host that `start` begins in the background, or a test for as long as it runs; nobody types this. */
+/** Internal: the background process started by `thinkery start`, or by a test with --tied. */
 export function addHostProcess(program: Command, cli: Cli): void {
   program
     .command("host-process", { hidden: true })
@@ -24,7 +24,7 @@ export function addHostProcess(program: Command, cli: Cli): void {
     .addOption(new Option("--tied"))
     .action(async ({ tied = false, ...flags }: ProcessFlags) => {
       cli.takeOverInterrupts();
-      // Whoever started it is gone, perhaps killed. What was answered is on disk, and no child outlives us.
+      // The parent is gone, perhaps killed. Exiting is safe: confirmed writes are on disk and no child outlives us.
       if (tied) process.once("disconnect", () => process.exit(exitCodes.failed)).channel?.unref();
       const { runHost, stopOnSignals } = await import("../../host/host.ts");
       const { waitUntilStopped } = await import("../foreground.ts");
@@ -42,11 +42,11 @@ export function addHostProcess(program: Command, cli: Cli): void {
     });
 }
 
-// Tells whoever started us; from then on we are on our own, unless we are tied.
-function sendReport(outcome: LaunchReport, tied: boolean): Promise<void> {
+// Reports to the parent, then detaches from it unless tied.
+function sendReport(report: LaunchReport, tied: boolean): Promise<void> {
   return new Promise((resolve) => {
     if (!process.send || !process.connected) return resolve();
-    process.send(outcome, () => {
+    process.send(report, () => {
       if (!tied && process.connected) process.disconnect();
       resolve();
     });

@@ -1,20 +1,19 @@
-import { fail } from "@thinkery/sdk";
-import type { Client } from "@thinkery/sdk/client";
+import type { AgentStatus, Run } from "@thinkery/sdk";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
-import { findAgent, findUsedModel } from "../agents.ts";
+import { createMissingAgencyError, findAgent, findUsedModel } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect, type Connection } from "../connect.ts";
 import { formatPath } from "../format-path.ts";
 import { formatExamples } from "../help.ts";
 import { listAgencies, listAgents } from "../lists.ts";
-import { persist } from "../persist.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
 import { readUsage } from "./stats.ts";
 
 export function addInfo(program: Command, cli: Cli): void {
   program
     .command("info")
-    .description("show one agent or agency")
+    .description("show an agent or agency")
     .argument("<target>", "alice, alice@review or @review")
     .addHelpText("after", formatExamples(["info alice@review", ""], ["info @review", "the agency itself"]))
     .action(async (text: string) => {
@@ -29,33 +28,40 @@ export function addInfo(program: Command, cli: Cli): void {
 async function showAgent(cli: Cli, { client, worker }: Connection, target: AgentTarget): Promise<void> {
   const { agent, agency } = target;
   const found = await findAgent(client, target);
-  const { state, run } = await persist((signal) => client.call("getState", { params: { agency, agent }, signal }));
+  const { state, run } = await withRetry((signal) => client.call("getState", { params: { agency, agent }, signal }));
   const { turns } = await readUsage(client, agency, agent);
   const usedModel = await findUsedModel(client, target);
   const { title } = state;
   const queued = Math.max(0, turns.open - (run.status === "running" || run.status === "paused" ? 1 : 0));
-  cli.output.reply({ ...found, run, title, usedModel, queued, ...(worker ? { worker } : {}) }, () =>
-    cli.output.formatFields([
-      ["name", found.name],
-      ["title", title],
-      ["agency", found.agency],
-      ["status", run.reason ? `${run.status} (${run.reason})` : run.status],
-      ["queued", queued === 0 ? undefined : String(queued)],
-      ["blueprint", found.blueprint],
-      ["driver", found.driver],
-      ["worker", worker && formatPath(worker)],
-      ["model", found.model ?? "the default"],
-      ["last used", usedModel],
-      ["system", found.system],
-      ["owner", found.owner],
-      ["created", found.createdAt],
-    ]),
+  cli.output.reply(
+    { ...found, status: state.status, run, title, usedModel, queued, ...(worker ? { worker } : {}) },
+    () =>
+      cli.output.formatFields([
+        ["name", found.name],
+        ["title", title],
+        ["agency", found.agency],
+        ["status", formatStatus(state.status, run)],
+        ["queued", queued === 0 ? undefined : String(queued)],
+        ["blueprint", found.blueprint],
+        ["driver", found.driver],
+        ["worker", worker && formatPath(worker)],
+        ["model", found.model ?? "default"],
+        ["last used", usedModel],
+        ["system", found.system],
+        ["owner", found.owner],
+        ["created", found.createdAt],
+      ]),
   );
+}
+
+function formatStatus(status: AgentStatus["status"], run: Run): string {
+  if (status === "stopped") return "stopped";
+  return run.reason ? `${run.status} (${run.reason})` : run.status;
 }
 
 async function showAgency(cli: Cli, client: Client, id: string): Promise<void> {
   const found = (await listAgencies(client)).find((agency) => agency.id === id);
-  if (!found) throw fail("not_found", `There is no agency “${id}”; \`thinkery agency ls\` lists them.`);
+  if (!found) throw await createMissingAgencyError(client, id);
   const agents = (await listAgents(client, id)).map(({ name }) => name);
   cli.output.reply({ ...found, agents }, () =>
     cli.output.formatFields([

@@ -7,11 +7,11 @@ import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 
 export function addMock(program: Command, cli: Cli): void {
-  const group = program.command("mock").description("work with the scripts of scripted models");
+  const group = program.command("mock").description("list, check and run scripts of scripted models");
 
   group
     .command("ls")
-    .description("list the scripts that the host finds")
+    .description("list the host's scripts")
     .addHelpText("after", formatExamples(["mock ls", ""]))
     .action(async () => {
       const { client } = await connect(cli);
@@ -22,8 +22,8 @@ export function addMock(program: Command, cli: Cli): void {
 
   group
     .command("check")
-    .description("check a script, and say which lines are wrong")
-    .argument("<file>", "a YAML file")
+    .description("validate a script and report errors by line")
+    .argument("<file>", "YAML file")
     .addHelpText("after", formatExamples(["mock check scripts/demo.yaml", ""]))
     .action(async (file: string) => {
       const { parseScript } = await import("../../scripts/parse.ts");
@@ -32,18 +32,18 @@ export function addMock(program: Command, cli: Cli): void {
       const steps = script.exchanges.reduce((sum, exchange) => sum + exchange.steps.length, 0);
       cli.output.reply(
         { file, valid: true, exchanges, steps },
-        () => `${file} is a script of ${exchanges} exchanges with ${steps} steps.`,
+        () => `${file} is valid: ${formatCount(exchanges, "exchange")}, ${formatCount(steps, "step")}.`,
       );
     });
 
   group
     .command("play")
-    .description("say something to a script, and show all that comes of it")
-    .argument("<script>", "the name of a script, or a YAML file")
-    .argument("[message...]", "each is a turn of its own", [])
+    .description("send messages to a script and print the conversation")
+    .argument("<script>", "script name or YAML file")
+    .argument("[message...]", "messages, one turn each (default: Hello)", [])
     .addHelpText(
       "after",
-      formatExamples(["mock play tour hello models", "two turns"], ["mock play scripts/demo.yaml", "with a greeting"]),
+      formatExamples(["mock play tour hello models", "two turns"], ["mock play scripts/demo.yaml", "sends Hello"]),
     )
     .action(async (script: string, messages: string[]) => {
       const { playScript } = await import("../play.ts");
@@ -55,6 +55,10 @@ async function readText(path: string, file: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw fail("bad_request", `${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw fail("bad_request", `Cannot read ${file} (${(error as NodeJS.ErrnoException).code}).`);
   }
+}
+
+function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -7,17 +7,17 @@ import { formatExamples } from "../help.ts";
 export function addModels(program: Command, cli: Cli): void {
   program
     .command("models")
-    .description("list the models that can be used, with their prices")
-    .argument("[provider]", "only those of one provider, ready or not")
+    .description("list available models and their prices")
+    .argument("[provider]", "only models of this provider, even if it is not configured")
     .addHelpText("after", formatExamples(["models", "* marks the default"], ["models anthropic", ""]))
     .action(async (provider: string | undefined) => {
       const { client } = await connect(cli);
-      const answer = await client.call("listModels", { query: provider === undefined ? {} : { provider } });
-      cli.output.reply(answer, () => {
-        if (answer.models.length === 0) return "No models; `thinkery providers` says why.";
-        const rows = answer.models.map((model) => toRow(model, answer.default));
+      const response = await client.call("listModels", { query: provider === undefined ? {} : { provider } });
+      cli.output.reply(response, () => {
+        if (response.models.length === 0) return "No models available. See `thinkery providers` for the reason.";
+        const rows = response.models.map((model) => toRow(model, response.default));
         const table = cli.output.formatTable(["", "MODEL", "IN $/M", "OUT $/M", "CONTEXT"], rows);
-        return `${table}\n\nDefault: ${answer.default.id} (${answer.default.why})`;
+        return `${table}\n\nDefault: ${response.default.id} (${response.default.why})`;
       });
     });
 }

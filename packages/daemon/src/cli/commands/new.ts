@@ -16,11 +16,11 @@ export function addNew(program: Command, cli: Cli): void {
   program
     .command("new")
     .description("create an agent")
-    .argument("<name>", "its name, with its agency if not global: alice@review")
-    .option("-m, --model <id>", "the model, as provider:model")
-    .option("-b, --backend <driver>", "how its turns are computed (default: its blueprint's driver)")
-    .option("--system <text>", "extra instructions for this agent")
-    .option("--blueprint <name>", "what it is made from (default: think)")
+    .argument("<name>", "agent name, with its agency unless global: alice@review")
+    .option("-m, --model <id>", "model, as provider:model")
+    .option("-b, --backend <driver>", "driver that runs its turns (default: its blueprint's driver)")
+    .option("--system <text>", "additional system prompt")
+    .option("--blueprint <name>", "blueprint to create it from (default: think)")
     .addHelpText(
       "after",
       formatExamples(["new alice", ""], ['new bob@review -m anthropic:claude-sonnet-4-5 --system "Be brief."', ""]),

@@ -8,15 +8,15 @@ import { createLoginLink } from "../link.ts";
 export function addOpen(program: Command, cli: Cli): void {
   program
     .command("open")
-    .description("print a login link that works once, and open it in the browser")
-    .option("--print", "only print it")
-    .addHelpText("after", formatExamples(["open", ""], ["open --print", "for a browser elsewhere"]))
+    .description("print a single-use login link and open it in the browser")
+    .option("--print", "only print the link")
+    .addHelpText("after", formatExamples(["open", ""], ["open --print", "for a browser on another machine"]))
     .action(async ({ print }: { print?: boolean }) => {
       const connection = await connect(cli);
       const link = await createLoginLink(connection);
       cli.output.reply({ url: connection.url, login: link }, () => link);
       if (print || !cli.isInteractive || cli.output.isJson || !hasDisplay(cli.env)) return;
       if (!(await openBrowser(link)))
-        cli.output.writeMessage("No browser could be opened; open the link yourself. It works once.");
+        cli.output.writeMessage("Could not open a browser. Open the link yourself; it works once.");
     });
 }

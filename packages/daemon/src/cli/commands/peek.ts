@@ -1,15 +1,14 @@
 import type { AgentTarget, Message } from "@thinkery/sdk";
 import { fail } from "@thinkery/sdk";
-import type { Client } from "@thinkery/sdk/client";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import { type Command, InvalidArgumentError } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
+import { followAgent } from "../conversation/follow.ts";
+import { formatMessage } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
 import { mapAgents } from "../lists.ts";
-import { persist } from "../persist.ts";
-import { followAgent } from "../talk/follow.ts";
-import { formatMessage } from "../talk/lines.ts";
 import { parseTarget } from "../target.ts";
 
 interface PeekFlags {
@@ -22,20 +21,21 @@ const maxLineChars = 500;
 export function addPeek(program: Command, cli: Cli): void {
   program
     .command("peek")
-    .description("look at an agent's last messages, or at all agents of an agency")
+    .description("show an agent's latest messages, or all agents of an agency")
     .argument("[target]", "alice, alice@review or @review (default: @global)")
-    .option("-n, --lines <count>", "how many messages back", parseCount, 10)
-    .option("-f, --follow", "go on with what comes, until Ctrl+C")
+    .option("-n, --lines <count>", "number of messages to show", parseCount, 10)
+    .option("-f, --follow", "follow new messages until Ctrl+C")
     .addHelpText(
       "after",
-      formatExamples(["peek", "a line an agent"], ["peek alice -n 20 -f", "20 messages and what comes"]),
+      formatExamples(["peek", "one line per agent"], ["peek alice -n 20 -f", "the last 20 messages, then new ones"]),
     )
     .action(async (text: string | undefined, flags: PeekFlags) => {
       const target = parseTarget(text ?? "@global");
       if (flags.follow && cli.output.isJson) {
-        throw fail("bad_request", "--json prints one value and --follow never ends; give one of them.");
+        throw fail("bad_request", "--json and --follow cannot be combined.");
       }
-      if (flags.follow && target.kind === "agency") throw fail("bad_request", "--follow is for one agent; say which.");
+      if (flags.follow && target.kind === "agency")
+        throw fail("bad_request", "--follow requires an agent, not an agency.");
       const connection = await connect(cli);
       await (target.kind === "agent"
         ? showAgent(cli, connection, target, flags)
@@ -54,7 +54,7 @@ async function showAgent(
   const messages = await readLastMessages(connection.client, target, lines);
   cli.output.reply({ agent: target.agent, agency: target.agency, messages }, () =>
     messages.length === 0
-      ? `${target.agent} has said nothing yet; talk to it with \`thinkery chat ${target.agent}@${target.agency}\`.`
+      ? `No messages yet. Start a conversation with \`thinkery chat ${target.agent}@${target.agency}\`.`
       : messages.map((message) => formatMessage(message, maxLineChars)).join("\n"),
   );
 }
@@ -62,7 +62,7 @@ async function showAgent(
 async function readLastMessages(client: Client, { agency, agent }: AgentTarget, limit: number): Promise<Message[]> {
   if (limit === 0) return [];
   const query = { limit };
-  const { messages } = await persist((signal) =>
+  const { messages } = await withRetry((signal) =>
     client.call("listMessages", { params: { agency, agent }, query, signal }),
   );
   return messages;
@@ -72,13 +72,13 @@ async function showAgency(cli: Cli, client: Client, agency: string): Promise<voi
   const agents = await mapAgents(client, agency, async ({ name: agent }) => {
     const params = { agency, agent };
     const [{ state, run }, [last]] = await Promise.all([
-      persist((signal) => client.call("getState", { params, signal })),
+      withRetry((signal) => client.call("getState", { params, signal })),
       readLastMessages(client, { kind: "agent", ...params }, 1),
     ]);
     return { agent, status: run.status, ...(state.title ? { title: state.title } : {}), ...(last ? { last } : {}) };
   });
   cli.output.reply({ agency, agents }, () => {
-    if (agents.length === 0) return `No agents in ${agency}; create one with \`thinkery new <name>\`.`;
+    if (agents.length === 0) return `No agents in ${agency}. Create one with \`thinkery new <name>\`.`;
     const rows = agents.map(({ agent, status, title, last }) => [
       agent,
       status,
@@ -91,6 +91,6 @@ async function showAgency(cli: Cli, client: Client, agency: string): Promise<voi
 
 function parseCount(text: string): number {
   const count = Number(text);
-  if (!/^\d{1,3}$/.test(text) || count > 500) throw new InvalidArgumentError("Give a whole number up to 500.");
+  if (!/^\d{1,3}$/.test(text) || count > 500) throw new InvalidArgumentError("Expected a whole number up to 500.");
   return count;
 }

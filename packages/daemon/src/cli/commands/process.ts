@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AgentTarget, fail, isThinkeryError, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
-import type { Client } from "@thinkery/sdk/client";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import { findNearest } from "@thinkery/sdk/internal";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
@@ -8,17 +8,16 @@ import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { sanitize } from "../output.ts";
-import { persist } from "../persist.ts";
 import { parseAgentTarget } from "../target.ts";
 
-const targetHelp = "alice or alice@review";
-const idHelp = "as `process ls` shows it (default: the only one that runs)";
+const targetHelp = "agent, as alice or alice@review";
+const idHelp = "process id from `process ls` (default: the only running one)";
 const pollMs = 300;
 
 export function addProcess(program: Command, cli: Cli): void {
   const group = program
     .command("process")
-    .description("list, read and stop what agents run in their Linux sandboxes")
+    .description("list, read and stop processes in agents' Linux sandboxes")
     .addHelpText(
       "after",
       formatExamples(
@@ -30,29 +29,29 @@ export function addProcess(program: Command, cli: Cli): void {
 
   group
     .command("ls")
-    .description("list the programs that an agent has running, and the latest that ended")
+    .description("list an agent's running and recently ended processes")
     .argument("<target>", targetHelp)
     .addHelpText("after", formatExamples(["process ls alice", ""], ["process ls alice@review", ""]))
     .action(async (text: string) => {
       const { client, target } = await connectToAgent(cli, text);
       const processes = await listProcesses(client, target);
       cli.output.reply({ processes }, () => {
-        if (processes.length === 0) return `${target.agent} runs nothing.`;
-        const rows = processes.map((one) => [one.id, formatState(one), one.startedAt, one.command]);
+        if (processes.length === 0) return `${target.agent} has no processes.`;
+        const rows = processes.map((process) => [process.id, formatState(process), process.startedAt, process.command]);
         return cli.output.formatTable(["ID", "STATE", "STARTED", "COMMAND"], rows);
       });
     });
 
   group
     .command("logs")
-    .description("show what one of them wrote; of very much, the end")
+    .description("show the output of a process (if long, its end)")
     .argument("<target>", targetHelp)
     .argument("[id]", idHelp)
-    .option("-f, --follow", "go on with what comes, until it ends")
+    .option("-f, --follow", "follow the output until the process exits")
     .addHelpText("after", formatExamples(["process logs alice", ""], ["process logs -f alice 5fa3c1d0", ""]))
     .action(async (text: string, given: string | undefined, { follow }: { follow?: boolean }) => {
       if (follow && cli.output.isJson) {
-        throw fail("bad_request", "--json prints one value and --follow prints what comes; give one of them.");
+        throw fail("bad_request", "--json and --follow cannot be combined.");
       }
       const { client, target } = await connectToAgent(cli, text);
       const id = given ?? (await findOnlyProcess(client, target));
@@ -63,7 +62,7 @@ export function addProcess(program: Command, cli: Cli): void {
 
   group
     .command("stop")
-    .description("end one of them, with all that it started")
+    .description("stop a process and its children")
     .argument("<target>", targetHelp)
     .argument("[id]", idHelp)
     .addHelpText("after", formatExamples(["process stop alice 5fa3c1d0", ""]))
@@ -75,8 +74,8 @@ export function addProcess(program: Command, cli: Cli): void {
       );
       cli.output.reply(stopped, () =>
         stopped.endedBy === "stop"
-          ? `Stopped ${id} of ${target.agent}.`
-          : `${id} of ${target.agent} had ended already: ${formatState(stopped)}.`,
+          ? `Stopped process ${id} of ${target.agent}.`
+          : `Process ${id} of ${target.agent} has already ended: ${formatState(stopped)}.`,
       );
     });
 }
@@ -91,7 +90,7 @@ async function connectToAgent(cli: Cli, text: string): Promise<{ client: Client;
 }
 
 async function listProcesses(client: Client, target: AgentTarget): Promise<ProcessInfo[]> {
-  return (await persist((signal) => client.call("listProcesses", { params: toParams(target), signal }))).processes;
+  return (await withRetry((signal) => client.call("listProcesses", { params: toParams(target), signal }))).processes;
 }
 
 function readProcess(client: Client, target: AgentTarget, id: string, after?: number): Promise<ProcessOutput> {
@@ -101,25 +100,25 @@ function readProcess(client: Client, target: AgentTarget, id: string, after?: nu
   );
 }
 
-/** Asks something of one of them; where it is not there, the error has the one that was probably meant. */
+/** Makes a request about a process; if it does not exist, the error suggests the closest id. */
 async function callOrSuggest<T>(
   client: Client,
   target: AgentTarget,
   id: string,
-  ask: (signal: AbortSignal) => Promise<T>,
+  request: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   try {
-    return await persist(ask);
+    return await withRetry(request);
   } catch (error) {
     if (!isThinkeryError(error) || error.code !== "not_found") throw error;
-    const meant = findNearest(
+    const suggestion = findNearest(
       id,
       (await listProcesses(client, target)).map(({ id }) => id),
     );
     throw fail(
       "not_found",
-      `${error.message} ${meant ? `Did you mean ${meant}?` : `\`thinkery process ls ${formatTarget(target)}\` lists them.`}`,
-      meant ? { suggestion: meant } : {},
+      `${error.message} ${suggestion ? `Did you mean ${suggestion}?` : `List them with \`thinkery process ls ${formatTarget(target)}\`.`}`,
+      suggestion ? { suggestion } : {},
     );
   }
 }
@@ -129,39 +128,39 @@ async function findOnlyProcess(client: Client, target: AgentTarget): Promise<str
   const running = processes.filter(({ state }) => state === "running");
   const candidates = running.length > 0 ? running : processes;
   const [only, other] = candidates;
-  if (!only) throw fail("not_found", `${target.agent} runs nothing.`);
+  if (!only) throw fail("not_found", `${target.agent} has no processes.`);
   if (!other) return only.id;
   throw fail(
     "bad_request",
-    `${target.agent} has several processes; say which: ${candidates.map(({ id }) => id).join(", ")}.`,
+    `${target.agent} has several processes. Specify one: ${candidates.map(({ id }) => id).join(", ")}.`,
   );
 }
 
-/** Shows what there is, and what comes until it ends. */
+/** Prints the output so far and, with `next`, new output until the process exits. */
 async function showOutput(
   cli: Cli,
   first: ProcessOutput,
   next: ((after: number) => Promise<ProcessOutput>) | undefined,
 ): Promise<void> {
   let found = first;
-  let ended = "";
+  let lastOutput = "";
   for (;;) {
     cli.output.writeChunk(sanitize(found.output));
-    if (found.output) ended = found.output;
+    if (found.output) lastOutput = found.output;
     if (!next || found.state === "exited") break;
     await sleep(pollMs);
     found = await next(found.outputBytes);
   }
-  if (ended && !ended.endsWith("\n")) cli.output.writeChunk("\n");
+  if (lastOutput && !lastOutput.endsWith("\n")) cli.output.writeChunk("\n");
   cli.output.writeMessage(cli.output.dim(`${found.id}: ${formatState(found)}`));
 }
 
 const endTexts = {
-  timeout: "out of time",
+  timeout: "timed out",
   stop: "stopped",
   memory: "out of memory",
-  disk: "ended, the disk is almost full",
-  signal: "ended by a signal",
+  disk: "killed (disk almost full)",
+  signal: "killed by a signal",
 };
 
 function formatState({ state, exitCode, endedBy }: ProcessInfo): string {

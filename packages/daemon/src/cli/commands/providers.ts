@@ -7,17 +7,17 @@ import { formatExamples } from "../help.ts";
 export function addProviders(program: Command, cli: Cli): void {
   program
     .command("providers")
-    .description("list where models come from, and which of them are ready")
-    .addHelpText("after", formatExamples(["providers", ""], ["providers --json", "with their models and addresses"]))
+    .description("list model providers and their status")
+    .addHelpText("after", formatExamples(["providers", ""], ["providers --json", "include models and URLs"]))
     .action(async () => {
       const { client } = await connect(cli);
-      const answer = await client.call("listProviders");
-      cli.output.reply(answer, () => {
-        const table = cli.output.formatTable(["PROVIDER", "STATUS", "KEY", "MODELS"], answer.providers.map(toRow));
-        const troubles = answer.providers
+      const response = await client.call("listProviders");
+      cli.output.reply(response, () => {
+        const table = cli.output.formatTable(["PROVIDER", "STATUS", "KEY", "MODELS"], response.providers.map(toRow));
+        const errors = response.providers
           .filter(({ status }) => status === "error")
           .map(({ name, problem }) => `${name}: ${problem}`);
-        return [table, ...troubles, "", `Default: ${answer.default.id} (${answer.default.why})`].join("\n");
+        return [table, ...errors, "", `Default: ${response.default.id} (${response.default.why})`].join("\n");
       });
     });
 }

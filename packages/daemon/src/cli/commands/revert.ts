@@ -2,8 +2,8 @@ import { fail, type MergeResponse } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { createBranchOption, connectToAgent, targetHelp } from "../files/connect-agent.ts";
-import { formatChanges, formatOverlaps } from "../files/format.ts";
-import { createIntegerParser } from "../files/integer-parser.ts";
+import { formatChanges, formatConflicts } from "../files/format.ts";
+import { parsePositiveInteger } from "../files/parse-positive-integer.ts";
 import { formatExamples } from "../help.ts";
 
 interface RevertFlags {
@@ -16,35 +16,34 @@ interface RevertFlags {
 export function addRevert(program: Command, cli: Cli): void {
   program
     .command("revert")
-    .description("take back what a version, a turn or a tool call changed")
+    .description("revert the changes of a version, a turn or a tool call")
     .argument("<target>", targetHelp)
-    .argument("[version]", "as `versions` shows it", createIntegerParser("a version"))
-    .option("--turn <id>", "all that this turn changed")
-    .option("--call <id>", "all that this tool call changed")
+    .argument("[version]", "version number from `thinkery versions`", parsePositiveInteger)
+    .option("--turn <id>", "revert all changes of this turn")
+    .option("--call <id>", "revert all changes of this tool call")
     .addOption(createBranchOption())
-    .option("--dry-run", "only say what would come of it")
+    .option("--dry-run", "show what would change without changing anything")
     .addHelpText(
       "after",
-      formatExamples(["revert alice 12", ""], ["revert alice --turn 5fa3c1d0 --dry-run", "see what it would do"]),
+      formatExamples(["revert alice 12", ""], ["revert alice --turn 5fa3c1d0 --dry-run", "preview the changes"]),
     )
     .action(async (text: string, version: number | undefined, { turn, call, branch, dryRun }: RevertFlags) => {
-      const given = { version, turn, toolCall: call };
-      const named = Object.entries(given).filter(([, value]) => value !== undefined);
-      if (named.length !== 1)
-        throw fail("bad_request", "Say what to take back: a version, --turn <id> or --call <id>.");
+      const selectors = Object.entries({ version, turn, toolCall: call }).filter(([, value]) => value !== undefined);
+      if (selectors.length !== 1)
+        throw fail("bad_request", "Specify what to revert: a version, --turn <id> or --call <id>.");
       const { agent } = await connectToAgent(cli, text);
       const merged = await agent.revert({
-        ...Object.fromEntries(named),
+        ...Object.fromEntries(selectors),
         ...(branch === undefined ? {} : { branch }),
         ...(dryRun ? { dryRun } : {}),
       });
       cli.output.reply(merged, () =>
-        describeMerge(merged, dryRun ?? false, "Reverted", "There is nothing to take back: nothing of it is left."),
+        describeMerge(merged, dryRun ?? false, "Reverted", "Nothing to revert: those changes are no longer present."),
       );
     });
 }
 
-/** What came of a revert or a merge, for people. */
+/** Describes the result of a revert or a merge. */
 export function describeMerge(
   { version, changes, overlaps }: MergeResponse,
   dryRun: boolean,
@@ -52,13 +51,13 @@ export function describeMerge(
   nothing: string,
 ): string {
   const head = version
-    ? `${done}, as version ${version.id}: ${formatChanges(version.changes, version.more)}.`
+    ? `${done} as version ${version.id}: ${formatChanges(version.changes, version.more)}.`
     : changes.length > 0 && dryRun
-      ? `It would change ${formatChanges(changes)}.`
+      ? `Would change ${formatChanges(changes)}.`
       : overlaps.length > 0
         ? dryRun
-          ? "It would change nothing."
-          : "Nothing was changed."
+          ? "Would change nothing."
+          : "Nothing changed."
         : nothing;
-  return [head, ...formatOverlaps(overlaps)].join("\n");
+  return [head, ...formatConflicts(overlaps)].join("\n");
 }

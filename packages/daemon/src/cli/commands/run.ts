@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { type AgentTarget, fail, globalAgency, type Mode } from "@thinkery/sdk";
+import { withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
+import { ask } from "../conversation/ask.ts";
 import { formatExamples } from "../help.ts";
 import { readMessage } from "../message.ts";
-import { persist } from "../persist.ts";
-import { ask } from "../talk/ask.ts";
 import { parseAgentTarget } from "../target.ts";
 import { createModeOption } from "./send.ts";
 
@@ -21,13 +21,13 @@ interface JobFlags {
 
 export function addRun(program: Command, cli: Cli): void {
   createJobCommand(program, "run")
-    .description("say something to an agent and show the answer as it comes")
-    .option("--reasoning", "show what the model thinks, on stderr")
+    .description("send a message to an agent and stream its response")
+    .option("--reasoning", "show the model's reasoning on stderr")
     .addHelpText(
       "after",
       formatExamples(
         ['run alice "What is in the notes?"', ""],
-        ["run --new --model anthropic:claude-sonnet-4-5 Say hello", "an agent for this once"],
+        ["run --new --model anthropic:claude-sonnet-4-5 Say hello", "with a temporary agent"],
         ["run alice < question.txt", ""],
       ),
     )
@@ -36,12 +36,12 @@ export function addRun(program: Command, cli: Cli): void {
 
 export function addServe(program: Command, cli: Cli): void {
   createJobCommand(program, "serve")
-    .description("say something to an agent, wait, and print the answer alone")
+    .description("send a message to an agent and print only its final response")
     .addHelpText(
       "after",
       formatExamples(
         ['serve alice "One word: yes or no?"', ""],
-        ["serve alice --json < question.txt", "with tool calls and usage"],
+        ["serve alice --json < question.txt", "include tool calls and usage"],
       ),
     )
     .action((target: string | undefined, words: string[], flags: JobFlags) => runJob(cli, target, words, flags, false));
@@ -50,11 +50,11 @@ export function addServe(program: Command, cli: Cli): void {
 function createJobCommand(program: Command, name: string): Command {
   return program
     .command(name)
-    .argument("[target]", "alice or alice@review; none with --new")
-    .argument("[message...]", "what to say; - or nothing reads stdin")
-    .option("--new", "use an agent made for this job and removed after it")
+    .argument("[target]", "agent, as alice or alice@review (omit with --new)")
+    .argument("[message...]", "message text; reads stdin if omitted or -")
+    .option("--new", "use a temporary agent, deleted afterwards")
     .option("-m, --model <id>", "with --new: its model, as provider:model")
-    .option("--system <text>", "with --new: its instructions")
+    .option("--system <text>", "with --new: its system prompt")
     .addOption(createModeOption());
 }
 
@@ -65,36 +65,38 @@ async function runJob(
   flags: JobFlags,
   stream: boolean,
 ): Promise<void> {
-  const question = { mode: flags.mode, reasoning: flags.reasoning ?? false, stream };
+  const options = { mode: flags.mode, reasoning: flags.reasoning ?? false, stream };
   if (flags.new) {
     const message = await readMessage(target === undefined ? words : [target, ...words]);
     const connection = await connect(cli);
-    return withTemporaryAgent(connection, flags, async (made) =>
-      cli.setExitCode(await ask(cli, connection, made, { ...question, message })),
+    return withTemporaryAgent(connection, flags, async (agent) =>
+      cli.setExitCode(await ask(cli, connection, agent, { ...options, message })),
     );
   }
   if (flags.model !== undefined || flags.system !== undefined) {
-    throw fail("bad_request", "--model and --system are for an agent made with --new; others have their own.");
+    throw fail("bad_request", "--model and --system require --new; existing agents have their own.");
   }
-  if (target === undefined)
-    throw fail("bad_request", "A target is missing; write alice, or --new for an agent for this once.");
+  if (target === undefined) throw fail("bad_request", "Missing target. Pass an agent, or --new for a temporary one.");
   refuseFile(target);
   const existing = parseAgentTarget(target);
   const message = await readMessage(words);
   const connection = await connect(cli);
   await findAgent(connection.client, existing);
-  cli.setExitCode(await ask(cli, connection, existing, { ...question, message }));
+  cli.setExitCode(await ask(cli, connection, existing, { ...options, message }));
 }
 
 function refuseFile(target: string): void {
   if (!/\.ya?ml$|[/\\]/i.test(target)) return;
-  throw fail("bad_request", `“${target}” is a file; workflow files cannot be run yet. Name an agent, or use --new.`);
+  throw fail(
+    "bad_request",
+    `“${target}” is a file; running workflow files is not supported yet. Pass an agent, or --new.`,
+  );
 }
 
 async function withTemporaryAgent(
   { client }: Connection,
   { model, system }: JobFlags,
-  use: (made: AgentTarget) => Promise<void>,
+  use: (agent: AgentTarget) => Promise<void>,
 ): Promise<void> {
   const agent = `job-${randomUUID().slice(0, 8)}`;
   const params = { agency: globalAgency, agent };
@@ -103,6 +105,6 @@ async function withTemporaryAgent(
   try {
     await use({ kind: "agent", ...params });
   } finally {
-    await persist((signal) => client.call("deleteAgent", { params, signal }));
+    await withRetry((signal) => client.call("deleteAgent", { params, signal }));
   }
 }

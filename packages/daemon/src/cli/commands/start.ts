@@ -1,9 +1,11 @@
 import { fail } from "@thinkery/sdk";
+import { withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { locateHome } from "../../home/home.ts";
 import { findHost, stopHost } from "../../host/discovery.ts";
+import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
-import { connectAsOwner, isOtherVersion, stopTimeoutMs } from "../connect.ts";
+import { connect, connectAsOwner, isOtherVersion, stopTimeoutMs } from "../connect.ts";
 import { greet } from "../greeting.ts";
 import { formatExamples } from "../help.ts";
 import {
@@ -15,6 +17,7 @@ import {
   resolveReplacementOptions,
 } from "../host-options.ts";
 import { launchHost } from "../launch.ts";
+import { type AgentTarget, parseAgentTarget } from "../target.ts";
 
 interface StartFlags extends HostFlags {
   foreground?: boolean;
@@ -23,24 +26,27 @@ interface StartFlags extends HostFlags {
 export function addStart(program: Command, cli: Cli): void {
   program
     .command("start")
-    .description("start the host in the background")
-    .option("--port <number>", "listen on exactly this port (default: 5099 or the next free one)", parsePort)
+    .description("start the host in the background, or a stopped agent")
+    .argument("[target]", "agent to start again, as alice or alice@review (default: start the host)")
+    .option("--port <number>", "listen on this port (default: 5099, or the next free port)", parsePort)
     .option("--host <address>", "listen on this address (default: 127.0.0.1)")
-    .option("--worker <file>", "run your own Worker, a .ts or .js file, in place of the stock one")
-    .option("--no-worker", "run the stock Worker, whatever the configuration says")
-    .option("--watch", "bundle your Worker again when its files change")
-    .option("--foreground", "stay here and stop with Ctrl+C")
+    .option("--worker <file>", "run a custom Worker (a .ts or .js file) instead of the built-in one")
+    .option("--no-worker", "run the built-in Worker, overriding the configuration")
+    .option("--watch", "rebuild the Worker when its files change")
+    .option("--foreground", "run in the foreground; stop with Ctrl+C")
     .addHelpText(
       "after",
       formatExamples(
-        ["start", "start it, print a login link"],
-        ["start --port 6000 --foreground", "stay here"],
-        ["start --worker src/worker.ts --watch", "with agents of your own"],
+        ["start", "start the host and print a login link"],
+        ["start alice", "start a stopped agent again"],
+        ["start --port 6000 --foreground", "run in the foreground"],
+        ["start --worker src/worker.ts --watch", "with custom agents"],
       ),
     )
-    .action(async ({ foreground, ...flags }: StartFlags) => {
+    .action(async (target: string | undefined, { foreground, ...flags }: StartFlags) => {
+      if (target !== undefined) return startAgent(cli, parseAgentTarget(target), { foreground, ...flags });
       refuseRemoteHost(cli, "start");
-      // Refused also when a host runs and stays as it is.
+      // Validated even if a host is already running and keeps its options.
       if (flags.host !== undefined || flags.worker !== undefined) await resolveHostOptions(cli, flags);
       if (!foreground) return startBackground(cli, flags);
       const { runForeground } = await import("../foreground.ts");
@@ -51,17 +57,17 @@ export function addStart(program: Command, cli: Cli): void {
 export function addRestart(program: Command, cli: Cli): void {
   program
     .command("restart")
-    .description("stop the host and start it again in the background, where it was")
-    .option("--port <number>", "listen on exactly this port", parsePort)
+    .description("restart the host in the background at the same address")
+    .option("--port <number>", "listen on this port", parsePort)
     .option("--host <address>", "listen on this address")
-    .option("--worker <file>", "run your own Worker, a .ts or .js file")
-    .option("--no-worker", "run the stock Worker again")
-    .option("--watch", "bundle your Worker again when its files change")
+    .option("--worker <file>", "run a custom Worker (a .ts or .js file)")
+    .option("--no-worker", "run the built-in Worker again")
+    .option("--watch", "rebuild the Worker when its files change")
     .addHelpText(
       "after",
       formatExamples(
-        ["restart", "take up a changed configuration or Worker"],
-        ["restart --no-worker", "back to the stock Worker"],
+        ["restart", "apply a changed configuration or Worker"],
+        ["restart --no-worker", "back to the built-in Worker"],
       ),
     )
     .action(async (flags: HostFlags) => {
@@ -69,11 +75,27 @@ export function addRestart(program: Command, cli: Cli): void {
       const home = locateHome(cli.env);
       const found = await findHost(home);
       const last = found ? toLastFlags(found) : {};
-      // A running host is not stopped for one that cannot start.
+      // Validated first: a running host is not stopped if the new one cannot start.
       await resolveReplacementOptions(cli, { ...last, ...flags });
       if (found) await stopHost(home, { timeoutMs: stopTimeoutMs });
       await startBackground(cli, { ...last, ...flags });
     });
+}
+
+async function startAgent(cli: Cli, target: AgentTarget, { worker, ...flags }: StartFlags): Promise<void> {
+  // `--no-worker` is the default of its flag and cannot be told apart.
+  const given = Object.entries(flags).find(([, value]) => value !== undefined);
+  if (given || typeof worker === "string") {
+    throw fail(
+      "bad_request",
+      `--${given?.[0] ?? "worker"} is an option of the host. To start an agent, pass only its name.`,
+    );
+  }
+  const { client } = await connect(cli);
+  await findAgent(client, target);
+  const { agency, agent } = target;
+  const response = await withRetry((signal) => client.call("startAgent", { params: { agency, agent }, signal }));
+  cli.output.reply({ agent, agency, ...response }, () => `Started ${agent}.`);
 }
 
 async function startBackground(cli: Cli, flags: HostFlags): Promise<void> {
@@ -82,7 +104,7 @@ async function startBackground(cli: Cli, flags: HostFlags): Promise<void> {
   if (found && isOtherVersion(cli, found)) {
     flags = { ...toLastFlags(found), ...flags };
     await resolveReplacementOptions(cli, flags);
-    cli.output.writeMessage(`The host is version ${found.version} and this is ${cli.version}; restarting it.`);
+    cli.output.writeMessage(`Restarting the host: it is version ${found.version}, this CLI is ${cli.version}.`);
     await stopHost(home, { timeoutMs: stopTimeoutMs });
     found = undefined;
   }
@@ -99,5 +121,5 @@ async function startBackground(cli: Cli, flags: HostFlags): Promise<void> {
 
 function refuseRemoteHost(cli: Cli, verb: string): void {
   if (!cli.env.THINKERY_URL) return;
-  throw fail("bad_request", `THINKERY_URL points at another host; unset it to ${verb} the one on this machine.`);
+  throw fail("bad_request", `THINKERY_URL points to a remote host. Unset it to ${verb} the one on this machine.`);
 }

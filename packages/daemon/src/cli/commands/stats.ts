@@ -1,22 +1,21 @@
 import type { AgentUsage } from "@thinkery/sdk";
-import type { Client } from "@thinkery/sdk/client";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
+import { formatCost } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
 import { mapAgents } from "../lists.ts";
 import type { Output } from "../output.ts";
-import { persist } from "../persist.ts";
-import { formatCost } from "../talk/lines.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
 
 export function addStats(program: Command, cli: Cli): void {
   program
     .command("stats")
-    .description("show what agents have used: tokens, cost, calls, turns")
+    .description("show tokens, cost, calls and turns of agents")
     .argument("[target]", "alice, alice@review or @review (default: @global)")
-    .addHelpText("after", formatExamples(["stats", "a row an agent, and the total"], ["stats alice", "by model"]))
+    .addHelpText("after", formatExamples(["stats", "one row per agent, and the total"], ["stats alice", "by model"]))
     .action(async (text: string | undefined) => {
       const target = parseTarget(text ?? "@global");
       const { client } = await connect(cli);
@@ -31,11 +30,11 @@ async function showAgent(cli: Cli, client: Client, target: AgentTarget): Promise
 }
 
 export function readUsage(client: Client, agency: string, agent: string): Promise<AgentUsage> {
-  return persist((signal) => client.call("getUsage", { params: { agency, agent }, signal }));
+  return withRetry((signal) => client.call("getUsage", { params: { agency, agent }, signal }));
 }
 
 export function describeUsage(output: Output, { total, byModel, turns, messages, events }: AgentUsage): string {
-  const facts = output.formatFields([
+  const fields = output.formatFields([
     ["turns", formatTurns(turns)],
     ["calls", String(total.calls)],
     ["tokens in", formatWithPart(total.inputTokens, total.cachedInputTokens, "cached")],
@@ -44,9 +43,9 @@ export function describeUsage(output: Output, { total, byModel, turns, messages,
     ["messages", String(messages)],
     ["events", String(events)],
   ]);
-  if (byModel.length === 0) return facts;
-  const rows = byModel.map((used) => [used.model, ...formatNumbers(used)]);
-  return `${facts}\n\n${output.formatTable(["MODEL", "CALLS", "IN", "OUT", "COST"], rows)}`;
+  if (byModel.length === 0) return fields;
+  const rows = byModel.map((usage) => [usage.model, ...formatNumbers(usage)]);
+  return `${fields}\n\n${output.formatTable(["MODEL", "CALLS", "IN", "OUT", "COST"], rows)}`;
 }
 
 async function showAgency(cli: Cli, client: Client, agency: string): Promise<void> {
@@ -58,7 +57,7 @@ async function showAgency(cli: Cli, client: Client, agency: string): Promise<voi
   cli.output.reply({ agency, agents, total }, () => {
     const rows = agents.map(({ agent, turns, total }) => [agent, String(countTurns(turns)), ...formatNumbers(total)]);
     const all = [
-      "all",
+      "total",
       String(agents.reduce((turns, { turns: own }) => turns + countTurns(own), 0)),
       ...formatNumbers(total),
     ];
@@ -74,7 +73,7 @@ function sumUsage(usages: AgentUsage[]): Pick<Total, "calls" | "inputTokens" | "
       calls: all.calls + total.calls,
       inputTokens: all.inputTokens + total.inputTokens,
       outputTokens: all.outputTokens + total.outputTokens,
-      // One unknown price makes the whole unknown.
+      // One unknown price makes the total unknown.
       costUsd: all.costUsd === null || total.costUsd === null ? null : all.costUsd + total.costUsd,
     }),
     { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 as number | null },
@@ -103,10 +102,10 @@ function formatTurns(turns: AgentUsage["turns"]): string {
     ] as const
   )
     .filter(([, amount]) => amount > 0)
-    .map(([word, amount]) => `${amount} ${word}`);
+    .map(([label, amount]) => `${amount} ${label}`);
   return `${countTurns(turns)}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`;
 }
 
-function formatWithPart(amount: number, part: number | undefined, word: string): string {
-  return part ? `${amount} (${part} ${word})` : String(amount);
+function formatWithPart(amount: number, part: number | undefined, label: string): string {
+  return part ? `${amount} (${part} ${label})` : String(amount);
 }

@@ -11,12 +11,12 @@ import { formatSlots } from "../slots.ts";
 export function addStatus(program: Command, cli: Cli): void {
   program
     .command("status")
-    .description("say whether the host runs, and how it is")
-    .addHelpText("after", formatExamples(["status", ""], ["status --json", "the same for scripts"]))
+    .description("show whether the host is running, and its health")
+    .addHelpText("after", formatExamples(["status", ""], ["status --json", "for scripts"]))
     .action(async () => {
       const connection = await connectIfRunning(cli);
       if (!connection) {
-        cli.output.reply({ running: false }, () => "Thinkery is not running; start it with `thinkery start`.");
+        cli.output.reply({ running: false }, () => "Thinkery is not running. Start it with `thinkery start`.");
         return cli.setExitCode(exitCodes.noHost);
       }
       const { status: _, ...health } = await connection.client.call("health");
@@ -29,7 +29,9 @@ export function addStatus(program: Command, cli: Cli): void {
 function describeHealth(cli: Cli, { url, worker }: Connection, health: Omit<Health, "status">): string {
   const { models } = health;
   const [slots = "", ...eachSlot] = formatSlots(health);
-  const restarts = health.restarts ? ` (main restarted ${health.restarts} times)` : "";
+  const restarts = health.restarts
+    ? ` (main restarted ${health.restarts === 1 ? "once" : `${health.restarts} times`})`
+    : "";
   return cli.output.formatFields([
     ["address", url],
     ["version", health.version],

@@ -12,12 +12,12 @@ interface NewTokenFlags {
 }
 
 export function addToken(program: Command, cli: Cli): void {
-  const group = program.command("token").description("list, make and revoke tokens for other programs and people");
+  const group = program.command("token").description("list, create and revoke access tokens");
 
   group
     .command("ls")
-    .description("list tokens; secrets are never shown again")
-    .option("--user <name>", "of this user")
+    .description("list tokens, without their secrets")
+    .option("--user <name>", "only tokens of this user")
     .addHelpText("after", formatExamples(["token ls", ""]))
     .action(async ({ user }: { user?: string }) => {
       const { client } = await connect(cli);
@@ -37,11 +37,11 @@ export function addToken(program: Command, cli: Cli): void {
 
   group
     .command("new")
-    .description("make a token; its secret is printed once, alone on stdout")
-    .argument("<name>", "what it is for")
-    .option("--user <name>", "whom it speaks for (default: you)")
-    .option("--scope <scope>", `what it may do, one or several of ${scopes.join(", ")} (default: read)`, collectScope)
-    .option("--expires <duration>", "how long it works, as 12h or 30d (default: until revoked)", parseDuration)
+    .description("create a token; its secret is printed once, on stdout")
+    .argument("<name>", "label of the token")
+    .option("--user <name>", "user it authenticates as (default: you)")
+    .option("--scope <scope>", `permission, repeatable: ${scopes.join(", ")} (default: read)`, collectScope)
+    .option("--expires <duration>", "lifetime, such as 12h or 30d (default: until revoked)", parseDuration)
     .addHelpText(
       "after",
       formatExamples(["token new laptop --scope read --scope chat", ""], ["token new ci --user ci --expires 30d", ""]),
@@ -58,14 +58,15 @@ export function addToken(program: Command, cli: Cli): void {
       });
       cli.output.reply(issued, () => issued.token);
       if (cli.output.isJson) return;
-      const rights = issued.scopes.join(", ");
-      cli.output.writeMessage(`Token ${issued.id} for ${issued.user} may ${rights}; keep it, it is not shown again.`);
+      cli.output.writeMessage(
+        `Created token ${issued.id} for ${issued.user} (${issued.scopes.join(", ")}). Store it now; it will not be shown again.`,
+      );
     });
 
   group
     .command("rm")
-    .description("revoke a token at once")
-    .argument("<id>", "its id, from `thinkery token ls`")
+    .description("revoke a token immediately")
+    .argument("<id>", "token id from `thinkery token ls`")
     .addHelpText("after", formatExamples(["token rm tok_123", ""]))
     .action(async (id: string) => {
       const { client } = await connect(cli);
@@ -74,8 +75,8 @@ export function addToken(program: Command, cli: Cli): void {
     });
 }
 
-function collectScope(text: string, before: Scope[] = []): Scope[] {
+function collectScope(text: string, previous: Scope[] = []): Scope[] {
   const scope = scopes.find((known) => known === text);
-  if (!scope) throw fail("bad_request", `“${text}” is not a scope; give one of ${scopes.join(", ")}.`);
-  return before.includes(scope) ? before : [...before, scope];
+  if (!scope) throw fail("bad_request", `“${text}” is not a scope. Use one of ${scopes.join(", ")}.`);
+  return previous.includes(scope) ? previous : [...previous, scope];
 }

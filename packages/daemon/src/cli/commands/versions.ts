@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { Cli } from "../cli.ts";
 import { createBranchOption, connectToAgent, targetHelp } from "../files/connect-agent.ts";
 import { formatChanges, formatSize, formatOrigin } from "../files/format.ts";
-import { createIntegerParser } from "../files/integer-parser.ts";
+import { parsePositiveInteger } from "../files/parse-positive-integer.ts";
 import { formatExamples } from "../help.ts";
 import { sanitize, sanitizeIndented } from "../output.ts";
 
@@ -18,20 +18,20 @@ interface VersionsFlags {
 export function addVersions(program: Command, cli: Cli): void {
   const group = program
     .command("versions")
-    .description("show who changed an agent's files, and what")
+    .description("show the version history of an agent's files")
     .argument("<target>", targetHelp)
-    .argument("[path]", "only those that changed this file, or something in this folder")
-    .addOption(new Option("--limit <number>", "so many").argParser(createIntegerParser("how many")).default(20))
-    .addOption(new Option("--before <number>", "older than this version").argParser(createIntegerParser("a version")))
-    .option("--turn <id>", "only what this turn changed")
-    .option("--call <id>", "only what this tool call changed")
+    .argument("[path]", "only versions that changed this file or folder")
+    .addOption(new Option("--limit <number>", "maximum number of entries").argParser(parsePositiveInteger).default(20))
+    .addOption(new Option("--before <number>", "only versions older than this one").argParser(parsePositiveInteger))
+    .option("--turn <id>", "only changes of this turn")
+    .option("--call <id>", "only changes of this tool call")
     .addOption(createBranchOption())
     .addHelpText(
       "after",
       formatExamples(
         ["versions alice", ""],
         ["versions alice notes.md", ""],
-        ["versions show alice 12", "what it changed"],
+        ["versions show alice 12", "show its diff"],
       ),
     )
     .action(async (text: string, path: string | undefined, { call, limit, ...flags }: VersionsFlags) => {
@@ -44,9 +44,7 @@ export function addVersions(program: Command, cli: Cli): void {
       });
       cli.output.reply(found, () => {
         if (found.versions.length === 0)
-          return path === undefined
-            ? `Nothing was changed in ${target.agent}'s files.`
-            : `No version changed “${path}”.`;
+          return path === undefined ? `${target.agent}'s files have no versions yet.` : `No version changed “${path}”.`;
         const rows = found.versions.map(({ id, at, origin, changes, more, merges, reverts }) => [
           String(id),
           at,
@@ -54,16 +52,18 @@ export function addVersions(program: Command, cli: Cli): void {
           formatChanges(changes, more) + formatNote(reverts, merges),
         ]);
         const table = cli.output.formatTable(["VERSION", "WHEN", "BY", "CHANGED"], rows);
-        return found.next === undefined ? table : `${table}\n${cli.output.dim(`Older ones: --before ${found.next}`)}`;
+        return found.next === undefined
+          ? table
+          : `${table}\n${cli.output.dim(`For older versions, use --before ${found.next}`)}`;
       });
     });
 
   group
     .command("show")
-    .description("show what a version changed, line by line")
+    .description("show the diff of a version")
     .argument("<target>", targetHelp)
-    .argument("<version>", "its number", createIntegerParser("a version"))
-    .argument("[path]", "only in this file, or this folder")
+    .argument("<version>", "version number", parsePositiveInteger)
+    .argument("[path]", "only this file or folder")
     .addHelpText("after", formatExamples(["versions show alice 12", ""], ["versions show alice 12 notes.md", ""]))
     .action(async (text: string, id: number, path: string | undefined) => {
       const { agent } = await connectToAgent(cli, text);
@@ -86,23 +86,23 @@ function formatVersion({ output }: Cli, { id, at, origin, reverts, merges, diffs
     ["turn", origin.turn],
     ["call", origin.toolCall],
   ]);
-  const files = diffs.map((one) =>
-    [output.bold(formatTitle(one)), ...toDiffLines(one.diff).map((line) => output.colorDiffLine(line))].join("\n"),
+  const files = diffs.map((file) =>
+    [output.bold(formatTitle(file)), ...toDiffLines(file.diff).map((line) => output.colorDiffLine(line))].join("\n"),
   );
-  return [head, ...files, ...(truncated ? ["More was changed than is shown; ask for one file."] : [])].join("\n\n");
+  return [head, ...files, ...(truncated ? ["Output truncated. Pass a path to show one file."] : [])].join("\n\n");
 }
 
 function formatTitle({ kind, path, from, diff, added, removed, before, after }: VersionDiff["diffs"][number]): string {
-  const what = kind === "move" ? `move ${from ?? ""} > ${path}` : `${kind} ${path}`;
-  const formatSide = (side: { size: number } | undefined) => (side ? formatSize(side.size) : "nothing");
+  const what = kind === "move" ? `move ${from ?? ""} -> ${path}` : `${kind} ${path}`;
+  const formatSide = (side: { size: number } | undefined) => (side ? formatSize(side.size) : "none");
   const lines =
     added !== undefined || removed !== undefined
       ? `+${added ?? 0} -${removed ?? 0}`
-      : `${formatSide(before)} > ${formatSide(after)}`;
-  return sanitizeIndented(`${what}  (${diff === undefined && kind === "move" ? "as it was" : lines})`);
+      : `${formatSide(before)} -> ${formatSide(after)}`;
+  return sanitizeIndented(`${what}  (${diff === undefined && kind === "move" ? "unchanged" : lines})`);
 }
 
-// The head of a diff says what the title says.
+// Drops the header of the diff, which repeats the title.
 function toDiffLines(diff: string | undefined): string[] {
   const lines = sanitize(diff ?? "")
     .replace(/\n$/, "")

@@ -12,10 +12,10 @@ interface RemoveFlags {
 export function addRemove(group: Command, cli: Cli): void {
   group
     .command("rm")
-    .description("delete a file; `thinkery revert` brings it back")
+    .description("delete a file; undo with `thinkery revert`")
     .argument("<target>", targetHelp)
-    .argument("<path>", "where in the workspace")
-    .option("-r, --recursive", "a folder with all that is in it")
+    .argument("<path>", "path in the workspace")
+    .option("-r, --recursive", "delete a folder and its contents")
     .addOption(createBranchOption())
     .addHelpText("after", formatExamples(["files rm alice old.txt", ""], ["files rm -r alice dist", ""]))
     .action(async (text: string, given: string, { branch, recursive }: RemoveFlags) => {
@@ -32,10 +32,10 @@ export function addRemove(group: Command, cli: Cli): void {
 export function addMove(group: Command, cli: Cli): void {
   group
     .command("mv")
-    .description("move or rename a file or a folder")
+    .description("move or rename a file or folder")
     .argument("<target>", targetHelp)
-    .argument("<from>", "where it is")
-    .argument("<to>", "where it should be; a folder if it ends with a slash")
+    .argument("<from>", "current path")
+    .argument("<to>", "new path; with a trailing slash, the target folder")
     .addOption(createBranchOption())
     .addHelpText(
       "after",
@@ -50,5 +50,5 @@ export function addMove(group: Command, cli: Cli): void {
     });
 }
 
-/** A folder may be written with a slash at its end. */
+/** Accepts a trailing slash. */
 const toFolderPath = (path: string) => parseFilePath(path.replace(/(?<=.)\/+$/, ""));

@@ -5,11 +5,11 @@ import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect, type Connection } from "../connect.ts";
 import { parseAgentTarget } from "../target.ts";
-import { createIntegerParser } from "./integer-parser.ts";
+import { parsePositiveInteger } from "./parse-positive-integer.ts";
 
-export const targetHelp = "alice or alice@review";
+export const targetHelp = "agent, as alice or alice@review";
 
-/** The agent whose workspace a command is about. */
+/** Connects to the agent of a target. */
 export async function connectToAgent(
   cli: Cli,
   text: string,
@@ -20,21 +20,21 @@ export async function connectToAgent(
   return { agent: connection.client.agent(`${target.agent}@${target.agency}`), target, connection };
 }
 
-/** No host takes a larger file, however it is configured; whatever is larger will not even be read. */
+/** No host accepts larger files, whatever its configuration, so they are not even read. */
 export const maxFileBytes = 100 * 1024 * 1024;
 
-export const createBranchOption = () => new Option("--branch <name>", "of another branch than main");
+export const createBranchOption = () => new Option("--branch <name>", "branch (default: main)");
 
-// Not --version: that is the program's own, wherever it stands.
+// Not --version: commander handles that for the program, wherever it appears.
 export const createVersionOption = () =>
-  new Option("--at <version>", "as it was at this version").argParser(createIntegerParser("a version"));
+  new Option("--at <version>", "use this version (default: the latest)").argParser(parsePositiveInteger);
 
 export interface FileFlags {
   branch?: string;
   at?: number;
 }
 
-/** The files that a command is about: of which branch, as of which version. */
+/** Converts flags to the branch and version of a file request. */
 export function toFileQuery({ branch, at }: FileFlags): { branch?: string; version?: number } {
   return { ...(branch === undefined ? {} : { branch }), ...(at === undefined ? {} : { version: at }) };
 }

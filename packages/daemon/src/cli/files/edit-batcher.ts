@@ -1,17 +1,17 @@
 import { isThinkeryError } from "@thinkery/sdk";
 import type { RemoteEdit } from "./sync-remote.ts";
 
-/** Files up to this size go in batches, which are one version each. */
+/** Files up to this size are sent in batches; each batch is one version. */
 export const maxBatchedFileBytes = 256 * 1024;
 const batchLimits = { edits: 500, bytes: 3 * 1024 * 1024 };
 
 interface EditBatcherOptions {
   send(edits: readonly RemoteEdit[]): Promise<void>;
-  /** The host does not take just this one. */
+  /** Called for each edit that the host rejects. */
   onRefused(edit: RemoteEdit, error: Error): void;
 }
 
-/** Small changes on their way to the host, many at a time. */
+/** Sends small edits to the host in batches. */
 export class EditBatcher {
   readonly #options: EditBatcherOptions;
   #batch: RemoteEdit[] = [];
@@ -34,7 +34,7 @@ export class EditBatcher {
     if (batch.length > 0) await this.#send(batch);
   }
 
-  /** One that is refused keeps the others of its batch; the halves of it are tried, until it is alone. */
+  /** Bisects a rejected batch until the rejected edits are isolated, so that they do not block the others. */
   async #send(edits: readonly RemoteEdit[]): Promise<void> {
     try {
       await this.#options.send(edits);
@@ -53,7 +53,7 @@ export function getEditPath(edit: RemoteEdit): string {
   return "delete" in edit ? edit.delete : edit.to;
 }
 
-/** The host has understood, and says no to just this. */
+/** Returns whether the host rejected this particular edit. */
 export function isRefusal(error: unknown): error is Error {
   return isThinkeryError(error) && ["bad_request", "conflict", "too_large", "precondition_failed"].includes(error.code);
 }

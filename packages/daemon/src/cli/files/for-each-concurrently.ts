@@ -1,12 +1,12 @@
-/** Each may hold a file of the largest size. */
+/** Low, because each may hold a file of the maximum size in memory. */
 const maxConcurrent = 4;
 
-/** Does something for all, a few at a time. Where one fails no further ones are begun, and those under way are waited for. */
-export async function forEachConcurrently<T>(all: Iterable<T>, work: (one: T) => Promise<void>): Promise<void> {
-  const left = all[Symbol.iterator]();
+/** Runs `work` for all items, a few at a time. After a failure no further ones start; running ones are awaited. */
+export async function forEachConcurrently<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const remaining = items[Symbol.iterator]();
   let hasFailed = false;
   const runWorker = async () => {
-    for (let next = left.next(); !next.done && !hasFailed; next = left.next()) {
+    for (let next = remaining.next(); !next.done && !hasFailed; next = remaining.next()) {
       await work(next.value).catch((error: unknown) => {
         hasFailed = true;
         throw error;

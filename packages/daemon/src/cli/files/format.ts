@@ -1,6 +1,5 @@
 import type { Change, Origin, Overlap } from "@thinkery/sdk";
 
-/** A size as people say it. */
 export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ["kB", "MB", "GB"];
@@ -13,35 +12,37 @@ export function formatSize(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/** Who did something, in a word or two. */
+/** Formats the author of a change. */
 export function formatOrigin({ kind, user, agent, tool }: Origin): string {
-  if (kind === "user") return user ?? "somebody";
+  if (kind === "user") return user ?? "unknown user";
   return tool ? `${agent ?? "agent"}, ${tool}` : (agent ?? "agent");
 }
 
-const changeMarks = { add: "+", edit: "~", delete: "-", move: ">" };
+const changeMarks = { add: "+", edit: "~", delete: "-", move: "->" };
 
 export function formatChange({ kind, path, from }: Change): string {
-  return kind === "move" && from !== undefined ? `${from} > ${path}` : `${changeMarks[kind]}${path}`;
+  return kind === "move" && from !== undefined ? `${from} -> ${path}` : `${changeMarks[kind]}${path}`;
 }
 
 export function formatChanges(changes: readonly Change[], more = 0): string {
   const formatted = changes.slice(0, 3).map(formatChange);
-  const left = changes.length - formatted.length + more;
-  return formatted.join(" ") + (left > 0 ? ` and ${left} more` : "");
+  const remaining = changes.length - formatted.length + more;
+  return formatted.join(" ") + (remaining > 0 ? ` and ${remaining} more` : "");
 }
 
-/** Where two have changed the same, and what became of it. */
-export function formatOverlaps(overlaps: readonly Overlap[]): string[] {
-  if (overlaps.length === 0) return [];
-  const lines = overlaps.map(
-    ({ path, line, kept, reason }) =>
-      `  ${path}${line === undefined ? "" : `:${line}`}  ${reason}${kept === undefined ? "" : ` (the other one is ${kept})`}`,
-  );
-  return [
-    overlaps.length === 1
-      ? "In one place both changed the same:"
-      : `In ${overlaps.length} places both changed the same:`,
-    ...lines,
-  ];
+/** Formats the conflicts of a merge: one line, or a summary and a line for each. */
+export function formatConflicts(overlaps: readonly Overlap[]): string[] {
+  const [first, ...others] = overlaps.map(formatConflict);
+  if (first === undefined) return [];
+  if (others.length === 0) return [`1 conflict in ${first}.`];
+  return [`${overlaps.length} conflicts:`, ...[first, ...others].map((conflict) => `  ${conflict}`)];
+}
+
+function formatConflict({ path, line, reason }: Overlap): string {
+  return line === undefined ? `${path} (${formatReason(reason)})` : `${path}:${line} (kept with conflict markers)`;
+}
+
+/** Shortens a reason for use in parentheses: “it is a symbolic link” becomes “symbolic link”. */
+export function formatReason(reason: string): string {
+  return reason.replace(/\.$/, "").replace(/^it (?:is (?:an? )?)?/, "");
 }

@@ -26,8 +26,8 @@ export function addGet(group: Command, cli: Cli): void {
     .command("get")
     .description("print a file, or save it")
     .argument("<target>", targetHelp)
-    .argument("<path>", "where in the workspace")
-    .option("-o, --output <file>", "save it here (default: stdout)")
+    .argument("<path>", "path in the workspace")
+    .option("-o, --output <file>", "output file (default: stdout)")
     .addOption(createBranchOption())
     .addOption(createVersionOption())
     .addHelpText(
@@ -35,15 +35,18 @@ export function addGet(group: Command, cli: Cli): void {
       formatExamples(
         ["files get alice notes.md", ""],
         ["files get alice chart.png -o chart.png", ""],
-        ["files get alice notes.md --at 12", "as it was"],
+        ["files get alice notes.md --at 12", "at version 12"],
       ),
     )
     .action(async (text: string, path: string, { output: to, ...flags }: GetFlags) => {
       const { agent } = await connectToAgent(cli, text);
       const { bytes, text: decoded, ...file } = await agent.file(path, toFileQuery(flags));
       if (to !== undefined && to !== "-") {
-        await saveFile(resolve(cli.cwd, to), Readable.from([bytes]), { named: to });
-        return cli.output.reply({ ...file, saved: to }, () => `Saved ${file.path} to ${to}, ${formatSize(file.size)}.`);
+        await saveFile(resolve(cli.cwd, to), Readable.from([bytes]), { label: to });
+        return cli.output.reply(
+          { ...file, saved: to },
+          () => `Saved ${file.path} to ${to} (${formatSize(file.size)}).`,
+        );
       }
       if (cli.output.isJson)
         return cli.output.writeJson({
@@ -52,7 +55,10 @@ export function addGet(group: Command, cli: Cli): void {
         });
       if (!cli.output.isTTY) return cli.output.writeBytes(bytes);
       if (file.kind === "binary")
-        throw fail("bad_request", `“${file.path}” is not text (${formatSize(file.size)}); save it with -o <file>.`);
+        throw fail(
+          "bad_request",
+          `“${file.path}” is a binary file (${formatSize(file.size)}). Save it with -o <file>.`,
+        );
       cli.output.writeChunk(sanitize(decoded()));
     });
 }
@@ -64,30 +70,30 @@ interface ZipFlags extends GetFlags {
 export function addZip(group: Command, cli: Cli): void {
   group
     .command("zip")
-    .description("save all files as a zip")
+    .description("download all files as a zip archive")
     .argument("<target>", targetHelp)
-    .option("-o, --output <file>", "save it here; - writes to stdout (default: <agent>.zip)")
-    .option("--under <folder>", "only what is in this folder")
+    .option("-o, --output <file>", "output file; - writes to stdout (default: <agent>.zip)")
+    .option("--under <folder>", "only files in this folder")
     .addOption(createBranchOption())
     .addOption(createVersionOption())
     .addHelpText("after", formatExamples(["files zip alice", ""], ["files zip alice -o backup.zip --at 12", ""]))
-    .action(async (text: string, { output: given, under, ...flags }: ZipFlags) => {
+    .action(async (text: string, { output, under, ...flags }: ZipFlags) => {
       const { agent, target } = await connectToAgent(cli, text);
-      if (given === "-" && cli.output.isTTY)
-        throw fail("bad_request", "A zip is nothing for a screen; save it with -o <file>.");
+      if (output === "-" && cli.output.isTTY)
+        throw fail("bad_request", "Refusing to write a zip archive to the terminal. Save it with -o <file>.");
       const stream = await agent.archive({ ...toFileQuery(flags), ...(under === undefined ? {} : { under }) });
-      if (given === "-") {
-        for await (const piece of stream as NodeReadableStream<Uint8Array>) cli.output.writeBytes(piece);
+      if (output === "-") {
+        for await (const chunk of stream as NodeReadableStream<Uint8Array>) cli.output.writeBytes(chunk);
         return;
       }
-      const to = given ?? `${target.agent}.zip`;
+      const to = output ?? `${target.agent}.zip`;
       const size = await saveFile(resolve(cli.cwd, to), Readable.fromWeb(stream as NodeReadableStream<Uint8Array>), {
-        named: to,
-        isNew: given === undefined,
+        label: to,
+        isNew: output === undefined,
       });
       cli.output.reply(
         { agent: target.agent, agency: target.agency, saved: to, bytes: size },
-        () => `Saved ${target.agent}'s files to ${to}, ${formatSize(size)}.`,
+        () => `Saved ${target.agent}'s files to ${to} (${formatSize(size)}).`,
       );
     });
 }

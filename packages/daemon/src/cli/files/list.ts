@@ -16,14 +16,14 @@ import { formatSize, formatOrigin } from "./format.ts";
 export function addList(group: Command, cli: Cli): void {
   group
     .command("ls")
-    .description("list the files of an agent")
+    .description("list an agent's files")
     .argument("<target>", targetHelp)
-    .argument("[folder]", "only what is in this folder")
+    .argument("[folder]", "only files in this folder")
     .addOption(createBranchOption())
     .addOption(createVersionOption())
     .addHelpText(
       "after",
-      formatExamples(["files ls alice", ""], ["files ls alice src", ""], ["files ls alice --at 12", "as they were"]),
+      formatExamples(["files ls alice", ""], ["files ls alice src", ""], ["files ls alice --at 12", "at version 12"]),
     )
     .action(async (text: string, folder: string | undefined, flags: FileFlags) => {
       const { agent, target } = await connectToAgent(cli, text);
@@ -32,16 +32,16 @@ export function addList(group: Command, cli: Cli): void {
       for await (const file of agent.allFiles({ ...toFileQuery(flags), ...(under === undefined ? {} : { under }) }))
         files.push(file);
       if (under !== undefined && files.length === 0)
-        throw fail("not_found", `${target.agent} has nothing in “${under}”.`);
+        throw fail("not_found", `Folder “${under}” not found in ${target.agent}'s files.`);
       if (cli.output.isJson) return cli.output.writeJson({ files });
-      const writers = files.length > 0 ? await readWriters(agent, flags.branch) : new Map<number, string>();
+      const authors = files.length > 0 ? await readAuthors(agent, flags.branch) : new Map<number, string>();
       cli.output.reply({ files }, () => {
-        if (files.length === 0) return `${target.agent} has no files; \`thinkery files put\` adds some.`;
+        if (files.length === 0) return `${target.agent} has no files. Add some with \`thinkery files put\`.`;
         const rows = files.map((file) => [
           formatSize(file.size),
           file.modifiedAt,
           String(file.version),
-          writers.get(file.version) ?? "-",
+          authors.get(file.version) ?? "-",
           file.path,
         ]);
         return cli.output.formatTable(["SIZE", "MODIFIED", "VERSION", "BY", "PATH"], rows);
@@ -49,8 +49,8 @@ export function addList(group: Command, cli: Cli): void {
     });
 }
 
-/** Who made the latest versions; of files that are older, their version has to do. */
-async function readWriters(agent: AgentHandle, branch: string | undefined): Promise<Map<number, string>> {
+/** Returns the authors of the latest 200 versions; older files show only their version. */
+async function readAuthors(agent: AgentHandle, branch: string | undefined): Promise<Map<number, string>> {
   const { versions } = await agent.versions({ limit: 200, ...(branch === undefined ? {} : { branch }) });
   return new Map(versions.map(({ id, origin }) => [id, formatOrigin(origin)]));
 }

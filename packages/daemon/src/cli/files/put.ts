@@ -10,7 +10,7 @@ import { scanFolder } from "../../folder/scan.ts";
 import type { Cli } from "../cli.ts";
 import { formatExamples } from "../help.ts";
 import { createBranchOption, maxFileBytes, connectToAgent, targetHelp } from "./connect-agent.ts";
-import { formatChanges, formatSize } from "./format.ts";
+import { formatChanges, formatReason, formatSize } from "./format.ts";
 
 interface PutFlags {
   branch?: string;
@@ -20,11 +20,14 @@ interface PutFlags {
 export function addPut(group: Command, cli: Cli): void {
   group
     .command("put")
-    .description("write a file, or a folder as one version")
+    .description("upload a file or folder as one version")
     .argument("<target>", targetHelp)
-    .argument("<path>", "where in the workspace")
-    .argument("[local]", "a file or folder here; - reads stdin (default: the same path, which may be anywhere)")
-    .option("--new", "only if there is no such file")
+    .argument("<path>", "path in the workspace")
+    .argument(
+      "[local]",
+      "local file or folder; - reads stdin (default: <path>, stored under its basename if it is outside the working folder)",
+    )
+    .option("--new", "fail if the file already exists")
     .addOption(createBranchOption())
     .addHelpText(
       "after",
@@ -32,25 +35,25 @@ export function addPut(group: Command, cli: Cli): void {
         ["files put alice notes.md", ""],
         ["files put alice data/in.csv ~/Downloads/in.csv", ""],
         ["date | thinkery files put alice now.txt -", ""],
-        ["files put alice src ./src", "without .git, node_modules and what .gitignore names"],
+        ["files put alice src ./src", "skips .git, node_modules and ignored files"],
       ),
     )
     .action(async (text: string, given: string, local: string | undefined, flags: PutFlags) => {
       const from = local ?? given;
       const path = local === undefined ? toWorkspacePath(cli, given) : given;
       if (from !== "-" && (await isFolder(cli, from))) return putFolder(cli, text, parseFolderPath(path), from, flags);
-      const place = parseFilePath(path);
+      const filePath = parseFilePath(path);
       const bytes = await readLocalFile(cli, from);
       const { agent } = await connectToAgent(cli, text);
-      const file = await agent.putFile(place, bytes, {
+      const file = await agent.putFile(filePath, bytes, {
         ...(flags.branch === undefined ? {} : { branch: flags.branch }),
         ...(flags.new ? { isNew: true } : {}),
       });
-      cli.output.reply(file, () => `Wrote ${file.path}, ${formatSize(file.size)}, version ${file.version}.`);
+      cli.output.reply(file, () => `Wrote ${file.path} (${formatSize(file.size)}) as version ${file.version}.`);
     });
 }
 
-/** What is elsewhere on this machine has no such path in a workspace; it is put there under its name. */
+/** A local path that is not valid in a workspace, such as an absolute one, is reduced to its basename. */
 function toWorkspacePath(cli: Cli, local: string): string {
   try {
     parseFolderPath(local);
@@ -63,10 +66,10 @@ function toWorkspacePath(cli: Cli, local: string): string {
 export function addUnzip(group: Command, cli: Cli): void {
   group
     .command("unzip")
-    .description("write all files of a zip as one version")
+    .description("upload the files of a zip archive as one version")
     .argument("<target>", targetHelp)
-    .argument("<zip>", "a zip file here; - reads stdin")
-    .option("--replace", "delete the files that are not in it")
+    .argument("<zip>", "local zip file; - reads stdin")
+    .option("--replace", "delete files that are not in the archive")
     .addOption(createBranchOption())
     .addHelpText(
       "after",
@@ -89,45 +92,40 @@ async function putFolder(
   from: string,
   { branch, new: isNew }: PutFlags,
 ): Promise<void> {
-  if (isNew) throw fail("bad_request", "--new is for one file; a folder is written over what is there.");
+  if (isNew) throw fail("bad_request", "--new only works with a single file.");
   const files = await readFolder(cli, from, to);
   const { agent } = await connectToAgent(cli, text);
-  if (files.length === 0) throw fail("bad_request", `There is nothing in “${from}” that could be written.`);
+  if (files.length === 0) throw fail("bad_request", `“${from}” contains no files to upload.`);
   const zip = await buffer(zipFiles(files, (data) => deflateRawSync(data, { level: 3 })));
-  const landed = await agent.putArchive(zip, branch === undefined ? {} : { branch }).catch((error: unknown) => {
+  const result = await agent.putArchive(zip, branch === undefined ? {} : { branch }).catch((error: unknown) => {
     if (!isThinkeryError(error) || error.code !== "too_large") throw error;
-    throw fail(
-      "too_large",
-      `${error.message} \`thinkery files sync --once\` sends as much as there is room for, a part at a time.`,
-    );
+    throw fail("too_large", `${error.message} To upload in parts, use \`thinkery files sync --once\`.`);
   });
-  printResult(cli, landed);
+  printResult(cli, result);
 }
 
-/** The files of a folder here, at the paths that they will have there. */
+/** Reads the files of a local folder, with their paths in the workspace. */
 async function readFolder(cli: Cli, from: string, to: string | undefined): Promise<ZipEntry[]> {
   const root = resolve(cli.cwd, from);
-  const { files, untaken } = await scanFolder(root);
-  for (const { path, why } of untaken) cli.output.writeNote(`Left out ${path}: ${why}.`);
-  const all: ZipEntry[] = [];
+  const { files, skipped } = await scanFolder(root);
+  for (const { path, reason } of skipped) cli.output.writeNote(`skipped ${path} (${formatReason(reason)})`);
+  const entries: ZipEntry[] = [];
   for (const [path, { mtimeMs }] of files) {
     const content = await readContent(root, path, maxFileBytes);
-    if (!content) throw fail("bad_request", `“${from}/${path}” cannot be read, or is too large.`);
-    all.push({
+    if (!content) throw fail("bad_request", `Cannot read “${from}/${path}”, or it is too large.`);
+    entries.push({
       path: parseFilePath(to === undefined ? path : `${to}/${path}`),
       data: content.bytes,
       modifiedAt: new Date(mtimeMs),
     });
   }
-  return all.sort((one, other) => (one.path < other.path ? -1 : 1));
+  return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function printResult(cli: Cli, landed: CommitResponse): void {
-  const { version } = landed;
-  cli.output.reply(landed, () =>
-    version
-      ? `Version ${version.id}: ${formatChanges(version.changes, version.more)}.`
-      : "Everything was as it is already.",
+function printResult(cli: Cli, result: CommitResponse): void {
+  const { version } = result;
+  cli.output.reply(result, () =>
+    version ? `Version ${version.id}: ${formatChanges(version.changes, version.more)}.` : "Already up to date.",
   );
 }
 
@@ -146,22 +144,22 @@ async function readLocalFile(cli: Cli, local: string): Promise<Uint8Array> {
   } catch (error) {
     throw fail(
       "bad_request",
-      `“${local}” cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
+      `Cannot read “${local}”: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
     );
   }
   throw createTooLargeError(`“${local}”`);
 }
 
 async function readStdin(): Promise<Uint8Array> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const piece of process.stdin as AsyncIterable<Buffer>) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > maxFileBytes) throw createTooLargeError("What is piped in");
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxFileBytes) throw createTooLargeError("Standard input");
   }
-  return Buffer.concat(pieces);
+  return Buffer.concat(chunks);
 }
 
-const createTooLargeError = (what: string) =>
-  fail("too_large", `${what} is larger than anything that could be sent: ${formatSize(maxFileBytes)}.`);
+const createTooLargeError = (subject: string) =>
+  fail("too_large", `${subject} is too large (maximum ${formatSize(maxFileBytes)}).`);

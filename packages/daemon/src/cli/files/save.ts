@@ -6,30 +6,30 @@ import { pipeline } from "node:stream/promises";
 import { fail } from "@thinkery/sdk";
 
 interface SaveOptions {
-  /** How the place was called by whoever named it. */
-  named: string;
-  /** What was not asked for by its name is not overwritten. */
+  /** The path as the user wrote it, for messages. */
+  label: string;
+  /** Fails if the file already exists. */
   isNew?: boolean;
 }
 
-/** Writes a file to the disk here, whole or not at all: what was there before stays until all of it has come. Answers its size. */
+/** Writes a local file atomically: an existing one is kept until the new content is complete. Returns its size. */
 export async function saveFile(
   path: string,
   content: Readable,
-  { named, isNew = false }: SaveOptions,
+  { label, isNew = false }: SaveOptions,
 ): Promise<number> {
-  const createExistsError = () => fail("conflict", `“${named}” is there already; say where with -o <file>.`);
+  const createExistsError = () => fail("conflict", `“${label}” already exists. Choose another file with -o <file>.`);
   try {
     const found = await stat(path).catch(ignoreMissing);
     if (found && isNew) throw createExistsError();
-    // A pipe or a device is written to, and never replaced.
+    // A pipe or a device is written to, never replaced.
     if (found && !found.isFile()) return await writeStream(path, content);
-    const place = found ? await realpath(path) : path;
-    const draft = `${place}.${randomBytes(4).toString("hex")}.part`;
+    const target = found ? await realpath(path) : path;
+    const draft = `${target}.${randomBytes(4).toString("hex")}.part`;
     try {
       const size = await writeStream(draft, content);
       if (found) await chmod(draft, found.mode & 0o777);
-      await (isNew ? link(draft, place) : rename(draft, place));
+      await (isNew ? link(draft, target) : rename(draft, target));
       return size;
     } finally {
       await rm(draft, { force: true });
@@ -37,7 +37,7 @@ export async function saveFile(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") throw createExistsError();
-    if (code?.startsWith("E")) throw fail("bad_request", `“${named}” cannot be written: ${message}.`);
+    if (code?.startsWith("E")) throw fail("bad_request", `Cannot write “${label}”: ${message}.`);
     throw error;
   }
 }
@@ -46,7 +46,7 @@ async function writeStream(path: string, content: Readable): Promise<number> {
   const file = createWriteStream(path);
   await pipeline(content, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code?.startsWith("E") && error.syscall !== undefined) throw error;
-    throw fail("unavailable", "The host’s answer was cut off; try again.");
+    throw fail("unavailable", "The download was interrupted. Try again.");
   });
   return file.bytesWritten;
 }

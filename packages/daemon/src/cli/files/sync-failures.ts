@@ -1,33 +1,33 @@
 interface SyncFailure {
-  /** What both sides had, and why nothing could be done about it. */
+  /** The hashes of both sides when it failed. */
   sides: string;
-  why: string;
+  reason: string;
   at: number;
 }
 
-/** A disk that is full, and a folder that may not be written to, may be seen to; a file that cannot be sent may be mended. */
-const defaultHoldMs = 30_000;
+/** Failures are retried because the user may fix the cause, such as a full disk or missing permissions. */
+const defaultRetryDelayMs = 30_000;
 
-/** What could not be done. It is tried again when one side has changed, and now and then. */
+/** Files that could not be synced. They are retried when one side changes, and after a delay. */
 export class SyncFailures {
-  readonly #holdMs: number;
+  readonly #retryDelayMs: number;
   readonly #failures = new Map<string, SyncFailure>();
 
-  constructor(holdMs = defaultHoldMs) {
-    this.#holdMs = holdMs;
+  constructor(retryDelayMs = defaultRetryDelayMs) {
+    this.#retryDelayMs = retryDelayMs;
   }
 
-  /** Is it too early to try again? */
-  isHeld(path: string, sides: string): boolean {
-    const refusal = this.#failures.get(path);
-    return refusal?.sides === sides && Date.now() - refusal.at < this.#holdMs;
+  /** Returns whether it is too early to retry. */
+  isDelayed(path: string, sides: string): boolean {
+    const failure = this.#failures.get(path);
+    return failure?.sides === sides && Date.now() - failure.at < this.#retryDelayMs;
   }
 
-  /** True where it was not known for the same reason. */
-  add(path: string, sides: string, why: string): boolean {
+  /** Returns whether this failure is new. */
+  add(path: string, sides: string, reason: string): boolean {
     const known = this.#failures.get(path);
-    this.#failures.set(path, { sides, why, at: Date.now() });
-    return known?.sides !== sides || known.why !== why;
+    this.#failures.set(path, { sides, reason, at: Date.now() });
+    return known?.sides !== sides || known.reason !== reason;
   }
 
   clear(path: string): void {

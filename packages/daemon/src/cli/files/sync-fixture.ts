@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { fail, type Overlap } from "@thinkery/sdk";
 import type { Remote, RemoteEdit } from "./sync-remote.ts";
 
-/** A workspace in memory that behaves like a host's: what was changed since a version survives, and is kept beside. */
+/** An in-memory workspace that behaves like a host's: concurrent changes survive, and conflicts are kept as copies. */
 export class FakeRemote implements Remote {
   readonly versions: Map<string, Buffer>[] = [new Map()];
   workspace = "the first";
-  /** Called before each request, as what other people do may come before it. */
+  /** Called before each request, to simulate concurrent changes. */
   onRequest: () => void = () => {};
   readonly requests: string[] = [];
   #onChange: (() => void) | undefined;
@@ -23,16 +23,16 @@ export class FakeRemote implements Remote {
   async get(path: string): Promise<Uint8Array> {
     this.#record(`get ${path}`);
     const bytes = this.now.get(path);
-    if (!bytes) throw fail("not_found", "There is no such file.");
+    if (!bytes) throw fail("not_found", "File not found.");
     return bytes;
   }
 
   async put(path: string, bytes: Uint8Array, condition: { ifMatch: string } | { isNew: true }): Promise<void> {
     this.#record(`put ${path}`);
-    const there = this.now.get(path);
+    const current = this.now.get(path);
     const isMet =
-      "isNew" in condition ? there === undefined : there !== undefined && hashBytes(there) === condition.ifMatch;
-    if (!isMet) throw fail("precondition_failed", "It is another one now.");
+      "isNew" in condition ? current === undefined : current !== undefined && hashBytes(current) === condition.ifMatch;
+    if (!isMet) throw fail("precondition_failed", "The file has changed.");
     this.write({ [path]: Buffer.from(bytes) });
   }
 
@@ -41,15 +41,15 @@ export class FakeRemote implements Remote {
     const next = new Map(this.now);
     const overlaps: Overlap[] = [];
     for (const [path, theirs] of edits.flatMap((edit) => this.#toChanges(edit, base))) {
-      const [was, mine] = [this.versions[base]?.get(path), this.now.get(path)];
+      const [baseContent, mine] = [this.versions[base]?.get(path), this.now.get(path)];
       if (isSame(mine, theirs)) continue;
-      if (isSame(was, mine)) setFile(next, path, theirs);
+      if (isSame(baseContent, mine)) setFile(next, path, theirs);
       else if (mine === undefined && theirs) next.set(path, theirs);
-      else if (theirs === undefined) overlaps.push({ path, reason: "It stays." });
+      else if (theirs === undefined) overlaps.push({ path, reason: "It was not deleted." });
       else {
-        const kept = `${path}.kept-${hashBytes(theirs).slice(0, 6)}`;
-        next.set(kept, theirs);
-        overlaps.push({ path, kept, reason: "Both have changed it." });
+        const conflictCopy = `${path}.kept-${hashBytes(theirs).slice(0, 6)}`;
+        next.set(conflictCopy, theirs);
+        overlaps.push({ path, conflictCopy, reason: "Both sides changed it." });
       }
     }
     this.versions.push(next);
@@ -61,7 +61,7 @@ export class FakeRemote implements Remote {
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
   }
 
-  /** What somebody else does there. */
+  /** Simulates a change by another client. */
   write(files: Record<string, string | Buffer | undefined>): void {
     const next = new Map(this.now);
     for (const [path, content] of Object.entries(files))
@@ -92,9 +92,9 @@ export class FakeRemote implements Remote {
     ];
   }
 
-  #record(what: string): void {
+  #record(request: string): void {
     this.onRequest();
-    this.requests.push(what);
+    this.requests.push(request);
   }
 }
 
@@ -103,8 +103,8 @@ function setFile(files: Map<string, Buffer>, path: string, bytes: Buffer | undef
   else files.delete(path);
 }
 
-function isSame(one: Buffer | undefined, other: Buffer | undefined): boolean {
-  return one === undefined || other === undefined ? one === other : one.equals(other);
+function isSame(a: Buffer | undefined, b: Buffer | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : a.equals(b);
 }
 
 function hashBytes(bytes: Uint8Array): string {

@@ -1,47 +1,47 @@
 import { type AgentTarget, type FileInfo, isThinkeryError } from "@thinkery/sdk";
-import { type Client, persist } from "@thinkery/sdk/client";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Remote } from "./sync-remote.ts";
 
 const pageSize = 500;
-/** A host that is away is asked again this often. */
+/** Delay before reconnecting to an unavailable host. */
 const retryMs = 1000;
 
 interface HostRemoteOptions {
-  /** Which one that is may change: a host that is started again may be elsewhere. */
+  /** Returns the current client: a restarted host may have another address. */
   client(): Client;
   target: AgentTarget;
   branch: string | undefined;
 }
 
-/** An agent's workspace, by its host. */
+/** Accesses an agent's workspace through its host. */
 export function createHostRemote({ client, target, branch }: HostRemoteOptions): Remote {
   const getAgent = () => client().agent(`${target.agent}@${target.agency}`);
   const branchQuery = branch === undefined ? {} : { branch };
-  /** When the agent and the branch were made: others of the same names were made at another time. */
+  /** Returns when the agent and the branch were created; this differs for a new one with the same name. */
   const readIdentity = async () => {
-    const { createdAt } = await persist((signal) => client().call("getAgent", { params: target, signal }), {
+    const { createdAt } = await withRetry((signal) => client().call("getAgent", { params: target, signal }), {
       retryTimeoutMs: retryMs,
     });
     return branch === undefined
       ? createdAt
       : `${createdAt} ${(await getAgent().branches()).find(({ id }) => id === branch)?.createdAt}`;
   };
-  let known: { workspace: string; version: number; files: FileInfo[] } | undefined;
+  let cached: { workspace: string; version: number; files: FileInfo[] } | undefined;
 
   return {
     async list() {
       const { files, version, next } = await getAgent().files({ ...branchQuery, limit: pageSize });
-      // Asked afterwards: a list of what was there before is then never taken for one of what has come in its place.
+      // Read after the list, so that the files of a replaced agent are never attributed to its successor.
       const workspace = await readIdentity();
-      if (known?.workspace === workspace && known.version === version) return known;
+      if (cached?.workspace === workspace && cached.version === version) return cached;
       for (let after = next; after !== undefined;) {
-        // A list that is long is still a list of one moment.
+        // All pages are read at the same version.
         const page = await getAgent().files({ ...branchQuery, limit: pageSize, version, after });
         files.push(...page.files);
         after = page.next;
       }
-      known = { workspace, version, files };
-      return known;
+      cached = { workspace, version, files };
+      return cached;
     },
 
     get: async (path) => (await getAgent().file(path, branchQuery)).bytes,
@@ -65,7 +65,7 @@ export function createHostRemote({ client, target, branch }: HostRemoteOptions):
           if (signal.aborted) return;
           if (!isThinkeryError(error) || error.code !== "unavailable") throw error;
         }
-        // What was said meanwhile was not heard.
+        // Events were missed while disconnected.
         await wait(retryMs, signal);
         onChange();
       }
@@ -73,16 +73,16 @@ export function createHostRemote({ client, target, branch }: HostRemoteOptions):
   };
 }
 
-/** Comes back early, and does not complain, when the signal fires. */
+/** Resolves after a delay, or early if the signal aborts. */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
-    const end = () => {
+    const finish = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", end);
+      signal.removeEventListener("abort", finish);
       resolve();
     };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end, { once: true });
+    const timer = setTimeout(finish, ms);
+    signal.addEventListener("abort", finish, { once: true });
   });
 }

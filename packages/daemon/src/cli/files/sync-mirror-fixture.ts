@@ -8,32 +8,32 @@ import type { SyncState } from "./sync-state.ts";
 
 export function writeFiles(folder: string, files: Record<string, string | undefined>): void {
   for (const [path, text] of Object.entries(files)) {
-    const place = join(folder, path);
-    if (text === undefined) rmSync(place);
+    const file = join(folder, path);
+    if (text === undefined) rmSync(file);
     else {
-      mkdirSync(dirname(place), { recursive: true });
-      writeFileSync(place, text);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
     }
   }
 }
 
 export function readTexts(folder: string): Record<string, string> {
-  const paths = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return Object.fromEntries(
     paths
-      .map((one) => join(one.parentPath, one.name))
-      .map((place): [string, string] => [place.slice(folder.length + 1), readFileSync(place, "utf8")])
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((file): [string, string] => [file.slice(folder.length + 1), readFileSync(file, "utf8")])
       .sort(),
   );
 }
 
-/** A folder with its mirror, which may be begun again with what it remembers. */
+/** A folder with a mirror that can be restarted with its saved state. */
 export function openMirror({
   folder = createTempFolder(),
   remote = new FakeRemote(),
-  restMs = 0,
-  holdMs = 60_000,
-  largest = 1024 * 1024,
+  settleMs = 0,
+  retryDelayMs = 60_000,
+  maxBytes = 1024 * 1024,
 } = {}) {
   const events: SyncEvent[] = [];
   let state: SyncState | undefined;
@@ -42,30 +42,30 @@ export function openMirror({
       folder,
       remote,
       state,
-      restMs,
-      holdMs,
-      largest,
+      settleMs,
+      retryDelayMs,
+      maxBytes,
       onEvent: (event) => events.push(event),
       onState: async (next) => void (state = structuredClone(next)),
     });
   let mirror = start();
   let isFirst = true;
-  const pass = async (options: { isSure?: boolean; signal?: AbortSignal } = {}) => {
+  const pass = async (options: { force?: boolean; signal?: AbortSignal } = {}) => {
     const result = await mirror.runPass({ ...options, isFirst });
     isFirst = false;
     return result;
   };
-  /** Until both sides have the same. */
-  const settle = async (options: { isSure?: boolean } = {}) => {
+  /** Runs passes until both sides are in sync; returns the number of unsynced files. */
+  const settle = async (options: { force?: boolean } = {}) => {
     for (let round = 0; round < 50; round++) {
-      const { isComplete, left } = await pass(options);
-      if (isComplete) return left;
+      const { isComplete, unsynced } = await pass(options);
+      if (isComplete) return unsynced;
     }
-    throw new Error("it never came to rest");
+    throw new Error("the sync did not settle");
   };
   const restart = () => {
     mirror = start();
     isFirst = true;
   };
-  return { folder, remote, events, pass, settle, again: restart, forget: () => (state = undefined) };
+  return { folder, remote, events, pass, settle, restart, forget: () => (state = undefined) };
 }

@@ -18,16 +18,16 @@ import { conflictPath } from "./conflict-path.ts";
 import { openMirror, readTexts, writeFiles } from "./sync-mirror-fixture.ts";
 import { readState, getStateFile, type SyncState, writeState } from "./sync-state.ts";
 
-test("the first time, what is on one side only is copied and what differs is kept twice", async () => {
+test("the first pass copies files that exist on one side and keeps both versions of files that differ", async () => {
   const { folder, remote, settle, events } = openMirror();
   writeFiles(folder, { "here.txt": "h", "src/same.txt": "s", "notes.md": "mine" });
   remote.write({ "there/t.txt": "t", "src/same.txt": "s", "notes.md": "theirs" });
   await settle();
-  const beside = conflictPath("notes.md", "d33a28e5");
+  const copyPath = conflictPath("notes.md", "d33a28e5");
   const all = readTexts(folder);
   const [conflict = ""] = Object.keys(all).filter((path) => path.includes("conflict"));
   expect(conflict).toMatch(/^notes\.conflict-[0-9a-f]{8}\.md$/);
-  expect(beside).toBe("notes.conflict-d33a28e5.md");
+  expect(copyPath).toBe("notes.conflict-d33a28e5.md");
   expect(all).toEqual({
     "here.txt": "h",
     "src/same.txt": "s",
@@ -36,19 +36,19 @@ test("the first time, what is on one side only is copied and what differs is kep
     [conflict]: "theirs",
   });
   expect(remote.texts).toEqual(all);
-  expect(events.filter(({ did }) => did === "conflict")).toEqual([
-    { did: "conflict", path: "notes.md", beside: conflict },
+  expect(events.filter(({ action }) => action === "conflict")).toEqual([
+    { action: "conflict", path: "notes.md", conflictCopy: conflict },
   ]);
 });
 
-test("changes and deletions go both ways, and many small files are one version", async () => {
-  const { folder, remote, settle, again } = openMirror();
+test("changes and deletions are synced both ways, and many small files are one version", async () => {
+  const { folder, remote, settle, restart } = openMirror();
   writeFiles(folder, Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`d/${index}`, `${index}`])));
   await settle();
   expect(remote.version).toBe(1);
   writeFiles(folder, { "d/1": "one", "d/2": undefined, new: "n" });
   remote.write({ "d/3": "three", "d/4": undefined, "deep/er/x": "x" });
-  again();
+  restart();
   await settle();
   expect(remote.texts).toMatchObject({ "d/1": "one", "d/3": "three", new: "n", "deep/er/x": "x" });
   expect(Object.keys(remote.texts)).not.toEqual(expect.arrayContaining(["d/2"]));
@@ -62,7 +62,7 @@ test("changes and deletions go both ways, and many small files are one version",
   expect([remote.version, remote.requests]).toEqual([version, ["list"]]);
 });
 
-test("deleted on one side and changed on the other is kept, and said", async () => {
+test("a file deleted on one side and changed on the other is kept and reported", async () => {
   const { folder, remote, settle, events } = openMirror();
   writeFiles(folder, { a: "1", b: "1" });
   await settle();
@@ -71,15 +71,15 @@ test("deleted on one side and changed on the other is kept, and said", async () 
   await settle();
   expect(readTexts(folder)).toEqual({ a: "2", b: "2" });
   expect(remote.texts).toEqual({ a: "2", b: "2" });
-  expect(events.filter(({ did }) => did === "kept").map(({ path }) => path)).toEqual(["a", "b"]);
+  expect(events.filter(({ action }) => action === "restored").map(({ path }) => path)).toEqual(["a", "b"]);
 });
 
-test("what is ignored stays where it is, on both sides, and is not taken for deleted", async () => {
+test("ignored files stay on both sides and do not count as deleted", async () => {
   const { folder, remote, settle } = openMirror();
   writeFiles(folder, { "dist/x": "1", a: "a", ".git/HEAD": "h", "node_modules/m/i.js": "m" });
   await settle();
   expect(Object.keys(remote.texts)).toEqual(["a", "dist/x"]);
-  // The rules may come from there, with what they are about.
+  // Ignore rules may be fetched together with the files they match.
   remote.write({ ".gitignore": "dist\n*.log\n", "y.log": "y", "dist/z": "z" });
   await settle();
   writeFiles(folder, { "dist/x": "2", "n.log": "n" });
@@ -91,7 +91,7 @@ test("what is ignored stays where it is, on both sides, and is not taken for del
   expect(remote.texts["dist/x"]).toBe("1");
 });
 
-test("links lead nowhere, and names that no workspace takes are said once", async () => {
+test("symbolic links are not followed, and invalid names are reported once", async () => {
   const { folder, remote, settle, events } = openMirror();
   const elsewhere = createTempFolder();
   writeFiles(elsewhere, { secret: "s" });
@@ -104,13 +104,13 @@ test("links lead nowhere, and names that no workspace takes are said once", asyn
   expect(readTexts(elsewhere)).toEqual({ secret: "s" });
   expect(
     events
-      .filter(({ did }) => did === "left")
+      .filter(({ action }) => action === "skipped")
       .map(({ path }) => path)
       .sort(),
   ).toEqual(["end.", "link"]);
 });
 
-test("large files go by themselves, only over what we have seen; too large ones stay", async () => {
+test("large files are sent separately and never overwrite unseen changes; files over the limit are skipped", async () => {
   const { folder, remote, settle, events } = openMirror();
   writeFiles(folder, { big: "b".repeat(300_000) });
   await settle();
@@ -126,11 +126,11 @@ test("large files go by themselves, only over what we have seen; too large ones 
   expect(remote.texts).toEqual(readTexts(folder));
   writeFileSync(join(folder, "huge"), Buffer.alloc(1024 * 1024 + 1));
   await settle();
-  expect(events).toContainEqual({ did: "left", path: "huge", why: "it is larger than 1 MB" });
+  expect(events).toContainEqual({ action: "skipped", path: "huge", reason: "it is larger than 1 MB" });
 });
 
-test("a file that is run can still be run, and one that is being written is waited for", async () => {
-  const { folder, remote, pass, settle } = openMirror({ restMs: 60_000 });
+test("executable files stay executable, and a file that is being written is waited for", async () => {
+  const { folder, remote, pass, settle } = openMirror({ settleMs: 60_000 });
   remote.write({ tool: "1" });
   await settle();
   chmodSync(join(folder, "tool"), 0o755);
@@ -145,16 +145,16 @@ test("a file that is run can still be run, and one that is being written is wait
   expect(remote.texts).toHaveProperty("growing");
 });
 
-test("a folder or a workspace that was made anew has deleted nothing", async () => {
-  const { folder, remote, settle, pass, again } = openMirror();
+test("a recreated folder or workspace does not count as deletions", async () => {
+  const { folder, remote, settle, pass, restart } = openMirror();
   writeFiles(folder, { a: "a", b: "b" });
   await settle();
-  // While it runs, such a thing is not right; a later run begins from the beginning.
+  // An error during a run; a later run starts over.
   renameSync(folder, `${folder}-old`);
   await expect(pass()).rejects.toThrow();
   mkdirSync(folder);
   await expect(pass()).rejects.toMatchObject({ code: "conflict" });
-  again();
+  restart();
   await settle();
   expect([remote.texts, readTexts(folder)]).toEqual([
     { a: "a", b: "b" },
@@ -166,12 +166,15 @@ test("a folder or a workspace that was made anew has deleted nothing", async () 
     { a: "a", b: "b" },
     { a: "a", b: "b" },
   ]);
-  // An agent that was deleted, and another one of its name that others have written to since.
+  // The agent was deleted and another one with the same name has been written to.
   remote.workspace = "the second";
   remote.write({ a: undefined, b: undefined });
   remote.write({ c: "c" });
-  await expect(pass()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("another agent") });
-  again();
+  await expect(pass()).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("agent was replaced"),
+  });
+  restart();
   await settle();
   expect([remote.texts, readTexts(folder)]).toEqual([
     { a: "a", b: "b", c: "c" },
@@ -180,7 +183,7 @@ test("a folder or a workspace that was made anew has deleted nothing", async () 
   rmSync(`${folder}-old`, { recursive: true });
 });
 
-test("what one that was killed began to write is cleared away, and never sent", async () => {
+test("abandoned drafts are removed and never sent", async () => {
   const { folder, remote, settle } = openMirror();
   const [old, young, other] = [
     ".thinkery-0123456789ab.draft",
@@ -193,7 +196,7 @@ test("what one that was killed began to write is cleared away, and never sent", 
   expect([Object.keys(readTexts(folder)), Object.keys(remote.texts)]).toEqual([[young, other], [other]]);
 });
 
-test("what is remembered lies in the data folder and survives", async () => {
+test("the state is saved in the data folder and can be read back", async () => {
   const file = getStateFile(createTempFolder(), "/some/folder", "http://host global~alice");
   expect(await readState(file)).toBeUndefined();
   const state: SyncState = {
@@ -208,7 +211,7 @@ test("what is remembered lies in the data folder and survives", async () => {
   expect(await readState(file)).toBeUndefined();
 });
 
-test("a name beside another is never too long, nor without its ending", () => {
+test("a conflict path is never too long and keeps its extension", () => {
   expect(conflictPath("a/.env", "0123456789")).toBe("a/.env.conflict-01234567");
   expect(conflictPath("archive.tar.gz", "0123456789", 1)).toBe("archive.tar.conflict-01234567-2.gz");
   const long = conflictPath(`d/${"ü".repeat(125)}.txt`, "0123456789");
@@ -216,47 +219,47 @@ test("a name beside another is never too long, nor without its ending", () => {
   expect(long.endsWith(".conflict-01234567.txt")).toBe(true);
 });
 
-test("whatever people do on both sides, also while it goes on: nothing is lost, and both sides are equal in the end", async () => {
-  const chance = createRandom("mirror");
-  for (let story = 0; story < 12; story++) {
-    const { folder, remote, pass, settle, again, forget } = openMirror();
+test("with random concurrent changes nothing is lost and both sides end up equal", async () => {
+  const random = createRandom("mirror");
+  for (let round = 0; round < 12; round++) {
+    const { folder, remote, pass, settle, restart, forget } = openMirror();
     const names = ["a", "b.txt", "d/c", "d/e.md", "f/g/h", "i"];
-    /** What somebody wrote and nobody has replaced or deleted themselves. */
+    /** Texts that were written and not deliberately replaced or deleted. */
     const alive = new Map<string, string>();
     let count = 0;
     const rename = (side: Record<string, string>) => {
-      const [from, to] = [chance.pick(Object.keys(side)), chance.pick([...names, "moved/here", "moved/there"])];
+      const [from, to] = [random.pick(Object.keys(side)), random.pick([...names, "moved/here", "moved/there"])];
       if (from === undefined || from === to) return;
       if (side[to] !== undefined) alive.delete(side[to]);
       mkdirSync(dirname(join(folder, to)), { recursive: true });
       renameSync(join(folder, from), join(folder, to));
     };
     const act = () => {
-      const isHere = chance.chance(0.5);
+      const isHere = random.chance(0.5);
       const side = isHere ? readTexts(folder) : remote.texts;
-      if (isHere && chance.chance(0.15)) return rename(side);
-      const path = chance.chance(0.7) ? chance.pick(names) : (chance.pick(Object.keys(side)) ?? chance.pick(names));
-      const isDeleted = side[path] !== undefined && chance.chance(0.3);
+      if (isHere && random.chance(0.15)) return rename(side);
+      const path = random.chance(0.7) ? random.pick(names) : (random.pick(Object.keys(side)) ?? random.pick(names));
+      const isDeleted = side[path] !== undefined && random.chance(0.3);
       if (side[path] !== undefined) alive.delete(side[path]);
-      // The same size each time, so that size tells nothing.
+      // Always the same size, so that the size does not reveal a change.
       const text = isDeleted ? undefined : `text ${String(count++).padStart(5, "0")}`;
       if (text) alive.set(text, `${isHere ? "here" : "there"} ${path}`);
       if (isHere) writeFiles(folder, { [path]: text });
       else remote.write({ [path]: text });
     };
     remote.onRequest = () => {
-      if (chance.chance(0.3)) act();
+      if (random.chance(0.3)) act();
     };
     for (let step = 0; step < 25; step++) {
-      for (let edits = chance.below(4); edits > 0; edits--) act();
-      if (chance.chance(0.1)) again();
-      if (chance.chance(0.03)) forget();
-      await pass({ isSure: true });
+      for (let edits = random.below(4); edits > 0; edits--) act();
+      if (random.chance(0.1)) restart();
+      if (random.chance(0.03)) forget();
+      await pass({ force: true });
     }
     remote.onRequest = () => {};
-    await settle({ isSure: true });
+    await settle({ force: true });
     expect(readTexts(folder)).toEqual(remote.texts);
-    const left = new Set(Object.values(remote.texts));
-    expect([...alive].filter(([text]) => !left.has(text))).toEqual([]);
+    const remaining = new Set(Object.values(remote.texts));
+    expect([...alive].filter(([text]) => !remaining.has(text))).toEqual([]);
   }
 });

@@ -11,66 +11,67 @@ import type { SyncState } from "./sync-state.ts";
 interface MirrorOptions {
   folder: string;
   remote: Remote;
-  /** What is known from an earlier run. */
+  /** The state saved by an earlier run. */
   state?: SyncState | undefined;
   onEvent(event: SyncEvent): void;
   onState(state: SyncState): Promise<void>;
-  restMs?: number;
-  /** So long what was refused is not tried again. */
-  holdMs?: number;
-  largest?: number;
+  /** A file is considered complete if it was not written to for this long. */
+  settleMs?: number;
+  /** Delay before a failed file is retried. */
+  retryDelayMs?: number;
+  maxBytes?: number;
 }
 
 interface PassOptions {
-  /** However much it is that would be deleted. */
-  isSure?: boolean;
+  /** Propagates deletions even if most files are gone. */
+  force?: boolean;
   isFirst?: boolean;
   signal?: AbortSignal;
 }
 
 export interface PassResult {
-  /** Both sides have the same now; otherwise something changed meanwhile, and another pass is to come. */
+  /** Both sides are in sync; otherwise something changed meanwhile and another pass is needed. */
   isComplete: boolean;
-  /** But for so many files, about which nothing can be done as things are. */
-  left: number;
-  /** The folders that were looked into. */
+  /** Number of files that cannot be synced at the moment. */
+  unsynced: number;
+  /** The folders that were scanned. */
   folders: string[];
 }
 
-/** Keeps a folder and a workspace alike. Nothing is ever overwritten that the other side has not seen. */
+/** Syncs a folder with a workspace. Never overwrites a change that the other side has not seen. */
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #local: LocalSide;
-  readonly #refusals: SyncFailures;
+  readonly #failures: SyncFailures;
   readonly #reported = new Set<string>();
   #state: SyncState | undefined;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
     this.#state = options.state;
-    this.#refusals = new SyncFailures(options.holdMs);
+    this.#failures = new SyncFailures(options.retryDelayMs);
     this.#local = new LocalSide(options.folder, {
-      restMs: options.restMs ?? 300,
-      maxUnrestMs: 5000,
-      largest: options.largest ?? maxFileBytes,
+      settleMs: options.settleMs ?? 300,
+      maxUnsettledMs: 5000,
+      maxBytes: options.maxBytes ?? maxFileBytes,
     });
     for (const [path, { hash, state }] of options.state?.files ?? [])
       if (state) this.#local.remember(path, hash, state);
   }
 
-  /** Compares both sides and does what is to be done, until the signal fires. */
-  async runPass({ isSure = false, isFirst = false, signal }: PassOptions = {}): Promise<PassResult> {
+  /** Compares both sides and syncs the differences, until the signal aborts. */
+  async runPass({ force = false, isFirst = false, signal }: PassOptions = {}): Promise<PassResult> {
     const identity = this.#local.readIdentity();
     const found = await this.#local.scan();
-    // Asked again: a disk that went away in between leaves an empty folder behind.
+    // Checked again: a disk unmounted during the scan leaves an empty folder behind.
     if (this.#local.readIdentity() !== identity) throw createReplacedError("folder");
     const { workspace, version, files } = await this.#options.remote.list();
     const there = new Map(files.map(({ path, hash }) => [path, hash]));
     const state = this.#resolveState({ folder: identity, workspace, version }, isFirst);
-    const round = new SyncPass({
+    const pass = new SyncPass({
       ...this.#options,
       local: this.#local,
-      failures: this.#refusals,
+      failures: this.#failures,
       found,
       there,
       version,
@@ -78,53 +79,56 @@ export class Mirror {
       signal,
     });
     this.#reportSkipped(found);
-    const steps = round.plan();
+    const steps = pass.plan();
     if (isFirst) for (const path of found.drafts) removeDraft(this.#options.folder, path);
-    if (!isSure) assertNotVanished(countVanished(steps, round.sides), state.files.size, this.#options.folder);
+    if (!force) assertNotVanished(countVanished(steps, pass.sides), state.files.size, this.#options.folder);
     try {
-      await round.apply(steps);
+      await pass.apply(steps);
     } finally {
-      const isNews = round.hasStateChanged || state.version !== version;
+      const hasChanged = pass.hasStateChanged || state.version !== version;
       state.version = version;
-      if (isNews) await this.#options.onState(state);
+      if (hasChanged) await this.#options.onState(state);
     }
-    return { isComplete: round.isComplete, left: round.leftCount, folders: found.folders };
+    return { isComplete: pass.isComplete, unsynced: pass.unsyncedCount, folders: found.folders };
   }
 
-  /** What both had in common, if they are still the two that had it. */
-  #resolveState(now: Omit<SyncState, "files">, isFirst: boolean): SyncState {
+  /** Returns the last common state, or an empty one if the folder or workspace is another one. */
+  #resolveState(current: Omit<SyncState, "files">, isFirst: boolean): SyncState {
     const known = this.#state;
-    if (known && !isFirst && known.folder !== now.folder) throw createReplacedError("folder");
-    if (known && !isFirst && known.workspace !== now.workspace) throw createReplacedError("agent");
-    const isSame = known?.folder === now.folder && known.workspace === now.workspace && known.version <= now.version;
-    return (this.#state = known && isSame ? known : { ...now, files: new Map() });
+    if (known && !isFirst && known.folder !== current.folder) throw createReplacedError("folder");
+    if (known && !isFirst && known.workspace !== current.workspace) throw createReplacedError("agent");
+    const isSame =
+      known?.folder === current.folder && known.workspace === current.workspace && known.version <= current.version;
+    return (this.#state = known && isSame ? known : { ...current, files: new Map() });
   }
 
-  #reportSkipped({ untaken }: LocalScan): void {
-    for (const { path, why } of untaken) {
-      if (this.#reported.has(path + why)) continue;
-      this.#reported.add(path + why);
-      this.#options.onEvent({ did: "left", path, why });
+  #reportSkipped({ skipped }: LocalScan): void {
+    for (const { path, reason } of skipped) {
+      if (this.#reported.has(path + reason)) continue;
+      this.#reported.add(path + reason);
+      this.#options.onEvent({ action: "skipped", path, reason: reason });
     }
   }
 }
 
-/** Fewer files than this may vanish at once. If more do, and they are most of them, a disk may be gone. */
+/** If at least this many files, and more than half, vanish at once, a disk may have been unmounted. */
 const minSuspicious = 10;
 
 function assertNotVanished({ here, there }: { here: number; there: number }, known: number, folder: string): void {
-  const assertFew = (count: number, from: string, where: string) => {
+  const assertFew = (count: number, from: string, to: string) => {
     if (count < minSuspicious || count * 2 <= known) return;
-    const gone = `${count} of ${known} files are gone from ${from} at once.`;
-    throw fail("conflict", `${gone} If they should be deleted ${where} too, say so with --force; nothing was done.`);
+    throw fail(
+      "conflict",
+      `${count} of ${known} files disappeared from ${from}. Nothing was changed. To delete them from ${to} too, pass --force.`,
+    );
   };
-  assertFew(there, "the folder", "from the workspace");
-  assertFew(here, "the workspace", `from ${folder}`);
+  assertFew(there, "the folder", "the workspace");
+  assertFew(here, "the workspace", folder);
 }
 
-function createReplacedError(what: "folder" | "agent"): Error {
+function createReplacedError(subject: "folder" | "agent"): Error {
   return fail(
     "conflict",
-    `There is another ${what} in the place of this one now; nothing was done. Start the sync again if that is right.`,
+    `The ${subject} was replaced by another one; nothing was changed. Start the sync again if that is intended.`,
   );
 }

@@ -12,13 +12,21 @@ import type { Remote, RemoteEdit } from "./sync-remote.ts";
 import type { SyncState } from "./sync-state.ts";
 
 export interface SyncEvent {
-  did: "sent" | "fetched" | "removed here" | "removed there" | "moved there" | "conflict" | "kept" | "left";
+  action:
+    | "uploaded"
+    | "downloaded"
+    | "deleted-local"
+    | "deleted-remote"
+    | "moved-remote"
+    | "conflict"
+    | "restored"
+    | "skipped";
   path: string;
-  /** Where it was. */
+  /** Its previous path. */
   from?: string;
-  /** Where the other file is. */
-  beside?: string;
-  why?: string;
+  /** Path of the other side's version. */
+  conflictCopy?: string;
+  reason?: string;
 }
 
 interface SyncPassOptions {
@@ -31,22 +39,22 @@ interface SyncPassOptions {
   there: ReadonlyMap<string, string>;
   version: number;
   state: SyncState;
-  /** When it fires, nothing further is begun. */
+  /** When aborted, no further steps are started. */
   signal?: AbortSignal | undefined;
 }
 
-/** One pass over all files. */
+/** One sync pass over all files. */
 export class SyncPass {
   readonly #options: SyncPassOptions;
   readonly #batcher: EditBatcher;
-  /** The files of both sides as they were before anything was done, by their hashes. */
+  /** The hashes of the files on both sides before the pass. */
   readonly sides: SyncSides<string>;
-  /** The files of the folder by how they are compared where upper and lower case are the same. */
+  /** The files of the folder by their case-folded path. */
   #pathsByFoldedPath: Map<string, string> | undefined;
   isComplete = true;
-  /** Of so many files that differ nothing can be done. */
-  leftCount = 0;
-  /** Is there something to be remembered that was not before? */
+  /** Number of files that differ but cannot be synced. */
+  unsyncedCount = 0;
+  /** Whether the common state has to be saved. */
   hasStateChanged = false;
 
   constructor(options: SyncPassOptions) {
@@ -60,26 +68,26 @@ export class SyncPass {
 
   plan(): SyncStep[] {
     const { found, failures } = this.#options;
-    this.isComplete = [...found.moving].every((path) => found.untaken.some((one) => one.path === path));
-    const isUnknown = (path: string) => found.moving.has(path) || found.isHidden(path) || found.ignores(path);
+    this.isComplete = [...found.unsettled].every((path) => found.skipped.some((file) => file.path === path));
+    const isUnknown = (path: string) => found.unsettled.has(path) || found.isHidden(path) || found.ignores(path);
     const { agreed, steps } = planSync(this.sides, isUnknown);
     for (const path of agreed) this.#recordAgreed(path, this.sides.here.get(path));
-    const due = steps.filter(({ path }) => !failures.isHeld(path, this.#toSidesKey(path)));
-    this.leftCount += steps.length - due.length;
-    // What is ignored has to be known before anything else comes.
+    const due = steps.filter(({ path }) => !failures.isDelayed(path, this.#toSidesKey(path)));
+    this.unsyncedCount += steps.length - due.length;
+    // Ignore rules have to be in place before other files are fetched.
     const rules = due.filter(({ path, action }) => action === "fetch" && /(?:^|\/)\.gitignore$/.test(path));
     if (rules.length > 0) {
       this.isComplete = false;
       return rules;
     }
-    due.sort((one, other) => (one.path < other.path ? -1 : 1));
+    due.sort((a, b) => (a.path < b.path ? -1 : 1));
     return combineMoves(due, this.sides);
   }
 
   async apply(steps: readonly SyncStep[]): Promise<void> {
     const filterSteps = <A extends SyncStep["action"]>(action: A) =>
       this.#untilAborted(steps.filter((step): step is Extract<SyncStep, { action: A }> => step.action === action));
-    // What goes makes room: a folder may come where a file was.
+    // Removals first: a folder may take the place of a file.
     for (const { path } of filterSteps("removeHere")) this.#removeHere(path);
     for (const { path } of filterSteps("conflict")) await this.#keepBoth(path);
     await forEachConcurrently(filterSteps("fetch"), ({ path }) => this.#fetch(path));
@@ -102,7 +110,7 @@ export class SyncPass {
     this.#recordState(path, hash, state && !isFresh(state, found.at) ? state : undefined);
   }
 
-  /** Both sides have this now. */
+  /** Records that both sides have this content. */
   #recordState(path: string, hash: string | undefined, state?: FileState): void {
     const {
       failures,
@@ -125,7 +133,7 @@ export class SyncPass {
     found.local.delete(path);
     found.files.delete(path);
     this.#recordState(path, undefined);
-    onEvent({ did: "removed here", path });
+    onEvent({ action: "deleted-local", path });
   }
 
   async #fetch(path: string): Promise<void> {
@@ -133,10 +141,10 @@ export class SyncPass {
     const hash = there.get(path) as string;
     const local = found.local.get(path);
     const caseCollision = this.#findCaseCollision(path);
-    // Where upper and lower case are the same, it would be written over that one.
+    // On a case-insensitive file system it would overwrite that file.
     if (caseCollision !== undefined)
       return this.#postpone(path, {
-        refused: `“${caseCollision}” is here already, and differs from it by upper and lower case only`,
+        refused: `“${caseCollision}” already exists locally and differs only in case`,
       });
     const bytes = await this.#readRemote(path, hash);
     if (!bytes) return;
@@ -146,14 +154,16 @@ export class SyncPass {
     this.#options.local.recordWrite(path, written.state);
     this.#recordState(path, hash);
     onEvent(
-      wasDeleted ? { did: "kept", path, why: "it was deleted here and changed there" } : { did: "fetched", path },
+      wasDeleted
+        ? { action: "restored", path, reason: "deleted locally and changed remotely" }
+        : { action: "downloaded", path },
     );
   }
 
   #findCaseCollision(path: string): string | undefined {
     const { files } = this.#options.found;
     if (files.has(path)) return undefined;
-    this.#pathsByFoldedPath ??= new Map([...files.keys()].map((one) => [foldPathCase(one), one]));
+    this.#pathsByFoldedPath ??= new Map([...files.keys()].map((file) => [foldPathCase(file), file]));
     return this.#pathsByFoldedPath.get(foldPathCase(path));
   }
 
@@ -163,7 +173,7 @@ export class SyncPass {
     const bytes = await local.readBytes(path, hash);
     if (!bytes) return this.#postpone(path);
     if (bytes.length <= maxBatchedFileBytes) return this.#batcher.add({ write: path, bytes });
-    // It may be meant for the place of something that is still to be removed.
+    // Its path may still be occupied by a file whose removal is in the batch.
     await this.#batcher.flush();
     const before = there.get(path);
     await this.#attempt(
@@ -176,50 +186,53 @@ export class SyncPass {
     );
   }
 
-  /** The other side's file goes beside our own, here and there, before ours takes its place there. */
+  /** Saves the remote file as a conflict copy on both sides before ours replaces it. */
   async #keepBoth(path: string): Promise<void> {
     const { folder, found, there, local, remote, version, onEvent } = this.#options;
-    const [mine, theirs] = [found.local.get(path)?.hash as string, there.get(path) as string];
-    const [ours, other] = [await local.readBytes(path, mine), await this.#readRemote(path, theirs)];
-    if (!ours || !other) return this.#postpone(path);
-    const beside = this.#findConflictPath(path, theirs);
-    if (found.local.get(beside)?.hash !== theirs) {
-      const written = writeContent(folder, beside, other, { expected: undefined, isDurable: true });
+    const [localHash, remoteHash] = [found.local.get(path)?.hash as string, there.get(path) as string];
+    const [localBytes, remoteBytes] = [
+      await local.readBytes(path, localHash),
+      await this.#readRemote(path, remoteHash),
+    ];
+    if (!localBytes || !remoteBytes) return this.#postpone(path);
+    const copyPath = this.#findConflictPath(path, remoteHash);
+    if (found.local.get(copyPath)?.hash !== remoteHash) {
+      const written = writeContent(folder, copyPath, remoteBytes, { expected: undefined, isDurable: true });
       if (written === "changed" || "refused" in written) return this.#postpone(path, written);
-      local.recordWrite(beside, written.state);
+      local.recordWrite(copyPath, written.state);
     }
     await this.#attempt(
       path,
       async () => {
-        if (ours.length <= maxBatchedFileBytes && other.length <= maxBatchedFileBytes) {
+        if (localBytes.length <= maxBatchedFileBytes && remoteBytes.length <= maxBatchedFileBytes) {
           const { overlaps } = await remote.edit(
             [
-              { write: beside, bytes: other },
-              { write: path, bytes: ours },
+              { write: copyPath, bytes: remoteBytes },
+              { write: path, bytes: localBytes },
             ],
             version,
           );
           return overlaps.forEach((overlap) => this.#reportOverlap(overlap));
         }
-        if (there.get(beside) !== theirs) await remote.put(beside, other, { isNew: true });
-        await remote.put(path, ours, { ifMatch: theirs });
+        if (there.get(copyPath) !== remoteHash) await remote.put(copyPath, remoteBytes, { isNew: true });
+        await remote.put(path, localBytes, { ifMatch: remoteHash });
       },
       () => {
-        this.#recordState(beside, theirs);
-        this.#recordState(path, mine);
-        onEvent({ did: "conflict", path, beside });
+        this.#recordState(copyPath, remoteHash);
+        this.#recordState(path, localHash);
+        onEvent({ action: "conflict", path, conflictCopy: copyPath });
       },
     );
   }
 
-  /** A name that is free on both sides, or has just this in it from an attempt that was cut short. */
+  /** Returns a path that is free on both sides, or already has this content from an interrupted attempt. */
   #findConflictPath(path: string, hash: string): string {
     const { found, there } = this.#options;
     for (let attempt = 0; ; attempt++) {
-      const beside = conflictPath(path, hash, attempt);
-      const [here, away] = [found.local.get(beside)?.hash, there.get(beside)];
-      const isFree = (side: string | undefined) => side === undefined || side === hash;
-      if (isFree(here) && isFree(away) && !found.moving.has(beside)) return beside;
+      const copyPath = conflictPath(path, hash, attempt);
+      const isFree = (existing: string | undefined) => existing === undefined || existing === hash;
+      if (isFree(found.local.get(copyPath)?.hash) && isFree(there.get(copyPath)) && !found.unsettled.has(copyPath))
+        return copyPath;
     }
   }
 
@@ -240,39 +253,48 @@ export class SyncPass {
     for (const overlap of overlaps) this.#reportOverlap(overlap);
   }
 
-  /** The host has made this change. */
+  /** Records an edit that the host has applied. */
   #recordApplied(edit: RemoteEdit): void {
     const { found, onEvent } = this.#options;
     const path = getEditPath(edit);
-    const gone = "delete" in edit ? edit.delete : "move" in edit ? edit.move : undefined;
-    if (gone !== undefined) this.#recordState(gone, undefined);
-    if ("delete" in edit) return onEvent({ did: "removed there", path });
+    const removed = "delete" in edit ? edit.delete : "move" in edit ? edit.move : undefined;
+    if (removed !== undefined) this.#recordState(removed, undefined);
+    if ("delete" in edit) return onEvent({ action: "deleted-remote", path });
     const hash = found.local.get(path)?.hash as string;
-    if ("move" in edit) onEvent({ did: "moved there", path, from: edit.move });
+    if ("move" in edit) onEvent({ action: "moved-remote", path, from: edit.move });
     else this.#reportSent(path, hash);
     this.#recordState(path, hash);
   }
 
-  /** The host has merged what somebody changed in the meantime; what came of it is fetched. */
-  #reportOverlap({ path, kept, reason }: Overlap): void {
+  /** Reports a conflict that the host merged; the next pass fetches the result. */
+  #reportOverlap({ path, conflictCopy, reason }: Overlap): void {
     this.isComplete = false;
-    this.#options.onEvent({ did: "conflict", path, why: reason, ...(kept === undefined ? {} : { beside: kept }) });
+    this.#options.onEvent({
+      action: "conflict",
+      path,
+      reason,
+      ...(conflictCopy === undefined ? {} : { conflictCopy }),
+    });
   }
 
   #reportSent(path: string, hash: string): void {
     const { there, state, onEvent } = this.#options;
     const wasDeleted = !there.has(path) && state.files.has(path) && state.files.get(path)?.hash !== hash;
-    onEvent(wasDeleted ? { did: "kept", path, why: "it was deleted there and changed here" } : { did: "sent", path });
+    onEvent(
+      wasDeleted
+        ? { action: "restored", path, reason: "deleted remotely and changed locally" }
+        : { action: "uploaded", path },
+    );
   }
 
-  async #attempt(path: string, work: () => Promise<unknown>, done: () => void): Promise<void> {
+  async #attempt(path: string, work: () => Promise<unknown>, onDone: () => void): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (!isRefusal(error)) throw error;
       return this.#handleRefusal(path, error);
     }
-    done();
+    onDone();
   }
 
   #handleRefusal(path: string, error: Error): void {
@@ -280,18 +302,19 @@ export class SyncPass {
     this.#postpone(path, { refused: error.message });
   }
 
-  /** It was not done. Either it is tried again at once, or it cannot be as things are. */
-  #postpone(path: string, why: "changed" | { refused: string } = "changed"): void {
+  /** Postpones a file: to the next pass if it changed, otherwise until the failure may be resolved. */
+  #postpone(path: string, cause: "changed" | { refused: string } = "changed"): void {
     const { failures, onEvent } = this.#options;
-    if (why === "changed") {
+    if (cause === "changed") {
       this.isComplete = false;
       return;
     }
-    this.leftCount++;
-    if (failures.add(path, this.#toSidesKey(path), why.refused)) onEvent({ did: "left", path, why: why.refused });
+    this.unsyncedCount++;
+    if (failures.add(path, this.#toSidesKey(path), cause.refused))
+      onEvent({ action: "skipped", path, reason: cause.refused });
   }
 
-  /** What both sides have of a file. */
+  /** Returns a key of the file's hashes on both sides. */
   #toSidesKey(path: string): string {
     const { found, there } = this.#options;
     return `${found.local.get(path)?.hash}:${there.get(path)}`;

@@ -2,15 +2,15 @@ import type { Overlap } from "@thinkery/sdk";
 
 export type RemoteEdit = { write: string; bytes: Uint8Array } | { delete: string } | { move: string; to: string };
 
-/** A workspace, as a folder is mirrored with it. */
+/** The remote side of a mirror: a workspace. */
 export interface Remote {
-  /** All files as of a version. `workspace` tells it from another one that has come in its place. */
+  /** Lists all files at one version. `workspace` identifies the workspace, even if another one replaced it. */
   list(): Promise<{ workspace: string; version: number; files: readonly { path: string; hash: string }[] }>;
   get(path: string): Promise<Uint8Array>;
-  /** One file, if it is still what we think; `precondition_failed` is thrown otherwise. */
+  /** Writes a file; throws `precondition_failed` if it is not in the expected state. */
   put(path: string, bytes: Uint8Array, condition: { ifMatch: string } | { isNew: true }): Promise<void>;
-  /** Several small changes as one version, to the files as they were at a version; what was changed since survives. */
+  /** Applies small edits, based on a version, as one new version. Later changes survive. */
   edit(edits: readonly RemoteEdit[], base: number): Promise<{ overlaps: Overlap[] }>;
-  /** Calls back whenever something may have changed there, until the signal fires. */
+  /** Calls `onChange` whenever something may have changed, until the signal aborts. */
   watch(onChange: () => void, signal: AbortSignal): Promise<void>;
 }

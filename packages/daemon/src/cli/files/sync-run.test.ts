@@ -10,109 +10,109 @@ import { keepSynced, syncOnce } from "./sync-run.ts";
 function openFolder() {
   const folder = createTempFolder();
   const remote = new FakeRemote();
-  const said: string[] = [];
+  const log: string[] = [];
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const mirror = new Mirror({
     folder,
     remote,
-    onEvent: ({ did, path }) => said.push(`${did} ${path}`),
+    onEvent: ({ action, path }) => log.push(`${action} ${path}`),
     onState: async () => {},
-    restMs: 50,
+    settleMs: 50,
   });
-  const end = () =>
+  const start = () =>
     keepSynced({
       folder,
       mirror,
       remote,
       signal: stop.signal,
-      isSure: false,
-      onSynced: () => said.push("alike"),
-      onHostChange: (isThere) => said.push(isThere ? "back" : "away"),
-      reconnect: async () => void said.push("looked for it"),
+      force: false,
+      onSynced: () => log.push("in sync"),
+      onHostChange: (isAvailable) => log.push(isAvailable ? "back" : "away"),
+      reconnect: async () => void log.push("reconnect"),
     });
   const waitUntil = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 10 });
-  return { folder, remote, said, stop, end, soon: waitUntil, mirror };
+  return { folder, remote, log, stop, start, waitUntil, mirror };
 }
 
 const readText = (folder: string, path: string) =>
   existsSync(join(folder, path)) ? readFileSync(join(folder, path), "utf8") : undefined;
 
-test("what changes on one side is on the other at once, in folders that come and go too", async () => {
-  const { folder, remote, said, stop, end, soon } = openFolder();
-  const over = end();
-  await soon(() => said.includes("alike"));
+test("changes are synced immediately, also in folders that are created and removed", async () => {
+  const { folder, remote, log, stop, start, waitUntil } = openFolder();
+  const running = start();
+  await waitUntil(() => log.includes("in sync"));
   writeFileSync(join(folder, "a"), "1");
-  await soon(() => remote.texts.a === "1");
+  await waitUntil(() => remote.texts.a === "1");
   remote.write({ "deep/er/b": "2" });
-  await soon(() => readText(folder, "deep/er/b") === "2");
+  await waitUntil(() => readText(folder, "deep/er/b") === "2");
   appendFileSync(join(folder, "deep/er/b"), "3");
-  await soon(() => remote.texts["deep/er/b"] === "23");
+  await waitUntil(() => remote.texts["deep/er/b"] === "23");
   mkdirSync(join(folder, "new/folder"), { recursive: true });
   writeFileSync(join(folder, "new/folder/c"), "c");
-  await soon(() => remote.texts["new/folder/c"] === "c");
-  // The same name, and another folder behind it.
+  await waitUntil(() => remote.texts["new/folder/c"] === "c");
+  // A different folder with the same name.
   renameSync(join(folder, "new"), join(folder, "old"));
   mkdirSync(join(folder, "new/folder"), { recursive: true });
-  await soon(() => remote.texts["old/folder/c"] === "c" && remote.texts["new/folder/c"] === undefined);
+  await waitUntil(() => remote.texts["old/folder/c"] === "c" && remote.texts["new/folder/c"] === undefined);
   writeFileSync(join(folder, "new/folder/d"), "d");
-  await soon(() => remote.texts["new/folder/d"] === "d");
+  await waitUntil(() => remote.texts["new/folder/d"] === "d");
   rmSync(join(folder, "old"), { recursive: true });
-  await soon(() => remote.texts["old/folder/c"] === undefined);
+  await waitUntil(() => remote.texts["old/folder/c"] === undefined);
   stop.abort();
-  await over;
+  await running;
 });
 
-test("a host that goes away is waited for, and what happened meanwhile is made good", async () => {
-  const { folder, remote, said, stop, end, soon } = openFolder();
-  const over = end();
-  await soon(() => said.includes("alike"));
+test("an unavailable host is waited for, and changes made meanwhile are synced", async () => {
+  const { folder, remote, log, stop, start, waitUntil } = openFolder();
+  const running = start();
+  await waitUntil(() => log.includes("in sync"));
   remote.onRequest = () => {
-    throw fail("unavailable", "The host does not answer.");
+    throw fail("unavailable", "The host is unavailable.");
   };
   writeFileSync(join(folder, "a"), "1");
-  await soon(() => said.includes("looked for it"));
+  await waitUntil(() => log.includes("reconnect"));
   remote.onRequest = () => {};
-  await soon(() => remote.texts.a === "1");
-  expect(said.filter((one) => one === "away" || one === "back")).toEqual(["away", "back"]);
+  await waitUntil(() => remote.texts.a === "1");
+  expect(log.filter((entry) => entry === "away" || entry === "back")).toEqual(["away", "back"]);
   stop.abort();
-  expect(await over).toBe(true);
+  expect(await running).toBe(true);
 });
 
-test("whoever stops is told whether both are alike", async () => {
-  const { folder, remote, said, stop, end, soon } = openFolder();
-  const over = end();
-  await soon(() => said.includes("alike"));
+test("stopping returns whether both sides are in sync", async () => {
+  const { folder, remote, log, stop, start, waitUntil } = openFolder();
+  const running = start();
+  await waitUntil(() => log.includes("in sync"));
   remote.edit = () => {
     stop.abort();
-    return Promise.reject(fail("unavailable", "The host does not answer."));
+    return Promise.reject(fail("unavailable", "The host is unavailable."));
   };
   writeFileSync(join(folder, "a"), "1");
-  expect(await over).toBe(false);
+  expect(await running).toBe(false);
 });
 
-test("what cannot be made good ends it: the agent is gone, or the folder", async () => {
+test("a deleted agent or folder ends the sync with an error", async () => {
   const one = openFolder();
-  const over = one.end();
-  await one.soon(() => one.said.includes("alike"));
+  const running = one.start();
+  await one.waitUntil(() => one.log.includes("in sync"));
   one.remote.onRequest = () => {
-    throw fail("not_found", "There is no such agent.");
+    throw fail("not_found", "Agent not found.");
   };
   writeFileSync(join(one.folder, "a"), "1");
-  await expect(over).rejects.toMatchObject({ code: "not_found" });
+  await expect(running).rejects.toMatchObject({ code: "not_found" });
   const other = openFolder();
   other.remote.write({ a: "1" });
-  const end = other.end();
-  await other.soon(() => other.said.includes("alike"));
+  const otherRunning = other.start();
+  await other.waitUntil(() => other.log.includes("in sync"));
   rmSync(other.folder, { recursive: true });
-  await expect(end).rejects.toMatchObject({ code: "not_found" });
+  await expect(otherRunning).rejects.toMatchObject({ code: "not_found" });
   expect(other.remote.texts).toEqual({ a: "1" });
 });
 
-test("once is until both are alike, and a file that is being written is waited for", async () => {
+test("a single sync ends when both sides are in sync, after waiting for files that are being written", async () => {
   const { folder, remote, mirror } = openFolder();
   writeFileSync(join(folder, "a"), "1");
   remote.write({ b: "2" });
-  expect(await syncOnce({ mirror, isSure: false, signal: new AbortController().signal })).toBe(0);
+  expect(await syncOnce({ mirror, force: false, signal: new AbortController().signal })).toBe(0);
   expect([remote.texts, readText(folder, "b")]).toEqual([{ a: "1", b: "2" }, "2"]);
 });

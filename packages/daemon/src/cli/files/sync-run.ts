@@ -9,49 +9,49 @@ interface RunOptions {
   mirror: Mirror;
   remote: Remote;
   signal: AbortSignal;
-  isSure: boolean;
-  /** Both sides have the same, for the first time; but for so many files. */
-  onSynced(left: number): void;
-  /** The host is away, or back. */
-  onHostChange(isThere: boolean): void;
-  /** Looks for the host again. */
+  force: boolean;
+  /** Called when both sides are in sync for the first time, except `unsynced` files. */
+  onSynced(unsynced: number): void;
+  /** Called when the host becomes unavailable or available again. */
+  onHostChange(isAvailable: boolean): void;
+  /** Finds the host again. */
   reconnect(): Promise<void>;
 }
 
-/** So long a burst of changes is let go on. */
 const debounceMs = 100;
-/** What was not whole, or changed under our hands, is looked at again so soon. */
+/** Delay before the next pass if files were incomplete or changed during the last one. */
 const retryMs = 300;
-/** Whatever nobody told us of is found so often; and where nobody tells us anything. */
+/** Finds changes that no watcher reported. */
 const pollMs = 15_000;
+/** The same if the folder cannot be watched. */
 const blindPollMs = 2000;
 const reconnectMs = 1000;
-/** Whoever leaves is kept so long. */
+/** Time limit of the last pass after the user stops the sync. */
 const finalPassMs = 2000;
-/** A single pass is given so many tries to come to rest. */
-const maxTries = 60;
+/** Maximum passes of a single sync. */
+const maxPasses = 60;
 
-/** Until both sides have the same, once, but for as many files as is answered. Nothing where they do not come to rest. */
+/** Syncs once; returns the number of files that could not be synced, or undefined if the sync did not settle. */
 export async function syncOnce({
   mirror,
-  isSure,
+  force,
   signal,
-}: Pick<RunOptions, "mirror" | "isSure" | "signal">): Promise<number | undefined> {
-  for (let attempt = 0; attempt < maxTries && !signal.aborted; attempt++) {
+}: Pick<RunOptions, "mirror" | "force" | "signal">): Promise<number | undefined> {
+  for (let attempt = 0; attempt < maxPasses && !signal.aborted; attempt++) {
     if (attempt > 0) await wait(retryMs, signal);
-    const { isComplete, left } = await mirror.runPass({ isSure, isFirst: attempt === 0, signal });
-    if (isComplete) return left;
+    const { isComplete, unsynced } = await mirror.runPass({ force, isFirst: attempt === 0, signal });
+    if (isComplete) return unsynced;
   }
   return undefined;
 }
 
-/** Keeps them alike until the signal fires. The answer is whether they are. */
+/** Syncs continuously until the signal aborts; returns whether both sides are in sync. */
 export async function keepSynced({
   folder,
   mirror,
   remote,
   signal,
-  isSure,
+  force,
   onSynced,
   onHostChange,
   reconnect,
@@ -59,12 +59,12 @@ export async function keepSynced({
   const changes = new ChangeSignal();
   const watch = new FolderWatch(folder, () => changes.set());
   const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  let lost: unknown;
+  const watchSignal = AbortSignal.any([signal, stop.signal]);
+  let watchError: unknown;
   const watching = remote
-    .watch(() => changes.set(), either)
+    .watch(() => changes.set(), watchSignal)
     .catch((error: unknown) => {
-      lost = error;
+      watchError = error;
       changes.set();
     });
   let isComplete = false;
@@ -73,15 +73,15 @@ export async function keepSynced({
   let wasSynced = false;
   try {
     while (!signal.aborted) {
-      if (lost) throw lost;
+      if (watchError) throw watchError;
       changes.clear();
       try {
-        const pass = await mirror.runPass({ isFirst, isSure: isSure && isFirst, signal });
+        const pass = await mirror.runPass({ isFirst, force: force && isFirst, signal });
         isComplete = pass.isComplete;
         isFirst = false;
         if (isAway) onHostChange(true);
         isAway = false;
-        if (isComplete && !wasSynced) onSynced(pass.left);
+        if (isComplete && !wasSynced) onSynced(pass.unsynced);
         wasSynced ||= isComplete;
         if (watch.setFolders(pass.folders)) changes.set();
       } catch (error) {
@@ -100,7 +100,7 @@ export async function keepSynced({
       }
     }
     if (isComplete && !changes.isSet) return true;
-    // Whoever leaves just after a change takes it along, if it is not too much.
+    // Sync changes made just before stopping, if there are not too many.
     return (
       !isAway &&
       (await mirror.runPass({ isFirst, signal: AbortSignal.timeout(finalPassMs) }).catch(ignoreUnavailable)).isComplete
@@ -117,7 +117,7 @@ function ignoreUnavailable(error: unknown): { isComplete: boolean } {
   throw error;
 }
 
-/** Has anything happened that was not looked at? */
+/** A flag for changes that were not synced yet; can be awaited. */
 class ChangeSignal {
   isSet = false;
   #wake = () => {};
@@ -131,14 +131,14 @@ class ChangeSignal {
     this.isSet = false;
   }
 
-  /** Comes back when there is some, and at the latest after so long. */
+  /** Resolves when the flag is set, or after `ms`. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     if (this.isSet) return;
     const woken = new AbortController();
-    const leave = () => woken.abort();
-    this.#wake = leave;
-    signal.addEventListener("abort", leave, { once: true });
+    const wake = () => woken.abort();
+    this.#wake = wake;
+    signal.addEventListener("abort", wake, { once: true });
     if (!signal.aborted) await wait(ms, woken.signal);
-    signal.removeEventListener("abort", leave);
+    signal.removeEventListener("abort", wake);
   }
 }

@@ -4,35 +4,35 @@ import { dirname, join } from "node:path";
 import type { FileState } from "../../folder/file-state.ts";
 import { writeFileAtomic } from "../../home/files.ts";
 
-/** What both sides had in common when they were last compared. */
+/** The last common state of both sides. */
 export interface SyncState {
-  /** Which folder it was: one that was made anew has nothing in common with anything. */
+  /** Identity of the folder; a recreated folder has no common state. */
   folder: string;
-  /** Which workspace: an agent that was made anew under the same name has deleted nothing. */
+  /** Identity of the workspace; a recreated agent with the same name has not deleted anything. */
   workspace: string;
-  /** Its version; one that has fewer was set back to an earlier time. */
+  /** Version of the workspace; a lower one means that it was restored from a backup. */
   version: number;
-  /** The hash of each file, and what tells that the one in the folder is still that. */
+  /** The hash of each file, and the state of the local file that has it. */
   files: Map<string, { hash: string; state?: FileState }>;
 }
 
 const format = 2;
 
-/** Where it is kept: not in the folder, which is to hold nothing but its files. */
+/** Returns the path of the state file; it is in the data folder so that the synced folder contains only its own files. */
 export function getStateFile(home: string, folder: string, agent: string): string {
   const name = createHash("sha256").update(`${folder}\0${agent}`).digest("hex").slice(0, 32);
   return join(home, "sync", `${name}.json`);
 }
 
-/** Nothing where they have never been compared, as far as we know. */
+/** Returns undefined if there is no readable state. */
 export async function readState(file: string): Promise<SyncState | undefined> {
   try {
-    const kept = JSON.parse(await readFile(file, "utf8")) as Omit<SyncState, "files"> & {
+    const stored = JSON.parse(await readFile(file, "utf8")) as Omit<SyncState, "files"> & {
       format: number;
       files: [string, { hash: string; state?: FileState }][];
     };
-    if (kept.format !== format) return undefined;
-    const { folder, workspace, version, files } = kept;
+    if (stored.format !== format) return undefined;
+    const { folder, workspace, version, files } = stored;
     return { folder, workspace, version, files: new Map(files) };
   } catch {
     return undefined;

@@ -9,29 +9,29 @@ function openWatch() {
   let changes = 0;
   const watch = new FolderWatch(folder, () => changes++);
   onTestFinished(() => watch.close());
-  /** Comes back when something that is done here was noticed. */
-  const isNoticed = async (work: () => void) => {
+  /** Resolves when a change made by `work` was reported. */
+  const expectChange = async (work: () => void) => {
     const before = changes;
     work();
     await vi.waitUntil(() => changes > before, { timeout: 5000, interval: 5 });
   };
-  return { folder, watch, noticed: isNoticed };
+  return { folder, watch, expectChange };
 }
 
-test("what happens in a folder is noticed, and in one that has taken the place of another", async () => {
-  const { folder, watch, noticed } = openWatch();
+test("changes are reported, also in a folder that replaced another one", async () => {
+  const { folder, watch, expectChange } = openWatch();
   mkdirSync(join(folder, "new/deep"), { recursive: true });
   expect(watch.setFolders(["", "new", "new/deep"])).toBe(true);
   expect(watch.setFolders(["", "new", "new/deep"])).toBe(false);
-  await noticed(() => writeFileSync(join(folder, "new/deep/a"), "a"));
-  await noticed(() => renameSync(join(folder, "new"), join(folder, "old")));
-  await noticed(() => mkdirSync(join(folder, "new/deep"), { recursive: true }));
+  await expectChange(() => writeFileSync(join(folder, "new/deep/a"), "a"));
+  await expectChange(() => renameSync(join(folder, "new"), join(folder, "old")));
+  await expectChange(() => mkdirSync(join(folder, "new/deep"), { recursive: true }));
   expect(watch.setFolders(["", "old", "old/deep", "new", "new/deep"])).toBe(true);
-  await noticed(() => writeFileSync(join(folder, "new/deep/b"), "b"));
-  await noticed(() => writeFileSync(join(folder, "old/deep/c"), "c"));
+  await expectChange(() => writeFileSync(join(folder, "new/deep/b"), "b"));
+  await expectChange(() => writeFileSync(join(folder, "old/deep/c"), "c"));
 });
 
-test("a folder that is gone is not missed", () => {
+test("a deleted folder is not an error", () => {
   const { watch } = openWatch();
   watch.setFolders(["", "never"]);
   expect(watch.isBlind).toBe(false);

@@ -2,15 +2,15 @@ import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 import { isDraft } from "../../folder/write.ts";
 
-/** Where one watch sees everything below it. On Linux, Node would look into every folder, the ignored ones too. */
+/** On these platforms one watcher covers all subfolders. On Linux, Node would watch every folder, even ignored ones. */
 const isRecursive = process.platform === "darwin" || process.platform === "win32";
 
-/** Says that something has changed in a folder. What it was has to be looked at. */
+/** Reports that something changed in a folder, without saying what. */
 export class FolderWatch {
   readonly #root: string;
   readonly #onChange: () => void;
   readonly #watches = new Map<string, FSWatcher>();
-  /** The system watches no more, and one has to look by oneself. */
+  /** Whether the system limit of watchers is reached, so that changes must be polled. */
   isBlind = false;
 
   constructor(root: string, onChange: () => void) {
@@ -18,17 +18,17 @@ export class FolderWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches just these folders from now on. True where one was added: something may have changed there just before. */
+  /** Sets the watched folders. Returns true if one was added, in which something may already have changed. */
   setFolders(folders: readonly string[]): boolean {
     const wanted = new Set(isRecursive ? [""] : folders);
-    for (const [folder, watcher] of this.#watches) if (!wanted.has(folder)) this.#end(folder, watcher);
-    const fresh = [...wanted].filter((folder) => !this.#watches.has(folder));
-    this.isBlind = !fresh.map((folder) => this.#watch(folder)).every(Boolean);
-    return fresh.length > 0 && !this.isBlind;
+    for (const [folder, watcher] of this.#watches) if (!wanted.has(folder)) this.#close(folder, watcher);
+    const added = [...wanted].filter((folder) => !this.#watches.has(folder));
+    this.isBlind = !added.map((folder) => this.#watch(folder)).every(Boolean);
+    return added.length > 0 && !this.isBlind;
   }
 
   close(): void {
-    for (const [folder, watcher] of this.#watches) this.#end(folder, watcher);
+    for (const [folder, watcher] of this.#watches) this.#close(folder, watcher);
   }
 
   #watch(folder: string): boolean {
@@ -37,13 +37,13 @@ export class FolderWatch {
         this.#handleEvent(folder, kind, name ?? ""),
       );
       watcher.on("error", () => {
-        this.#end(folder, watcher);
+        this.#close(folder, watcher);
         this.#onChange();
       });
       this.#watches.set(folder, watcher);
       return true;
     } catch (error) {
-      // One that is gone is not missed; where the system has no more watches to give, it is.
+      // A deleted folder needs no watcher; any other error means that the limit of watchers is reached.
       return (error as NodeJS.ErrnoException).code === "ENOENT";
     }
   }
@@ -54,13 +54,13 @@ export class FolderWatch {
     this.#onChange();
   }
 
-  /** It may be another one by now, of the same name. */
+  /** Stops watching a path that may now be a different folder with the same name. */
   #forget(path: string): void {
     for (const [folder, watcher] of this.#watches)
-      if (folder === path || folder.startsWith(`${path}/`)) this.#end(folder, watcher);
+      if (folder === path || folder.startsWith(`${path}/`)) this.#close(folder, watcher);
   }
 
-  #end(folder: string, watcher: FSWatcher): void {
+  #close(folder: string, watcher: FSWatcher): void {
     watcher.close();
     this.#watches.delete(folder);
   }

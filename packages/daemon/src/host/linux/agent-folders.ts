@@ -4,18 +4,18 @@ import { dirname, join } from "node:path";
 import { fail, findNameIssue, nameRules, parseAddress } from "@thinkery/sdk";
 
 interface AgentFoldersOptions {
-  /** All of them lie in it. */
+  /** Contains all of the folders. */
   root: string;
-  /** Whose they are, where that is not us. */
+  /** User id of their owner, if it is not ours. */
   owner: number | undefined;
-  /** Empties a folder from the inside, where nothing leads out of it, no path is too long and nothing is too much. */
+  /** Empties a folder from inside the sandbox, where links cannot lead out of it and paths cannot be too long. */
   empty(folder: string): Promise<void>;
   onError(text: string): void;
 }
 
 const removedPrefix = ".gone-";
 
-/** A folder for each agent, under the names of its agency and its own. */
+/** Manages a folder for each agent, at `<root>/<agency>/<agent>`. */
 export class AgentFolders {
   readonly #options: AgentFoldersOptions;
 
@@ -23,10 +23,10 @@ export class AgentFolders {
     this.#options = options;
   }
 
-  /** Makes it, where it is not there yet. */
+  /** Creates the folder if it does not exist. */
   async open(agent: string): Promise<string> {
     const path = this.#getPath(agent);
-    // Its agency's folder is removed with the last agent in it, which may be this very moment.
+    // The agency's folder is removed with its last agent, which may happen concurrently.
     return this.#create(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
       return this.#create(path);
@@ -40,47 +40,47 @@ export class AgentFolders {
     );
   }
 
-  /** A folder for what is to be known of that one, out of sight of whoever works in it. */
+  /** Opens a folder for metadata, which the agent's commands cannot see. */
   async openMetadata(agent: string): Promise<string> {
     const path = this.#getMetadataPath(agent);
     await mkdir(path, { recursive: true, mode: 0o700 });
     return path;
   }
 
-  /** From here on the name is free; what lies in the folder goes as soon as it can. */
+  /** Frees the name at once and deletes the contents in the background. */
   async delete(agent: string): Promise<void> {
     const path = this.#getPath(agent);
-    const beside = this.#getMetadataPath(agent);
-    await rm(beside, { recursive: true, force: true });
-    await rmdir(dirname(beside)).catch(() => {});
-    const away = join(this.#options.root, `${removedPrefix}${randomBytes(8).toString("hex")}`);
+    const metadata = this.#getMetadataPath(agent);
+    await rm(metadata, { recursive: true, force: true });
+    await rmdir(dirname(metadata)).catch(() => {});
+    const removed = join(this.#options.root, `${removedPrefix}${randomBytes(8).toString("hex")}`);
     try {
-      await rename(path, away);
+      await rename(path, removed);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
       throw error;
     }
     await rmdir(dirname(path)).catch(() => {});
-    void this.#remove(away);
+    void this.#remove(removed);
   }
 
-  /** What a host that was killed had put away and not removed. */
+  /** Deletes what a killed host did not finish deleting. */
   async sweep(): Promise<void> {
     const names = await readdir(this.#options.root).catch(() => []);
     for (const name of names) if (name.startsWith(removedPrefix)) await this.#remove(join(this.#options.root, name));
   }
 
-  /** No agency's name begins with a dot. */
+  /** Cannot collide with an agency, whose name never starts with a dot. */
   #getMetadataPath(agent: string): string {
     this.#getPath(agent);
     return join(this.#options.root, ".beside", agent);
   }
 
-  /** Names come from requests, and a path must not lead elsewhere. */
+  /** Validates the name, which comes from a request, so that the path stays inside the root. */
   #getPath(name: string): string {
     const { agency = "", path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
     if (subAgents.length > 0 || findNameIssue(nameRules.agency, agency) || findNameIssue(nameRules.agent, agent))
-      throw fail("bad_request", "There is no such agent.");
+      throw fail("bad_request", "This is not the name of an agent.");
     return join(this.#options.root, agency, agent);
   }
 
@@ -92,8 +92,8 @@ export class AgentFolders {
       });
       const found = await lstat(folder);
       if (!found.isDirectory())
-        throw fail("unavailable", "The agent's folder is no folder; see what is there, and remove it.");
-      // Whoever it belongs to may have closed it to themselves.
+        throw fail("unavailable", "The agent's folder is not a folder. Check what is there and remove it.");
+      // The agent's own commands may have removed their permissions.
       if (folder === path && (found.mode & 0o777) !== 0o700) await chmod(path, 0o700);
       if (folder === path && owner !== undefined && found.uid !== owner) await chown(path, owner, owner);
     }
@@ -106,7 +106,7 @@ export class AgentFolders {
       await rm(folder, { recursive: true, force: true });
     } catch (error) {
       this.#options.onError(
-        `the folder of a deleted agent could not be removed (${(error as Error).message}); the next start tries again`,
+        `failed to delete the folder of a deleted agent (${(error as Error).message}); the next start tries again`,
       );
     }
   }

@@ -9,22 +9,22 @@ import { startChild, startCommand } from "../process.ts";
 import { findProgram } from "../program.ts";
 import { AgentFolders } from "./agent-folders.ts";
 import { nobody, etcFiles, programPath, type Programs, isolateCommand, type CommandIsolation } from "./isolation.ts";
-import type { Exit, LinuxProvider, CommandOrder, StartedCommand } from "./provider.ts";
+import type { Exit, LinuxProvider, CommandSpec, StartedCommand } from "./provider.ts";
 
 type FoundBubblewrap = { path: string } | { missing: string };
 
 interface BubblewrapOptions {
   home: Pick<Home, "path" | "run">;
-  /** Finds bubblewrap. */
+  /** Overrides the detection of bubblewrap. */
   find?: () => Promise<FoundBubblewrap>;
-  /** What happens that its owner should know of. */
+  /** Called with errors for the host's log. */
   onError(text: string): void;
 }
 
-/** A command may have so many processes and threads. */
+/** Maximum processes and threads of a command. */
 const maxProcesses = 512;
 
-/** Programs of this machine behind the walls of bubblewrap. Nothing to set up and nothing that runs meanwhile. */
+/** Runs this machine's programs inside bubblewrap. Needs no setup and no background process. */
 export function createBubblewrapProvider({ home, find = getBubblewrap, onError }: BubblewrapOptions): LinuxProvider {
   const isRoot = process.getuid?.() === 0;
   const etc = join(home.run, "linux-etc");
@@ -35,13 +35,15 @@ export function createBubblewrapProvider({ home, find = getBubblewrap, onError }
     empty: (folder) => runCommand(folder, "chmod -R u+rwx .; find . -mindepth 1 -delete"),
     onError,
   });
-  let ready: Promise<Programs | string> | undefined;
+  let cachedPrograms: Promise<Programs | string> | undefined;
 
-  /** The programs, or why it cannot be. Looked for until they are found: somebody may install them. */
+  /**
+   * Returns the programs, or why they are not available. Retried until found, because they may be installed meanwhile.
+   */
   async function getPrograms(): Promise<Programs | string> {
-    ready ??= prepare();
-    const found = await ready;
-    if (typeof found === "string") ready = undefined;
+    cachedPrograms ??= prepare();
+    const found = await cachedPrograms;
+    if (typeof found === "string") cachedPrograms = undefined;
     return found;
   }
 
@@ -49,11 +51,11 @@ export function createBubblewrapProvider({ home, find = getBubblewrap, onError }
     const found = await findPrograms(await find(), isRoot);
     if (typeof found === "string") return found;
     await writeEtcFiles(etc);
-    let words = "";
+    let output = "";
     const isolation: CommandIsolation = { ...createIsolation(found, etc), network: false, limits: probeLimits };
-    const exit = await startCommand({ ...isolateCommand(isolation, ":"), onOutput: (chunk) => (words += chunk) })
+    const exit = await startCommand({ ...isolateCommand(isolation, ":"), onOutput: (chunk) => (output += chunk) })
       .exited;
-    if (exit.code !== 0) return describeRefusal(exit.error?.message ?? words);
+    if (exit.code !== 0) return describeFailure(exit.error?.message ?? output);
     void folders.sweep();
     return found;
   }
@@ -72,12 +74,12 @@ export function createBubblewrapProvider({ home, find = getBubblewrap, onError }
   return {
     name: "bubblewrap",
 
-    async findProblem() {
+    async findIssue() {
       const found = await getPrograms();
       return typeof found === "string" ? found : undefined;
     },
 
-    async start({ agent, command, limits, cpuSeconds, fileBytes, onOutput }: CommandOrder): Promise<StartedCommand> {
+    async start({ agent, command, limits, cpuSeconds, fileBytes, onOutput }: CommandSpec): Promise<StartedCommand> {
       const found = await getPrograms();
       if (typeof found === "string") throw fail("unavailable", found);
       const isolation: CommandIsolation = {
@@ -88,21 +90,21 @@ export function createBubblewrapProvider({ home, find = getBubblewrap, onError }
       const outputFilter = createOutputFilter(onOutput);
       const child = startCommand({ ...isolateCommand(isolation, command), onOutput: outputFilter.write });
       const exited = child.exited.then(({ code, error }): Exit => {
-        const failed = error?.message ?? outputFilter.end(code);
-        if (failed === undefined) return { code };
-        onError(`a command of ${agent} could not be walled in: ${failed}`);
-        throw fail("unavailable", "The Linux sandbox could not be put up; the host's log says why.");
+        const failure = error?.message ?? outputFilter.end(code);
+        if (failure === undefined) return { code };
+        onError(`failed to isolate a command of ${agent}: ${failure}`);
+        throw fail("unavailable", "The Linux sandbox could not be started. See the host's log.");
       });
       return { exited, kill: () => child.kill("SIGKILL") };
     },
 
-    async hasPlace(agent) {
+    async hasStorage(agent) {
       const found = await getPrograms();
       if (typeof found === "string") throw fail("unavailable", found);
       return folders.has(agent);
     },
 
-    async openPlace(agent) {
+    async openStorage(agent) {
       const found = await getPrograms();
       if (typeof found === "string") throw fail("unavailable", found);
       const folder = await folders.open(agent);
@@ -113,7 +115,7 @@ export function createBubblewrapProvider({ home, find = getBubblewrap, onError }
   };
 }
 
-/** Where these lead, as far as they are there: a working folder may have been removed under us. */
+/** Returns the real paths of those that exist; the working directory, for one, may have been removed. */
 function resolveFolders(...paths: (() => string)[]): string[] {
   return paths.flatMap((path) => {
     try {
@@ -134,7 +136,7 @@ async function findPrograms(found: FoundBubblewrap, isRoot: boolean): Promise<Pr
   const setsid = findInPath("setsid");
   const shell = findInPath("bash", "sh");
   if (!prlimit || !setsid || !shell || (isRoot && !setpriv)) {
-    return "The Linux sandbox needs prlimit, setsid and setpriv. Install util-linux, on Debian and Ubuntu with `sudo apt-get install util-linux`.";
+    return "The Linux sandbox needs prlimit, setsid and setpriv. Install util-linux; on Debian and Ubuntu: `sudo apt-get install util-linux`.";
   }
   const options = await readOptions(found.path);
   return {
@@ -148,7 +150,7 @@ async function findPrograms(found: FoundBubblewrap, isRoot: boolean): Promise<Pr
   };
 }
 
-/** The options that it knows, by its own help. */
+/** Reads the supported options from bubblewrap's help. */
 async function readOptions(bwrap: string): Promise<Set<string>> {
   const options = new Set<string>();
   const onLine = (line: string) => void options.add(/^\s+(--[a-z-]+)/.exec(line)?.[1] ?? "");
@@ -162,16 +164,16 @@ async function writeEtcFiles(folder: string): Promise<void> {
     await writeFile(join(folder, name), text);
     await chmod(join(folder, name), 0o644);
   }
-  // What it lies in is closed to everybody else.
+  // Commands of another user must be able to read it; its parent folder is closed to everybody else.
   await chmod(folder, 0o755);
 }
 
-function describeRefusal(words: string): string {
-  const why = words.trim().split("\n")[0]?.slice(0, 200) || "it does not say why";
-  return `The Linux sandbox cannot be put up on this machine (${why}). Allow user namespaces to everybody; in a container, the one who starts it has to.`;
+function describeFailure(output: string): string {
+  const reason = output.trim().split("\n")[0]?.slice(0, 200) || "no reason given";
+  return `The Linux sandbox does not work on this machine (${reason}). Allow unprivileged user namespaces; for a container, allow them when it is started.`;
 }
 
-// Before 5.14, Linux counted all of the user's processes against it, wherever they ran.
+// Before 5.14, Linux counted all processes of the user against the limit, not only those in the sandbox.
 function getProcessLimit(): number | undefined {
   const [major = 0, minor = 0] = release().split(".").map(Number);
   return major > 5 || (major === 5 && minor >= 14) ? maxProcesses : undefined;
@@ -179,25 +181,28 @@ function getProcessLimit(): number | undefined {
 
 const bubblewrapPrefix = "bwrap: ";
 
-/** Passes on what the command writes, and keeps back what bubblewrap says in its place: that names places of this machine. */
+/**
+ * Passes on the command's output, but withholds bubblewrap's own error messages, because they contain paths of this
+ * machine.
+ */
 function createOutputFilter(onOutput: (chunk: Buffer) => void) {
-  let kept: Buffer | undefined = Buffer.alloc(0);
-  const pass = () => {
-    if (kept && kept.length > 0) onOutput(kept);
-    kept = undefined;
+  let withheld: Buffer | undefined = Buffer.alloc(0);
+  const flush = () => {
+    if (withheld && withheld.length > 0) onOutput(withheld);
+    withheld = undefined;
   };
   return {
     write(chunk: Buffer): void {
-      if (!kept) return onOutput(chunk);
-      kept = Buffer.concat([kept, chunk]);
-      const begins = kept.toString("latin1", 0, bubblewrapPrefix.length);
-      if (!bubblewrapPrefix.startsWith(begins) || kept.length > 2000) pass();
+      if (!withheld) return onOutput(chunk);
+      withheld = Buffer.concat([withheld, chunk]);
+      const prefix = withheld.toString("latin1", 0, bubblewrapPrefix.length);
+      if (!bubblewrapPrefix.startsWith(prefix) || withheld.length > 2000) flush();
     },
-    /** What bubblewrap said, where that is all there is. */
+    /** Returns bubblewrap's error message if that is the whole output. */
     end(code: number | null): string | undefined {
-      const words = kept?.toString() ?? "";
-      if (code === 1 && new RegExp(`^${bubblewrapPrefix}[^\\n]*\\n$`).test(words)) return words.trim();
-      pass();
+      const text = withheld?.toString() ?? "";
+      if (code === 1 && new RegExp(`^${bubblewrapPrefix}[^\\n]*\\n$`).test(text)) return text.trim();
+      flush();
       return undefined;
     },
   };

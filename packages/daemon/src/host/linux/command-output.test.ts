@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { CommandOutput } from "./command-output.ts";
 
-function writeOutput(kept: { head: number; tail: number }, ...chunks: (string | number[])[]): CommandOutput {
-  const output = new CommandOutput(kept);
+function writeOutput(limits: { head: number; tail: number }, ...chunks: (string | number[])[]): CommandOutput {
+  const output = new CommandOutput(limits);
   for (const chunk of chunks) output.write(Buffer.from(chunk as string));
   return output;
 }
 
-test("little is kept as it is, in whatever pieces it came", () => {
+test("short output is kept unchanged, regardless of its chunks", () => {
   const output = writeOutput({ head: 4, tail: 8 }, "a", "bc", "défg", "", "h");
   expect(output.toText()).toBe("abcdéfgh");
   expect(output.byteLength).toBe(9);
@@ -15,23 +15,23 @@ test("little is kept as it is, in whatever pieces it came", () => {
   expect(writeOutput({ head: 4, tail: 4 }).toText()).toBe("");
 });
 
-test("of much, the beginning and the end are kept, and what is missing is counted", () => {
-  expect(writeOutput({ head: 3, tail: 4 }, "abcdefghijkl").toText()).toBe("abc\n[… 5 bytes left out …]\nijkl");
-  expect(writeOutput({ head: 3, tail: 4 }, ..."abcdefghijkl").toText()).toBe("abc\n[… 5 bytes left out …]\nijkl");
-  expect(writeOutput({ head: 0, tail: 4 }, "ab", "cdefghijk", "l").toText()).toBe("[… 8 bytes left out …]\nijkl");
+test("of long output the beginning and the end are kept, with the number of omitted bytes", () => {
+  expect(writeOutput({ head: 3, tail: 4 }, "abcdefghijkl").toText()).toBe("abc\n[… 5 bytes omitted …]\nijkl");
+  expect(writeOutput({ head: 3, tail: 4 }, ..."abcdefghijkl").toText()).toBe("abc\n[… 5 bytes omitted …]\nijkl");
+  expect(writeOutput({ head: 0, tail: 4 }, "ab", "cdefghijk", "l").toText()).toBe("[… 8 bytes omitted …]\nijkl");
 });
 
-test("whatever the pieces, the same is kept", () => {
+test("the same bytes are kept regardless of the chunks", () => {
   const all = Array.from({ length: 1000 }, (_, index) => String(index % 10)).join("");
   for (const size of [1, 2, 3, 7, 16, 31, 64, 999]) {
     const pieces = all.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
     const output = writeOutput({ head: 20, tail: 30 }, ...pieces);
-    expect([size, output.toText()]).toEqual([size, `${all.slice(0, 20)}\n[… 950 bytes left out …]\n${all.slice(-30)}`]);
+    expect([size, output.toText()]).toEqual([size, `${all.slice(0, 20)}\n[… 950 bytes omitted …]\n${all.slice(-30)}`]);
     expect(output.byteLength).toBe(1000);
   }
 });
 
-test("a flood does not grow what is kept", () => {
+test("a flood of output does not grow the buffer", () => {
   const output = new CommandOutput({ head: 1000, tail: 64 * 1024 });
   const chunk = Buffer.alloc(64 * 1024, "y\n");
   const before = process.memoryUsage().arrayBuffers;
@@ -41,7 +41,7 @@ test("a flood does not grow what is kept", () => {
   expect(output.toText().length).toBeLessThan(67_000);
 });
 
-test("one reads on where one stopped, whole characters at a time", () => {
+test("reading continues at a position, in whole characters", () => {
   const output = writeOutput({ head: 0, tail: 100 }, "one ");
   let at = 0;
   const next = () => {
@@ -59,29 +59,29 @@ test("one reads on where one stopped, whole characters at a time", () => {
   output.write(Buffer.from([third as number, 0x21]));
   expect(next()).toBe("€!");
   output.write(Buffer.from("x".repeat(150)));
-  expect(next()).toBe(`[… 50 bytes left out …]\n${"x".repeat(100)}`);
+  expect(next()).toBe(`[… 50 bytes omitted …]\n${"x".repeat(100)}`);
   expect(output.readAfter(at + 1000)).toBe("");
 });
 
-test("a reader in a hurry gets the end", () => {
+test("a limited read returns the end", () => {
   const output = writeOutput({ head: 3, tail: 20 }, "abcdefghij");
-  expect(output.readAfter(0, 4)).toBe("[… 6 bytes left out …]\nghij");
+  expect(output.readAfter(0, 4)).toBe("[… 6 bytes omitted …]\nghij");
   expect(output.readAfter(0)).toBe("abcdefghij");
   expect(output.readAfter(2)).toBe("cdefghij");
 });
 
-test("where the beginning and the end are apart, one reads on in the end", () => {
+test("if bytes were omitted, reading continues in the tail", () => {
   const output = writeOutput({ head: 3, tail: 4 }, "abcdefghijkl");
-  expect(output.readAfter(0)).toBe("[… 8 bytes left out …]\nijkl");
+  expect(output.readAfter(0)).toBe("[… 8 bytes omitted …]\nijkl");
   expect(output.readAfter(10)).toBe("kl");
 });
 
-test("a character that was cut in two is left out at the cut", () => {
-  expect(writeOutput({ head: 0, tail: 5 }, "ab€€").toText()).toBe("[… 3 bytes left out …]\n€");
-  expect(writeOutput({ head: 0, tail: 5 }, "ab€€").readAfter(0)).toBe("[… 3 bytes left out …]\n€");
+test("a character that was cut in two is dropped", () => {
+  expect(writeOutput({ head: 0, tail: 5 }, "ab€€").toText()).toBe("[… 3 bytes omitted …]\n€");
+  expect(writeOutput({ head: 0, tail: 5 }, "ab€€").readAfter(0)).toBe("[… 3 bytes omitted …]\n€");
 });
 
-test("a character that comes in two parts counts when it is whole, also where the beginning ends", () => {
+test("a character that arrives in two parts counts once it is complete, even across head and tail", () => {
   const [first, second] = Buffer.from("é");
   const output = writeOutput({ head: 3, tail: 10 }, "ab", [first as number]);
   expect(output.byteLength).toBe(2);
@@ -89,7 +89,7 @@ test("a character that comes in two parts counts when it is whole, also where th
   expect([output.byteLength, output.readAfter(2)]).toEqual([4, "é"]);
 });
 
-test("bytes that are no text, and words for a terminal, are harmless", () => {
+test("invalid UTF-8 and terminal control sequences are replaced or removed", () => {
   expect(writeOutput({ head: 0, tail: 100 }, [0x61, 0xff, 0xfe, 0x62]).toText()).toBe("a\ufffd\ufffdb");
   expect(writeOutput({ head: 0, tail: 100 }, "a\0b\x07c\x9bd\x7f").toText()).toBe("a\ufffdb\ufffdc\ufffdd\ufffd");
   expect(writeOutput({ head: 0, tail: 100 }, "\x1b[1;31mred\x1b[0m \x1b]0;title\x07plain\x1b[2K \x1b(B").toText()).toBe(
@@ -98,9 +98,9 @@ test("bytes that are no text, and words for a terminal, are harmless", () => {
   expect(writeOutput({ head: 0, tail: 100 }, "10%\r20%\r\n\tdone").toText()).toBe("10%\n20%\n\tdone");
 });
 
-test("what is over is kept shorter", () => {
+test("the output of an ended command can be shrunk", () => {
   const output = writeOutput({ head: 0, tail: 100 }, "abcdefghij");
   output.shrink(4);
-  expect(output.readAfter(0)).toBe("[… 6 bytes left out …]\nghij");
+  expect(output.readAfter(0)).toBe("[… 6 bytes omitted …]\nghij");
   expect(output.byteLength).toBe(10);
 });

@@ -13,24 +13,24 @@ export interface CommandEnd {
   endedBy?: EndedBy;
 }
 
-/** A command under way, or over. */
+/** A running or ended command. */
 export class Command {
   readonly startedAt = new Date();
   readonly output: CommandOutput;
-  /** Not where the disk is full. */
+  /** False if the disk was full when the command started. */
   readonly canWrite: boolean;
-  /** Rejects where it could not even be begun. */
+  /** Rejects if the command could not be started. */
   readonly ended: Promise<CommandEnd>;
   readonly #started: StartedCommand;
   readonly #oomKillsAtStart = countOomKills();
   #reason: KillReason | undefined;
 
-  constructor(started: StartedCommand, output: CommandOutput, mayWrite: boolean) {
+  constructor(started: StartedCommand, output: CommandOutput, canWrite: boolean) {
     this.#started = started;
     this.output = output;
-    this.canWrite = mayWrite;
+    this.canWrite = canWrite;
     this.ended = started.exited.then((exit) => this.#toEnd(exit));
-    // Somebody may look later, or nobody.
+    // Callers may await it later, or never.
     this.ended.catch(() => {});
   }
 
@@ -40,7 +40,7 @@ export class Command {
   }
 
   #toEnd({ code }: Exit): CommandEnd {
-    // One that was quicker to exit than we to end it ended by itself.
+    // A command that exited before our signal arrived ended by itself.
     if (this.#reason && (code === null || code === 128 + 9)) return { exitCode: null, endedBy: this.#reason };
     if (code === null) return { exitCode: null, endedBy: "signal" };
     if (code === 128 + 9 && countOomKills() > this.#oomKillsAtStart) return { exitCode: code, endedBy: "memory" };
@@ -48,7 +48,7 @@ export class Command {
   }
 }
 
-/** How many processes the kernel has ended on this machine because memory was short. */
+/** Counts the processes that the kernel has killed on this machine because memory ran out. */
 function countOomKills(): number {
   try {
     return Number(/^oom_kill (\d+)$/m.exec(readFileSync("/proc/vmstat", "utf8"))?.[1] ?? 0);

@@ -13,18 +13,18 @@ interface OpenedSandbox {
   home: Home;
   sandbox: LinuxSandbox;
   errors: string[];
-  /** Runs a command for alice, or for whoever is named. */
+  /** Runs a command, by default for alice. */
   run(
     command: string,
     options?: { timeoutMs?: number; agent?: string; signal?: AbortSignal; onOutput?(text: string): void },
   ): Promise<CommandResult>;
-  /** What it wrote, without the last line's end. */
+  /** Returns the output of a command, without trailing newlines. */
   output(command: string, agent?: string): Promise<string>;
 }
 
 export const alice = "global~alice";
 
-/** A Linux sandbox with a data folder of its own. */
+/** Opens a Linux sandbox with its own data folder. */
 export async function openSandbox(
   limits: Partial<LinuxLimits> = {},
   isFull: () => boolean = () => false,
@@ -39,7 +39,7 @@ export async function openSandbox(
   });
   onTestFinished(async () => {
     await sandbox.close();
-    // What a test put away may be on its way out.
+    // Folders of deleted agents may still be being removed.
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const run: OpenedSandbox["run"] = (
@@ -55,12 +55,12 @@ export async function openSandbox(
   };
 }
 
-/** Why there is no Linux sandbox on this machine; nothing where there is one. */
-export async function findSandboxProblem(): Promise<string | undefined> {
+/** Returns why the Linux sandbox does not work on this machine, or undefined if it does. */
+export async function findSandboxIssue(): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "thinkery-linux-"));
   try {
     const home = await openHome({ THINKERY_HOME: join(folder, "home") });
-    return await createBubblewrapProvider({ home, onError() {} }).findProblem();
+    return await createBubblewrapProvider({ home, onError() {} }).findIssue();
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -14,12 +14,12 @@ import { join } from "node:path";
 import { expect, onTestFinished, test as always, vi } from "vitest";
 import { createTempFolder, createTempHome } from "../fixture.ts";
 import { createBubblewrapProvider } from "./bubblewrap.ts";
-import { alice, openSandbox, findSandboxProblem } from "./fixture.ts";
+import { alice, openSandbox, findSandboxIssue } from "./fixture.ts";
 import { nobody, type Programs, isolateCommand, type CommandIsolation } from "./isolation.ts";
 
-const trouble = await findSandboxProblem();
-if (trouble) console.warn(`These tests need a Linux sandbox. ${trouble}`);
-const test = always.skipIf(trouble);
+const issue = await findSandboxIssue();
+if (issue) console.warn(`These tests need a Linux sandbox. ${issue}`);
+const test = always.skipIf(issue);
 
 async function startListener(): Promise<{ port: number; calls(): number }> {
   let calls = 0;
@@ -33,7 +33,7 @@ async function startListener(): Promise<{ port: number; calls(): number }> {
   return { port: (server.address() as { port: number }).port, calls: () => calls };
 }
 
-test("there is no network but where the host's owner allows it", async () => {
+test("there is no network unless the configuration allows it", async () => {
   const { port, calls } = await startListener();
   const connect = `timeout 5 bash -c 'cat < /dev/tcp/127.0.0.1/${port}'`;
   const closed = await openSandbox();
@@ -48,7 +48,7 @@ test("there is no network but where the host's owner allows it", async () => {
   expect(await open.output(connect)).toBe("hello");
 });
 
-test("it is nobody in particular, and cannot become more", async () => {
+test("commands run as an unprivileged user and cannot gain privileges", async () => {
   const { output } = await openSandbox();
   expect(await output("id; hostname; grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status")).toBe(
     "uid=1000(sandbox) gid=1000(sandbox) groups=1000(sandbox)\nsandbox\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1",
@@ -58,14 +58,14 @@ test("it is nobody in particular, and cannot become more", async () => {
       "unshare -Ur true && echo made; unshare -n true && echo made; mount -t tmpfs x /tmp && echo made; chroot / true && echo made; echo end",
     ),
   ).not.toContain("made");
-  // In the eyes of the machine, too.
+  // Outside the sandbox, too.
   const { home, run } = await openSandbox();
   await run("touch mine");
   const { uid } = statSync(join(home.path, "linux/global/alice/mine"));
   expect(uid).toBe(process.getuid?.() === 0 ? nobody : process.getuid?.());
 });
 
-test("neither the host's data nor people's folders nor secrets of the machine are there", async () => {
+test("the host's data, home folders and the machine's secrets are not visible", async () => {
   const { home, output } = await openSandbox();
   writeFileSync(home.tokenFile, "top secret");
   expect(await output("ls / | tr '\\n' ' '")).not.toMatch(/home|root|mnt|srv|boot|media|sys/);
@@ -90,7 +90,7 @@ test("neither the host's data nor people's folders nor secrets of the machine ar
   expect(await output("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")).not.toContain(home.path);
 });
 
-test("neither the processes of the machine nor the daemon's environment are there", async () => {
+test("the machine's processes and the daemon's environment are not visible", async () => {
   vi.stubEnv("VERY_SECRET", "abracadabra");
   onTestFinished(() => void vi.unstubAllEnvs());
   const { output } = await openSandbox();
@@ -103,14 +103,14 @@ test("neither the processes of the machine nor the daemon's environment are ther
   expect(Number(seen)).toBeLessThan(10);
   expect(await output(`kill -0 ${process.pid} && echo reached`)).not.toContain("reached");
   const descriptors = (await output("exec ls -l /proc/self/fd")).matchAll(/ (\d+) -> (.*)$/gm);
-  // Beside its own three it has the one that the list is read by; others may be there with nothing behind them.
-  const more = [...descriptors].filter(
+  // Besides its own three, there is the one used for listing; others may exist but lead to /dev/null.
+  const others = [...descriptors].filter(
     ([, descriptor, to = ""]) => Number(descriptor) > 2 && to !== "/dev/null" && !to.startsWith("/proc/"),
   );
-  expect(more.map(([, , to]) => to)).toEqual([]);
+  expect(others.map(([, , to]) => to)).toEqual([]);
 });
 
-test("nothing outside its folder and memory can be written", async () => {
+test("a command can write only to its folder and to memory", async () => {
   const { output } = await openSandbox();
   const paths = [
     "/x",
@@ -132,11 +132,11 @@ test("nothing outside its folder and memory can be written", async () => {
   expect(await output("echo x > /tmp/x && echo x > /work/x && echo x > /dev/shm/x && cat /tmp/x /var/tmp/x")).toBe(
     "x\nx",
   );
-  // Memory is not kept from one command to the next.
+  // Files in memory do not outlive the command.
   expect(await output("ls /tmp /dev/shm | wc -w; ls /work")).toBe("2\nx");
 });
 
-test("an agent's folder is its own, and its links lead nowhere", async () => {
+test("an agent cannot reach the folders of others, even through links", async () => {
   const { home, output, run } = await openSandbox();
   await run("echo private > secret", { agent: "global~bob" });
   await run("echo private > secret", { agent: "review:pr-1~alice" });
@@ -164,14 +164,14 @@ test.each([
   "global~.gone-x",
   "a\0b~c",
   "global~" + "x".repeat(100),
-])("“%s” is no agent, and no path", async (agent) => {
+])("“%s” is refused as an agent name", async (agent) => {
   const { home, run, sandbox } = await openSandbox();
   await expect(run("true", { agent })).rejects.toMatchObject({ code: "bad_request" });
   await expect(sandbox.forget(agent)).rejects.toMatchObject({ code: "bad_request" });
   expect(existsSync(join(home.path, "linux"))).toBe(false);
 });
 
-test("a folder that is a link is not followed", async () => {
+test("an agent folder that is a link is not followed", async () => {
   const { home, run } = await openSandbox();
   const elsewhere = createTempFolder();
   mkdirSync(join(home.path, "linux/global"), { recursive: true });
@@ -180,7 +180,7 @@ test("a folder that is a link is not followed", async () => {
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
-test("a deleted agent's processes end and its folder goes, whatever is in it, and nothing else", async () => {
+test("deleting an agent stops its processes and removes its folder, whatever it contains, and nothing else", async () => {
   const { home, sandbox, run, errors } = await openSandbox();
   const treasure = join(createTempFolder(), "treasure");
   mkdirSync(treasure);
@@ -190,7 +190,7 @@ test("a deleted agent's processes end and its folder goes, whatever is in it, an
   await run(
     `ln -s ${treasure} link; ln -s ${treasure}/gold file; ln -s ../bob bob; mkdir locked && touch locked/x && chmod 000 locked; touch -- '-rf' $'new\\nline'`,
   );
-  // Longer than any path may be.
+  // Longer than the maximum path length.
   await run(
     "d=0123456789012345678901234567890123456789; for i in $(seq 200); do mkdir $d && cd $d || break; done; pwd | wc -c",
   );
@@ -209,7 +209,7 @@ test("a deleted agent's processes end and its folder goes, whatever is in it, an
   expect(errors).toEqual([]);
 });
 
-test("what an earlier host could not remove is removed with the first command", async () => {
+test("folders that an earlier host failed to remove are removed with the first command", async () => {
   const { home, run } = await openSandbox();
   const left = join(home.path, "linux/.gone-1234");
   mkdirSync(left, { recursive: true });
@@ -218,22 +218,21 @@ test("what an earlier host could not remove is removed with the first command", 
   await vi.waitUntil(() => !existsSync(left), { timeout: 10_000, interval: 10 });
 });
 
-test("walls that cannot be put up are the host's trouble, and its places are not told", async () => {
+test("if the isolation fails, the error reveals no paths of the host", async () => {
   const { home, run, errors } = await openSandbox();
   await run("true");
   rmSync(join(home.run, "linux-etc"), { recursive: true });
   const shown: string[] = [];
-  const failed = await run("true", { onOutput: (text) => shown.push(text) }).catch((error: Error) => error);
-  expect(failed).toMatchObject({
+  const error = await run("true", { onOutput: (text) => shown.push(text) }).catch((error: Error) => error);
+  expect(error).toMatchObject({
     code: "unavailable",
-    message: "The Linux sandbox could not be put up; the host's log says why.",
+    message: "The Linux sandbox could not be started. See the host's log.",
   });
   expect(shown).toEqual([]);
   expect(errors.join()).toContain("linux-etc");
-  // A command may say what it likes.
 });
 
-test("a command that talks like the walls is still a command", async () => {
+test("output that looks like an error of bubblewrap is passed on", async () => {
   const { run } = await openSandbox();
   expect(await run("echo 'bwrap: not really'; echo more; exit 1")).toMatchObject({
     exitCode: 1,
@@ -242,7 +241,7 @@ test("a command that talks like the walls is still a command", async () => {
   expect(await run("echo 'bwrap: not really'; exit 2")).toMatchObject({ exitCode: 2, output: "bwrap: not really\n" });
 });
 
-always("without bubblewrap, a command is refused with what to install; once it is there, all is well", async () => {
+always("without bubblewrap, commands are refused with what to install, until it is installed", async () => {
   let missing: string | undefined = "bubblewrap is not installed. Install it.";
   const home = await createTempHome();
   const { getBubblewrap } = await import("../bubblewrap.ts");
@@ -252,8 +251,8 @@ always("without bubblewrap, a command is refused with what to install; once it i
     onError() {},
   });
   const message = "The Linux sandbox needs bubblewrap. bubblewrap is not installed. Install it.";
-  expect(await provider.findProblem()).toBe(message);
-  const order = {
+  expect(await provider.findIssue()).toBe(message);
+  const spec = {
     agent: alice,
     command: "true",
     limits: { memoryMb: 100, network: false },
@@ -261,13 +260,13 @@ always("without bubblewrap, a command is refused with what to install; once it i
     fileBytes: 1,
     onOutput() {},
   };
-  await expect(provider.start(order)).rejects.toMatchObject({ code: "unavailable", message });
+  await expect(provider.start(spec)).rejects.toMatchObject({ code: "unavailable", message });
   expect(existsSync(join(home.path, "linux"))).toBe(false);
   missing = undefined;
-  if (!trouble) expect(await (await provider.start(order)).exited).toEqual({ code: 0 });
+  if (!issue) expect(await (await provider.start(spec)).exited).toEqual({ code: 0 });
 });
 
-always("what must not be seen is covered where it would be", () => {
+always("hidden folders are covered if they would be visible", () => {
   const programs: Programs = {
     bwrap: "/b",
     options: new Set(),
@@ -278,18 +277,18 @@ always("what must not be seen is covered where it would be", () => {
     setpriv: undefined,
   };
   const limits = { memoryBytes: 1, fileBytes: 1, cpuSeconds: 1, processes: 1 };
-  const walls: CommandIsolation = { programs, folder: "/f", etc: "/e", hidden: [], network: false, limits };
-  const covered = (...hidden: string[]) => {
-    const options = (isolateCommand({ ...walls, hidden }, "x").given[0] ?? "").split("\0");
+  const isolation: CommandIsolation = { programs, folder: "/f", etc: "/e", hidden: [], network: false, limits };
+  const listCovered = (...hidden: string[]) => {
+    const options = (isolateCommand({ ...isolation, hidden }, "x").inputs[0] ?? "").split("\0");
     return options
       .flatMap((option, index) => (option === "--tmpfs" ? [options[index + 1]] : []))
       .filter((path) => path !== "/tmp" && path !== "/dev/shm");
   };
-  expect(covered("/home/alice/.thinkery", "/home/alice")).toEqual([]);
-  // One that is covered by another need not be, and could not.
-  expect(covered("/opt/thinkery/data", "/opt/thinkery", "/usr/home/alice", "/usr/home/alice")).toEqual([
+  expect(listCovered("/home/alice/.thinkery", "/home/alice")).toEqual([]);
+  // A folder inside a covered one cannot be covered again.
+  expect(listCovered("/opt/thinkery/data", "/opt/thinkery", "/usr/home/alice", "/usr/home/alice")).toEqual([
     "/opt/thinkery",
     "/usr/home/alice",
   ]);
-  expect(covered("/opt", "/usr", "/", "/optional")).toEqual(["/opt"]);
+  expect(listCovered("/opt", "/usr", "/", "/optional")).toEqual(["/opt"]);
 });

@@ -1,45 +1,45 @@
 import { lstatSync, readlinkSync } from "node:fs";
-import { givenFd } from "../process.ts";
+import { firstInputFd } from "../process.ts";
 
-/** Everything that a command is walled in with: what it sees of the machine, what it may take, and who it is. */
+/** How a command is isolated: what it sees of the machine, its limits and its user. */
 export interface CommandIsolation {
   programs: Programs;
-  /** The agent's own, which it finds as /work. */
+  /** The agent's own folder, mounted as /work. */
   folder: string;
-  /** Where the files lie that it finds in /etc in place of the machine's own. */
+  /** Folder with the files that replace the machine's own in /etc. */
   etc: string;
-  /** Folders that must not be seen, should they lie in a place that can be. */
+  /** Folders that must not be visible, even if they are inside a visible one. */
   hidden: readonly string[];
   network: boolean;
   limits: { memoryBytes: number; fileBytes: number; cpuSeconds: number; processes: number | undefined };
 }
 
-/** By their paths. */
+/** Paths of the programs in use. */
 export interface Programs {
   bwrap: string;
-  /** What this bubblewrap can do; older ones lack some of it. */
+  /** Options this version of bubblewrap supports. */
   options: ReadonlySet<string>;
   prlimit: string;
   setsid: string;
   shell: string;
   nice: string | undefined;
-  /** Needed where we are root: a command must not be, not even behind walls. */
+  /** Required if we are root: a command must not be root, even when isolated. */
   setpriv: string | undefined;
 }
 
 interface CommandLine {
   command: string;
   args: string[];
-  given: string[];
+  inputs: string[];
 }
 
-/** Where programs are looked for, inside and, for our own, outside. */
+/** The PATH inside the sandbox, and for finding our own programs. */
 export const programPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Who a command is where the daemon is root: nobody, by number. */
+/** User id of commands if the daemon is root. */
 export const nobody = 65_534;
 
-// What programs need to work. Nothing with a secret in it: neither shadow nor private keys.
+// Files in /etc that programs need. None of them contains secrets such as password hashes or private keys.
 const machineFiles = [
   "alternatives",
   "ca-certificates",
@@ -74,10 +74,10 @@ const machineFiles = [
   "timezone",
 ];
 
-/** What is only of use with a network. */
+/** Files in /etc that are needed only with a network. */
 const networkFiles = ["gai.conf", "host.conf", "hosts", "resolv.conf"];
 
-/** What a command finds there in place of the machine's own: no names of the people who use it. */
+/** Files that replace those in /etc, so that the names of the machine's users stay hidden. */
 export const etcFiles: Readonly<Record<string, string>> = {
   passwd:
     "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:1000:1000:sandbox:/work:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
@@ -85,34 +85,35 @@ export const etcFiles: Readonly<Record<string, string>> = {
   hosts: "127.0.0.1 localhost sandbox\n::1 localhost\n",
 };
 
-/** Read-only, where there are such folders. */
+/** Mounted read-only if they exist. */
 const roots = ["/usr", "/opt"];
-/** Part of /usr on most machines, and then links. */
+/** On most machines links into /usr. */
 const linkedRoots = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 const memoryFolders = { "/tmp": 512 * 1024 * 1024, "/dev/shm": 64 * 1024 * 1024 };
 
-/** The command line that runs a shell's command behind walls. */
-export function isolateCommand(walls: CommandIsolation, command: string): CommandLine {
-  const { programs, folder, etc } = walls;
-  // In a session of its own: what it signals to all of its group is not for us.
-  const limited = [programs.setsid, ...toLimitCommand(walls), programs.shell, "-c", command];
-  const wrapCommand = (given: number) => [
+/** Returns the command line that runs an isolated shell command. */
+export function isolateCommand(isolation: CommandIsolation, command: string): CommandLine {
+  const { programs, folder, etc } = isolation;
+  // In its own session, so that signals to its process group do not reach us.
+  const limited = [programs.setsid, ...toLimitCommand(isolation), programs.shell, "-c", command];
+  const wrapCommand = (optionsFd: number) => [
     "/bin/sh",
     "-c",
     pipeScript,
     programs.bwrap,
     "--args",
-    String(given),
+    String(optionsFd),
     "--",
     ...limited,
   ];
   if (!programs.setpriv) {
-    const [first, ...args] = wrapCommand(givenFd) as [string, ...string[]];
-    return { command: first, args, given: [encodeOptions(toMountOptions(walls, folder, etc))] };
+    const [first, ...args] = wrapCommand(firstInputFd) as [string, ...string[]];
+    return { command: first, args, inputs: [encodeOptions(toMountOptions(isolation, folder, etc))] };
   }
-  // Root first brings the folder to where nobody can reach it, becomes nobody, and puts up the walls as nobody.
-  const reach = [
+  // As root: mount the folders where the user `nobody` can reach them, switch to that user, and isolate the command as
+  // it.
+  const mounts = [
     "--dev-bind",
     "/",
     "/",
@@ -125,17 +126,20 @@ export function isolateCommand(walls: CommandIsolation, command: string): Comman
     etc,
     "/tmp/etc",
   ];
-  const less = ["--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
-  const become = [programs.setpriv, "--reuid", String(nobody), "--regid", String(nobody), "--clear-groups", "--"];
+  const capabilities = ["--die-with-parent", "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
+  const switchUser = [programs.setpriv, "--reuid", String(nobody), "--regid", String(nobody), "--clear-groups", "--"];
   return {
     command: programs.bwrap,
-    args: ["--args", String(givenFd), "--", ...become, ...wrapCommand(givenFd + 1)],
-    given: [encodeOptions([...reach, ...less]), encodeOptions(toMountOptions(walls, "/tmp/work", "/tmp/etc"))],
+    args: ["--args", String(firstInputFd), "--", ...switchUser, ...wrapCommand(firstInputFd + 1)],
+    inputs: [
+      encodeOptions([...mounts, ...capabilities]),
+      encodeOptions(toMountOptions(isolation, "/tmp/work", "/tmp/etc")),
+    ],
   };
 }
 
-// What Node hands to a child is a socket, which /dev/stdout cannot be opened on; a pipe is what programs expect. It
-// ends when the last that could write to it has, so nothing is alive behind the walls when this does.
+// Node passes a socket as stdout, on which /dev/stdout cannot be opened; programs expect a pipe. The pipe ends when its
+// last writer has, so nothing in the sandbox is alive when this script ends.
 const pipeScript = [
   "exec 8>&1",
   'code=$( { { "$0" "$@" 2>&1 3>&- 8>&-; echo $? >&3; } | cat >&8 3>&-; } 3>&1 )',
@@ -143,8 +147,8 @@ const pipeScript = [
 ].join("\n");
 
 /**
- * What is seen of the machine. The first process in there stays in our process group, so that it is killed with it, and
- * everything behind the walls with that one: one that has just been started does not know yet whom it is to die with.
+ * Options for what is visible of the machine. The first process inside stays in our process group, so that it is killed
+ * with the group and everything inside with it; --die-with-parent takes effect only some time after the start.
  */
 function toMountOptions(
   { programs: { options }, hidden, network }: CommandIsolation,
@@ -154,7 +158,7 @@ function toMountOptions(
   const tmpfs = (path: keyof typeof memoryFolders) =>
     options.has("--size") ? ["--size", String(memoryFolders[path]), "--tmpfs", path] : ["--tmpfs", path];
   const fromMachine = [...machineFiles, ...(network ? networkFiles : [])];
-  const own = Object.keys(etcFiles).filter((name) => !fromMachine.includes(name));
+  const replaced = Object.keys(etcFiles).filter((name) => !fromMachine.includes(name));
   return [
     [
       "--unshare-all",
@@ -167,7 +171,7 @@ function toMountOptions(
     roots.flatMap((root) => ["--ro-bind-try", root, root]),
     linkedRoots.flatMap(bindOrLink),
     fromMachine.flatMap((name) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]),
-    own.flatMap((name) => ["--ro-bind", `${etc}/${name}`, `/etc/${name}`]),
+    replaced.flatMap((name) => ["--ro-bind", `${etc}/${name}`, `/etc/${name}`]),
     keepOutermost(hidden.filter(isVisible)).flatMap((path) => ["--tmpfs", path, "--remount-ro", path]),
     ["--proc", "/proc", "--dev", "/dev", ...tmpfs("/dev/shm"), "--remount-ro", "/dev"],
     [...tmpfs("/tmp"), "--symlink", "../tmp", "/var/tmp", "--dir", "/run"],
@@ -195,7 +199,7 @@ function toLimitCommand({
   return [
     ...(programs.nice ? [programs.nice, "-n", "10"] : []),
     programs.prlimit,
-    // Not the address space, of which many programs reserve far more than they use.
+    // Limits data and not address space, because many programs reserve far more address space than they use.
     `--data=${memoryBytes}`,
     `--fsize=${fileBytes}`,
     `--cpu=${cpuSeconds}`,
@@ -213,16 +217,16 @@ function bindOrLink(path: string): string[] {
 }
 
 function isVisible(path: string): boolean {
-  // A host that keeps its data in /usr itself has other troubles.
+  // /usr itself cannot be hidden, because programs need it.
   return roots.some((root) => path.startsWith(`${root}/`) || (path === root && root !== "/usr"));
 }
 
-/** Without those that are covered by another. */
+/** Drops paths inside other paths of the list. */
 function keepOutermost(paths: string[]): string[] {
   return [...new Set(paths)].filter((path) => !paths.some((other) => path.startsWith(`${other}/`)));
 }
 
-/** As bubblewrap reads its options from a descriptor. */
+/** Encodes options as bubblewrap reads them from a descriptor. */
 function encodeOptions(options: string[]): string {
   return options.map((option) => `${option}\0`).join("");
 }

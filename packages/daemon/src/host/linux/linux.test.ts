@@ -3,19 +3,19 @@ import { once } from "node:events";
 import { expect, onTestFinished, test as always, vi } from "vitest";
 import { isAlive, findProgramProcesses } from "../../../../../tests/kit/processes.ts";
 import { bundleProgram, createTempFolder } from "../fixture.ts";
-import { alice, openSandbox, findSandboxProblem } from "./fixture.ts";
+import { alice, openSandbox, findSandboxIssue } from "./fixture.ts";
 
-const trouble = await findSandboxProblem();
-if (trouble) console.warn(`These tests need a Linux sandbox. ${trouble}`);
-const test = always.skipIf(trouble);
+const issue = await findSandboxIssue();
+if (issue) console.warn(`These tests need a Linux sandbox. ${issue}`);
+const test = always.skipIf(issue);
 
-/** A word that is nowhere else on this machine. */
+/** Returns a string by which to find processes on this machine. */
 const createMark = () => `mark-${Math.random().toString(36).slice(2)}`;
 
-const waitUntilGone = (word: string) =>
-  vi.waitUntil(() => findProgramProcesses(word).length === 0, { timeout: 10_000, interval: 20 });
+const waitUntilGone = (mark: string) =>
+  vi.waitUntil(() => findProgramProcesses(mark).length === 0, { timeout: 10_000, interval: 20 });
 
-test("a command runs in a shell, in a folder of its own that stays", async () => {
+test("a command runs in a shell, in its agent's persistent folder", async () => {
   const { run, output } = await openSandbox();
   expect(await run("echo out; echo err >&2; pwd; echo $HOME; echo hello > note")).toMatchObject({
     exitCode: 0,
@@ -26,14 +26,14 @@ test("a command runs in a shell, in a folder of its own that stays", async () =>
   expect(await run("no-such-program")).toMatchObject({ exitCode: 127, output: expect.stringContaining("not found") });
 });
 
-test("standard output and errors can be opened by their names, and there is no input", async () => {
+test("/dev/stdout and /dev/stderr can be opened, and stdin is empty", async () => {
   const { output } = await openSandbox();
   expect(await output("echo a > /dev/stdout; echo b > /dev/stderr; echo c | tee /dev/stderr; cat; echo end")).toBe(
     "a\nb\nc\nc\nend",
   );
 });
 
-test("what it writes is shown while it goes on", async () => {
+test("output is streamed while the command runs", async () => {
   const { run } = await openSandbox();
   const shown: string[] = [];
   const end = run("echo first; until [ -e go ]; do sleep 0.05; done; echo second", {
@@ -44,50 +44,50 @@ test("what it writes is shown while it goes on", async () => {
   expect(await end).toMatchObject({ exitCode: 0, output: "first\nsecond\n" });
 });
 
-test("one that takes too long is ended, with all that it started", async () => {
+test("a command that takes too long is killed with everything it started", async () => {
   const { run } = await openSandbox({ maxTimeoutSeconds: 3 });
-  const word = createMark();
-  const command = `(exec -a ${word} sleep 300) & (trap '' TERM INT HUP; exec -a ${word} sleep 300) & echo started; wait`;
+  const mark = createMark();
+  const command = `(exec -a ${mark} sleep 300) & (trap '' TERM INT HUP; exec -a ${mark} sleep 300) & echo started; wait`;
   expect(await run(command, { timeoutMs: 2000 })).toMatchObject({
     exitCode: null,
     endedBy: "timeout",
     output: "started\n",
   });
-  await waitUntilGone(word);
-  // The host's own limit holds, whatever is asked for.
+  await waitUntilGone(mark);
+  // The host's own limit applies, whatever was requested.
   expect(await run("sleep 60", { timeoutMs: 60_000 })).toMatchObject({ endedBy: "timeout" });
 });
 
-test("what a command leaves running ends with it", async () => {
+test("background processes of a command end with it", async () => {
   const { run } = await openSandbox();
-  const word = createMark();
-  expect(await run(`(setsid bash -c 'exec -a ${word} sleep 300' &) ; echo done`)).toMatchObject({
+  const mark = createMark();
+  expect(await run(`(setsid bash -c 'exec -a ${mark} sleep 300' &) ; echo done`)).toMatchObject({
     exitCode: 0,
     output: "done\n",
   });
-  await waitUntilGone(word);
+  await waitUntilGone(mark);
 });
 
-test("whenever it is ended, the first process behind the walls ends with us; what a command signals to its own group is not for us", async () => {
+test("the first process in the sandbox is in our process group, and a command's signals to its own group do not reach us", async () => {
   const { run } = await openSandbox();
-  const word = createMark();
+  const mark = createMark();
   const leaving = new AbortController();
-  const end = run(`exec -a ${word} sleep 300`, { signal: leaving.signal });
-  await vi.waitUntil(() => findProgramProcesses(word).some(({ command }) => command.startsWith(word)), {
+  const end = run(`exec -a ${mark} sleep 300`, { signal: leaving.signal });
+  await vi.waitUntil(() => findProgramProcesses(mark).some(({ command }) => command.startsWith(mark)), {
     timeout: 10_000,
     interval: 20,
   });
   expect(
-    new Set(findProgramProcesses(word).flatMap(({ command, group }) => (command.includes("bwrap") ? [group] : [])))
+    new Set(findProgramProcesses(mark).flatMap(({ command, group }) => (command.includes("bwrap") ? [group] : [])))
       .size,
   ).toBe(1);
   leaving.abort();
   await end;
-  await waitUntilGone(word);
+  await waitUntilGone(mark);
   expect(await run("trap '' TERM; kill 0; echo on; exit 3")).toMatchObject({ exitCode: 3, output: "on\n" });
 });
 
-test("a command whose caller has gone is ended", async () => {
+test("a command whose caller disconnected is stopped", async () => {
   const { run } = await openSandbox();
   const leaving = new AbortController();
   const end = run("echo on; sleep 300", { signal: leaving.signal, onOutput: () => leaving.abort() });
@@ -96,19 +96,19 @@ test("a command whose caller has gone is ended", async () => {
   expect(await early).toMatchObject({ endedBy: "stop" });
 });
 
-test("a signal is told as what it is", async () => {
+test("a command ended by a signal is reported as such", async () => {
   const { run } = await openSandbox();
   expect(await run("kill -SEGV $$")).toMatchObject({ exitCode: 139, endedBy: "signal" });
   expect(await run("kill -9 $$")).toMatchObject({ exitCode: 137, endedBy: "signal" });
 });
 
-test("memory, files, processes and open files have their limits", async () => {
+test("memory, file sizes and open files are limited", async () => {
   const { run, output } = await openSandbox({ memoryMb: 64 });
   expect(await output("echo short; ulimit -c; ulimit -n")).toBe("short\n0\n1024");
   const large = await run("x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#x}");
   expect(large.exitCode).not.toBe(0);
   expect(large.output).toMatch(/cannot allocate/i);
-  // A gap costs no room on the disk.
+  // A sparse file takes no space on the disk.
   const file = await run(
     "truncate -s 1100M big; stat -c %s big 2>/dev/null; truncate -s 1000M small && stat -c %s small",
   );
@@ -120,18 +120,18 @@ test("memory, files, processes and open files have their limits", async () => {
   expect(memory.output.match(/No space left|fits/g)).toEqual(["No space left", "No space left", "fits"]);
 });
 
-test("a fork bomb is held, and others do not notice", async () => {
+test("a fork bomb is contained and does not affect others", async () => {
   const { run, output } = await openSandbox();
-  const word = createMark();
+  const mark = createMark();
   const enough = new AbortController();
-  const end = run(`${word}() { ${word} | ${word} & }; ${word}; sleep 300`, { signal: enough.signal });
-  await vi.waitUntil(() => findProgramProcesses(word).length > 300, { timeout: 20_000, interval: 20 });
+  const end = run(`${mark}() { ${mark} | ${mark} & }; ${mark}; sleep 300`, { signal: enough.signal });
+  await vi.waitUntil(() => findProgramProcesses(mark).length > 300, { timeout: 20_000, interval: 20 });
   expect(await output("for i in 1 2 3; do (echo $i); done", "global~bob")).toBe("1\n2\n3");
-  // Inside there may be 512; outside, there are some around them.
-  expect(findProgramProcesses(word).length).toBeLessThan(530);
+  // At most 512 inside, plus a few processes around them.
+  expect(findProgramProcesses(mark).length).toBeLessThan(530);
   enough.abort();
   expect(await end).toMatchObject({ endedBy: "stop" });
-  await waitUntilGone(word);
+  await waitUntilGone(mark);
 });
 
 test("a flood of output neither grows memory nor keeps the daemon busy", async () => {
@@ -146,18 +146,18 @@ test("a flood of output neither grows memory nor keeps the daemon busy", async (
   const { user, system } = process.cpuUsage(cpu);
   expect(endedBy).toBe("timeout");
   expect(output.length).toBeLessThan(1.1 * 1024 * 1024);
-  expect(output).toMatch(/\[… \d+ bytes left out …\]/);
+  expect(output).toMatch(/\[… \d+ bytes omitted …\]/);
   expect(shown).toBeLessThan(2 * 1024 * 1024);
   expect(process.memoryUsage.rss() - memory).toBeLessThan(200 * 1024 * 1024);
   expect((user + system) / 1000 / ms).toBeLessThan(0.5);
 });
 
-test("bytes that are no text do no harm", async () => {
+test("output that is not text is sanitized", async () => {
   const { output } = await openSandbox();
   expect(await output("printf 'a\\0b\\377c\\033[31mred\\033[0m'")).toBe("a\ufffdb\ufffdcred");
 });
 
-test("commands run beside each other, in their own folders, and only so many at a time", async () => {
+test("commands run concurrently in their own folders, up to a limit", async () => {
   const { run, output, sandbox } = await openSandbox({ maxProcesses: 2 });
   const waits = "until [ -e go ]; do sleep 0.05; done; cat own";
   await Promise.all([run("echo alice > own"), run("echo bob > own", { agent: "global~bob" })]);
@@ -171,10 +171,10 @@ test("commands run beside each other, in their own folders, and only so many at 
     run("sleep 0.2; echo 2"),
     run("echo 3"),
   ]);
-  expect([first, second].map((one) => one.status)).toEqual(["fulfilled", "fulfilled"]);
+  expect([first, second].map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
   expect(third).toMatchObject({
     status: "rejected",
-    reason: { code: "conflict", message: expect.stringContaining("2 commands of this agent are running") },
+    reason: { code: "conflict", message: expect.stringContaining("This agent already runs 2 commands") },
   });
   expect(await output("echo again")).toBe("again");
   await sandbox.start({ agent: alice, command: "sleep 300" });
@@ -182,24 +182,24 @@ test("commands run beside each other, in their own folders, and only so many at 
   await expect(run("echo 4")).rejects.toThrow("stop a process");
 });
 
-test("a disk that gets full ends what adds to it; what is there can still be removed", async () => {
-  let full = false;
-  const { run, output } = await openSandbox({}, () => full);
-  const end = run("echo old > old; echo on; sleep 300", { onOutput: () => (full = true) });
+test("a full disk stops writing commands, but files can still be removed", async () => {
+  let isFull = false;
+  const { run, output } = await openSandbox({}, () => isFull);
+  const end = run("echo old > old; echo on; sleep 300", { onOutput: () => (isFull = true) });
   expect(await end).toMatchObject({ exitCode: null, endedBy: "disk" });
-  const crowded = await output("rm old && ls; (echo more > new); wc -c < new");
-  expect(crowded).toMatch(/^\[The disk is almost full: files can be removed, but not written\.\]\n/);
-  expect(crowded).toMatch(/File size limit exceeded.*\n0$/);
-  full = false;
+  const text = await output("rm old && ls; (echo more > new); wc -c < new");
+  expect(text).toMatch(/^\[The disk is almost full: files can be removed, but not written\.\]\n/);
+  expect(text).toMatch(/File size limit exceeded.*\n0$/);
+  isFull = false;
   expect(await output("echo more > new; cat new")).toBe("more");
 });
 
-test("processes go on by themselves: they are listed, read on and stopped", async () => {
+test("background processes can be listed, read and stopped", async () => {
   const { sandbox, run } = await openSandbox();
-  const word = createMark();
+  const mark = createMark();
   const { id, ...started } = await sandbox.start({
     agent: alice,
-    command: `echo one; until [ -e go ]; do sleep 0.05; done; echo two; exec -a ${word} sleep 300`,
+    command: `echo one; until [ -e go ]; do sleep 0.05; done; echo two; exec -a ${mark} sleep 300`,
   });
   expect(started).toMatchObject({
     state: "running",
@@ -219,14 +219,14 @@ test("processes go on by themselves: they are listed, read on and stopped", asyn
   expect(sandbox.list("global~bob")).toEqual([]);
   expect(() => sandbox.read("global~bob", id)).toThrow("no process");
   expect(await sandbox.stop(alice, id)).toMatchObject({ id, state: "exited", exitCode: null, endedBy: "stop" });
-  await waitUntilGone(word);
-  // Once more changes nothing, and neither does one that ended by itself.
+  await waitUntilGone(mark);
+  // Stopping an ended process changes nothing.
   expect(await sandbox.stop(alice, id)).toMatchObject({ endedBy: "stop" });
   expect(await sandbox.stop(alice, other.id)).toMatchObject({ exitCode: 3 });
   expect(() => sandbox.read(alice, "0badcafe")).toThrow("Processes end with the host");
 });
 
-test("of the processes that ended, the latest are remembered, with the end of what they wrote", async () => {
+test("the latest ended processes are kept, with the end of their output", async () => {
   const { sandbox } = await openSandbox();
   const { id: running } = await sandbox.start({ agent: alice, command: "yes; sleep 300" });
   await vi.waitUntil(() => sandbox.read(alice, running).outputBytes > 1024 * 1024, { timeout: 10_000, interval: 10 });
@@ -245,28 +245,28 @@ test("of the processes that ended, the latest are remembered, with the end of wh
   expect(sandbox.list(alice)[0]?.id).toBe(kept);
 });
 
-test("nothing outlives the daemon, not even when it is killed", async () => {
-  const word = createMark();
+test("no command outlives the daemon, even if it is killed", async () => {
+  const mark = createMark();
   const folder = createTempFolder();
   const file = await bundleProgram(`
     import { openHome } from "../home/home.ts";
     import { createBubblewrapProvider } from "./linux/bubblewrap.ts";
     const home = await openHome({ THINKERY_HOME: ${JSON.stringify(`${folder}/home`)} });
     const { start } = createBubblewrapProvider({ home, onError: console.error });
-    const order = { limits: { memoryMb: 256, network: false }, cpuSeconds: 60, fileBytes: 1000, onOutput: (chunk) => process.stdout.write(chunk) };
-    const command = "trap '' TERM HUP INT; (setsid bash -c 'exec -a ${word} sleep 300' &); echo started; exec -a ${word} sleep 300";
-    for (const agent of ["global~alice", "global~bob"]) await start({ agent, command, ...order });
+    const options = { limits: { memoryMb: 256, network: false }, cpuSeconds: 60, fileBytes: 1000, onOutput: (chunk) => process.stdout.write(chunk) };
+    const command = "trap '' TERM HUP INT; (setsid bash -c 'exec -a ${mark} sleep 300' &); echo started; exec -a ${mark} sleep 300";
+    for (const agent of ["global~alice", "global~bob"]) await start({ agent, command, ...options });
     setInterval(() => {}, 1000);
   `);
   const parent = spawn(process.execPath, [file], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void parent.kill("SIGKILL"));
-  let said = "";
-  parent.stdout.on("data", (chunk) => (said += chunk));
-  await vi.waitUntil(() => said === "started\nstarted\n", { timeout: 10_000, interval: 10 });
-  await vi.waitUntil(() => findProgramProcesses(word).length >= 4, { timeout: 10_000, interval: 20 });
+  let output = "";
+  parent.stdout.on("data", (chunk) => (output += chunk));
+  await vi.waitUntil(() => output === "started\nstarted\n", { timeout: 10_000, interval: 10 });
+  await vi.waitUntil(() => findProgramProcesses(mark).length >= 4, { timeout: 10_000, interval: 20 });
   const dead = once(parent, "exit");
   parent.kill("SIGKILL");
   await dead;
   expect(isAlive(parent.pid as number)).toBe(false);
-  await waitUntilGone(word);
+  await waitUntilGone(mark);
 });

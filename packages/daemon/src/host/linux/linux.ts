@@ -11,7 +11,7 @@ import { RunningCommands } from "./running-commands.ts";
 interface LinuxSandboxOptions {
   provider: LinuxProvider;
   limits: LinuxLimits;
-  /** Has the disk no more room? Never rejects. */
+  /** Never rejects. */
   isDiskFull(): Promise<boolean>;
 }
 
@@ -21,31 +21,31 @@ interface CommandRequest {
   timeoutMs?: number | undefined;
 }
 
-/** Whoever waits for a command. */
+/** The caller of a command in the foreground. */
 interface CommandListener {
   onOutput(text: string): void;
-  /** Can they take more? What they cannot is not kept for them. */
+  /** If false, output is not passed on and not buffered for the caller. */
   hasRoom(): boolean;
-  /** They are gone, and the command goes too. */
+  /** Aborts when the caller disconnects; the command is then stopped. */
   signal: AbortSignal;
 }
 
-/** What is kept of a command that is waited for, and of a process. */
+/** Output kept of a foreground command, and of a background process. */
 const commandOutputLimits = { head: 256 * 1024, tail: 768 * 1024 };
 const processOutputLimits = { head: 0, tail: 256 * 1024 };
-/** So much is shown at a time, so often. */
-const maxOutputChars = 32 * 1024;
-const showMs = 100;
-/** A command that says nothing is said to be alive. */
+/** Maximum size of each streamed piece of output, and the interval between them. */
+const maxStreamedBytes = 32 * 1024;
+const streamIntervalMs = 100;
+/** Interval of empty pieces for a command without output. */
 const heartbeatMs = 20_000;
 const diskCheckMs = 300;
-/** Time of the processor for a process that nobody waits for, in seconds. */
+/** Maximum CPU time of a background process. */
 const maxCpuSeconds = 3600;
 const maxFileBytes = 1024 * 1024 * 1024;
-/** Of all agents together. */
+/** Maximum running commands of all agents together. */
 const maxCommands = 64;
 
-/** The Linux sandbox of a host: what its agents run in it, and what became of that. */
+/** The Linux sandbox of a host: runs the commands and background processes of its agents. */
 export class LinuxSandbox {
   readonly #options: LinuxSandboxOptions;
   readonly #running: RunningCommands;
@@ -57,35 +57,35 @@ export class LinuxSandbox {
 
   constructor(options: LinuxSandboxOptions) {
     this.#options = options;
-    this.#running = new RunningCommands({ each: options.limits.maxProcesses, all: maxCommands });
+    this.#running = new RunningCommands({ maxPerAgent: options.limits.maxProcesses, maxTotal: maxCommands });
   }
 
-  /** Runs a command and waits for it. */
+  /** Runs a command in the foreground; resolves when it ends. */
   async run(
     { agent, command, timeoutMs }: CommandRequest,
     { onOutput, hasRoom, signal }: CommandListener,
   ): Promise<CommandResult> {
-    const { timeoutSeconds: seconds, maxTimeoutSeconds } = this.#options.limits;
-    const limitMs = Math.min(timeoutMs ?? seconds * 1000, maxTimeoutSeconds * 1000);
-    // As a backstop only: all processors, all the time.
+    const { timeoutSeconds, maxTimeoutSeconds } = this.#options.limits;
+    const limitMs = Math.min(timeoutMs ?? timeoutSeconds * 1000, maxTimeoutSeconds * 1000);
+    // Only a backstop: enough to use all processors the whole time.
     const cpuSeconds = Math.ceil(limitMs / 1000) * cpus().length + 10;
-    const begun = await this.#startCommand(agent, command, new CommandOutput(commandOutputLimits), cpuSeconds);
-    const stopShowing = streamOutput(begun.output, onOutput, hasRoom);
-    const late = setTimeout(() => begun.kill("timeout"), limitMs);
-    const leave = () => begun.kill("stop");
-    signal.addEventListener("abort", leave, { once: true });
-    if (signal.aborted) leave();
+    const started = await this.#startCommand(agent, command, new CommandOutput(commandOutputLimits), cpuSeconds);
+    const stopStreaming = streamOutput(started.output, onOutput, hasRoom);
+    const timer = setTimeout(() => started.kill("timeout"), limitMs);
+    const stop = () => started.kill("stop");
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
     try {
-      const end = await begun.ended;
-      return { ...end, output: begun.output.toText(), ms: Date.now() - begun.startedAt.getTime() };
+      const end = await started.ended;
+      return { ...end, output: started.output.toText(), ms: Date.now() - started.startedAt.getTime() };
     } finally {
-      stopShowing();
-      clearTimeout(late);
-      signal.removeEventListener("abort", leave);
+      stopStreaming();
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
     }
   }
 
-  /** Starts one that goes on. */
+  /** Starts a background process. */
   async start({ agent, command }: CommandRequest): Promise<ProcessInfo> {
     return this.#processes.add(
       agent,
@@ -98,7 +98,7 @@ export class LinuxSandbox {
     return this.#processes.list(agent);
   }
 
-  /** What it wrote after so many bytes. */
+  /** Returns the output after the first `after` bytes. */
   read(agent: string, id: string, after = 0): ProcessOutput {
     const { command, info } = this.#processes.get(agent, id);
     return { ...info(), output: command.output.readAfter(after) };
@@ -111,7 +111,7 @@ export class LinuxSandbox {
     return info();
   }
 
-  /** The workspaces as they lie in the folders of the commands. Loaded with the first one. */
+  /** The working copies of the workspaces in the agents' folders. Loaded on first use. */
   readonly loadCopies = (): Promise<WorkingCopies> => {
     const { provider, isDiskFull } = this.#options;
     this.#copies ??= import("./copy/working-copies.ts").then(
@@ -120,7 +120,7 @@ export class LinuxSandbox {
     return this.#copies;
   };
 
-  /** The agent is deleted: what it runs ends, and its folder goes. Safe to ask again. */
+  /** Stops everything that a deleted agent runs and deletes its folder. Safe to call again. */
   async forget(agent: string): Promise<void> {
     this.#deleting.add(agent);
     try {
@@ -133,7 +133,7 @@ export class LinuxSandbox {
     }
   }
 
-  /** Ends everything, for good. */
+  /** Stops everything and refuses further commands. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running.stop();
@@ -142,29 +142,29 @@ export class LinuxSandbox {
   async #startCommand(agent: string, command: string, output: CommandOutput, cpuSeconds: number): Promise<Command> {
     if (this.#isClosed) throw fail("unavailable", "The host is stopping.");
     if (this.#deleting.has(agent)) throw fail("conflict", "The agent is being deleted.");
-    const begun = this.#running.start(agent, () => this.#spawnCommand(agent, command, output, cpuSeconds));
+    const started = this.#running.start(agent, () => this.#spawnCommand(agent, command, output, cpuSeconds));
     this.#watchDisk();
-    return begun;
+    return started;
   }
 
   async #spawnCommand(agent: string, command: string, output: CommandOutput, cpuSeconds: number): Promise<Command> {
     const { provider, limits, isDiskFull } = this.#options;
-    // To make room again must be possible.
-    const full = await isDiskFull();
-    if (full) output.write(Buffer.from("[The disk is almost full: files can be removed, but not written.]\n"));
+    // Commands that free up space must still be possible.
+    const isFull = await isDiskFull();
+    if (isFull) output.write(Buffer.from("[The disk is almost full: files can be removed, but not written.]\n"));
     const onOutput = (chunk: Buffer) => output.write(chunk);
     const started = await provider.start({
       agent,
       command,
       limits,
       cpuSeconds,
-      fileBytes: full ? 0 : maxFileBytes,
+      fileBytes: isFull ? 0 : maxFileBytes,
       onOutput,
     });
-    return new Command(started, output, !full);
+    return new Command(started, output, !isFull);
   }
 
-  /** A file has its limit, but there may be many of them. */
+  /** Stops writers when the disk is full: the size of a file is limited, but not their number. */
   #watchDisk(): void {
     this.#diskWatch ??= setInterval(async () => {
       if (this.#running.size === 0) {
@@ -175,18 +175,18 @@ export class LinuxSandbox {
   }
 }
 
-/** Shows what is written, a piece now and then, until the answered function is called. */
+/** Streams the output in pieces until the returned function is called. */
 function streamOutput(output: CommandOutput, onOutput: (text: string) => void, hasRoom: () => boolean): () => void {
   let position = 0;
-  let at = performance.now();
-  const show = () => {
+  let sentAt = performance.now();
+  const send = () => {
     const { byteLength } = output;
-    const isNews = byteLength > position || performance.now() - at >= heartbeatMs;
-    if (!isNews || !hasRoom()) return;
-    onOutput(output.readAfter(position, maxOutputChars));
+    const isDue = byteLength > position || performance.now() - sentAt >= heartbeatMs;
+    if (!isDue || !hasRoom()) return;
+    onOutput(output.readAfter(position, maxStreamedBytes));
     position = byteLength;
-    at = performance.now();
+    sentAt = performance.now();
   };
-  const timer = setInterval(show, showMs);
+  const timer = setInterval(send, streamIntervalMs);
   return () => clearInterval(timer);
 }

@@ -2,7 +2,7 @@ import { fail, createValidationError, processQuerySchema } from "@thinkery/sdk";
 import { commandSchema, workingCopyPlanSchema } from "@thinkery/sdk/internal";
 import { z } from "zod";
 
-/** What main asks for, checked. Apart from the routes, because a host that starts has nothing to check yet. */
+// Validates main's requests. Loaded lazily and separate from the routes, so that a starting host does not load zod.
 
 const agentQuery = commandSchema.pick({ agent: true });
 const processQuery = agentQuery.extend({ id: z.string().min(1).max(100) });
@@ -37,7 +37,7 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8"));
   } catch {
-    throw fail("bad_request", "The order is not JSON.");
+    throw fail("bad_request", "The request body is not valid JSON.");
   }
 }
 

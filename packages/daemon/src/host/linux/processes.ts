@@ -5,32 +5,32 @@ import type { Command, CommandEnd } from "./command.ts";
 interface Process {
   id: string;
   agent: string;
-  /** What was asked for. */
+  /** The requested command line. */
   text: string;
   command: Command;
   ended?: { end: CommandEnd; at: Date };
 }
 
-/** Of those that are over, so many are remembered: of one agent, and of all. */
-const maxPerAgent = 20;
+/** Maximum ended processes kept per agent and in total. */
+const maxEndedPerAgent = 20;
 const maxEnded = 500;
-/** And so much of what they wrote. */
-const maxOutputChars = 64 * 1024;
+/** Maximum output kept of each of them. */
+const maxEndedOutputBytes = 64 * 1024;
 
-/** The commands that go on by themselves, and the latest of those that are over. They live no longer than the daemon. */
+/** The background commands and the latest ended ones. None outlives the daemon. */
 export class Processes {
   readonly #all = new Map<string, Process>();
 
   add(agent: string, text: string, command: Command): ProcessInfo {
-    // Not a number: one from before a restart must not be taken for another.
+    // A random id, so that an id from before a restart cannot name another process.
     const process: Process = { id: randomBytes(4).toString("hex"), agent, text, command };
     this.#all.set(process.id, process);
-    const over = (end: CommandEnd) => {
+    const handleEnd = (end: CommandEnd) => {
       process.ended = { end, at: new Date() };
-      command.output.shrink(maxOutputChars);
+      command.output.shrink(maxEndedOutputBytes);
       this.#prune(agent);
     };
-    command.ended.then(over, () => over({ exitCode: null }));
+    command.ended.then(handleEnd, () => handleEnd({ exitCode: null }));
     return toProcessInfo(process);
   }
 
@@ -41,10 +41,9 @@ export class Processes {
   get(agent: string, id: string): { command: Command; info(): ProcessInfo } {
     const process = this.#all.get(id);
     if (!process || process.agent !== agent) {
-      const shown = id.slice(0, 40);
       throw fail(
         "not_found",
-        `This agent has no process “${shown}”. Processes end with the host, and of those that ended the latest ${maxPerAgent} are known.`,
+        `This agent has no process “${id.slice(0, 40)}”. Processes end with the host, and only the last ${maxEndedPerAgent} ended ones are kept.`,
       );
     }
     return { command: process.command, info: () => toProcessInfo(process) };
@@ -59,9 +58,9 @@ export class Processes {
   }
 
   #prune(agent: string): void {
-    const over = (processes: Process[]) => processes.filter((process) => process.ended);
-    for (const { id } of over(this.#listFor(agent)).slice(0, -maxPerAgent)) this.#all.delete(id);
-    for (const { id } of over([...this.#all.values()]).slice(0, -maxEnded)) this.#all.delete(id);
+    const filterEnded = (processes: Process[]) => processes.filter((process) => process.ended);
+    for (const { id } of filterEnded(this.#listFor(agent)).slice(0, -maxEndedPerAgent)) this.#all.delete(id);
+    for (const { id } of filterEnded([...this.#all.values()]).slice(0, -maxEnded)) this.#all.delete(id);
   }
 }
 

@@ -1,55 +1,54 @@
 import type { LinuxLimits } from "@thinkery/sdk/internal";
 
-/** What a command is, and how much it may take. */
-export interface CommandOrder {
+/** A command to start, with its limits. */
+export interface CommandSpec {
   /** `agency~agent` */
   agent: string;
-  /** For a shell. */
+  /** A shell command. */
   command: string;
   limits: Pick<LinuxLimits, "memoryMb" | "network">;
-  /** Of the processor, for one process. */
+  /** Maximum CPU time of one process. */
   cpuSeconds: number;
-  /** How large it may make a file. */
+  /** Maximum size of a file it writes. */
   fileBytes: number;
-  /** Standard output and errors, as they come. */
+  /** Receives stdout and stderr combined. */
   onOutput(chunk: Buffer): void;
 }
 
 export interface Exit {
-  /** As a shell tells it: 128 and more is a signal. Nothing where it was killed from outside. */
+  /** As in a shell: more than 128 means a signal. Null if it was killed from outside. */
   code: number | null;
 }
 
 export interface StartedCommand {
-  /** Nothing that the command started lives any more. Rejects where it could not even be begun. */
+  /** Resolves when the command and everything it started are gone. Rejects if it could not be started. */
   exited: Promise<Exit>;
-  /** Ends it, with all that it started, at once. */
+  /** Kills the command and everything it started. */
   kill(): void;
 }
 
-/** Where the files are that an agent's commands work on. */
-export interface AgentPlace {
-  /** What its commands find as /work. */
+/** The folders of an agent. */
+export interface AgentStorage {
+  /** Mounted as /work for its commands. */
   folder: string;
-  /** A folder on the same disk that they do not see. */
+  /** A folder on the same disk that its commands cannot see. */
   metadata: string;
-  /** Whose the files are, where that is not us. */
+  /** User id of the files' owner, if it is not ours. */
   owner: number | undefined;
 }
 
 /**
- * Runs programs for agents, shut off from this machine and from each other. Each agent has a folder that stays, and
- * finds it as /work. Another way to do that (Docker, a service elsewhere) is another provider.
+ * Runs programs for agents, isolated from this machine and from each other. Each agent has a persistent folder, mounted
+ * as /work. Other ways to do that (Docker, a remote service) would be other providers.
  */
 export interface LinuxProvider {
   readonly name: string;
-  /** Nothing where it can be used, else what to do about it in full sentences. */
-  findProblem(): Promise<string | undefined>;
-  start(order: CommandOrder): Promise<StartedCommand>;
-  /** Makes it, where it is not there yet. */
-  openPlace(agent: string): Promise<AgentPlace>;
-  /** Has it been made? */
-  hasPlace(agent: string): Promise<boolean>;
-  /** The agent is gone, and none of its commands runs: its folder goes too. */
+  /** Returns undefined if the provider works, otherwise why not and what to do, in full sentences. */
+  findIssue(): Promise<string | undefined>;
+  start(spec: CommandSpec): Promise<StartedCommand>;
+  /** Creates the folders if they do not exist. */
+  openStorage(agent: string): Promise<AgentStorage>;
+  hasStorage(agent: string): Promise<boolean>;
+  /** Deletes the folders of an agent that is gone and runs no commands. */
   forget(agent: string): Promise<void>;
 }

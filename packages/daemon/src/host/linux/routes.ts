@@ -4,17 +4,17 @@ import type { LinuxSandbox } from "./linux.ts";
 
 const loadParsers = () => import("./parsers.ts");
 
-/** What main may ask of the Linux sandbox. */
+/** Routes of the Linux sandbox, for main. */
 export function createLinuxRoutes(linux: LinuxSandbox): Route[] {
   return [
     {
       method: "POST",
       path: "/linux/run",
       async handle({ body }) {
-        const wanted = (await loadParsers()).parseCommand(body);
+        const request = (await loadParsers()).parseCommand(body);
         return {
           async lines({ write, hasRoom, signal }) {
-            const result = await linux.run(wanted, { onOutput: (output) => write({ output }), hasRoom, signal });
+            const result = await linux.run(request, { onOutput: (output) => write({ output }), hasRoom, signal });
             write({ result });
           },
         };

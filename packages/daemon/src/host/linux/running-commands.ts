@@ -2,36 +2,37 @@ import { fail } from "@thinkery/sdk";
 import type { Command } from "./command.ts";
 
 interface CommandLimits {
-  /** Of one agent. */
-  each: number;
-  all: number;
+  maxPerAgent: number;
+  maxTotal: number;
 }
 
-/** The commands that run, by their agents. They count from the moment they are asked for: many may come at once. */
+/**
+ * The running commands by agent. A command counts as soon as it is requested, because many may be requested at once.
+ */
 export class RunningCommands {
   readonly #limits: CommandLimits;
   readonly #commands = new Map<string, Set<Promise<Command>>>();
 
-  constructor(most: CommandLimits) {
-    this.#limits = most;
+  constructor(limits: CommandLimits) {
+    this.#limits = limits;
   }
 
   get size(): number {
     return [...this.#commands.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  start(agent: string, make: () => Promise<Command>): Promise<Command> {
+  start(agent: string, startCommand: () => Promise<Command>): Promise<Command> {
     const own = this.#commands.get(agent) ?? new Set();
-    const { each, all } = this.#limits;
-    if (own.size >= each) {
+    const { maxPerAgent, maxTotal } = this.#limits;
+    if (own.size >= maxPerAgent) {
       throw fail(
         "conflict",
-        `${each} commands of this agent are running, and no more may. Wait until one ends, or stop a process.`,
+        `This agent already runs ${maxPerAgent} commands, the maximum. Wait until one ends, or stop a process.`,
       );
     }
-    if (this.size >= all)
-      throw fail("conflict", `${all} commands are running on this host, and no more may. Try again later.`);
-    const command = make();
+    if (this.size >= maxTotal)
+      throw fail("conflict", `This host already runs ${maxTotal} commands, the maximum. Try again later.`);
+    const command = startCommand();
     this.#commands.set(agent, own.add(command));
     const removeCommand = () => {
       own.delete(command);
@@ -41,22 +42,22 @@ export class RunningCommands {
     return command;
   }
 
-  /** Ends those of an agent, or all there are, and comes back when they are over. */
+  /** Stops the commands of an agent, or all; resolves when they have ended. */
   async stop(agent?: string): Promise<void> {
     const commands = agent === undefined ? this.#listAll() : [...(this.#commands.get(agent) ?? [])];
-    const over = commands.map(async (command) => {
-      const begun = await command;
-      begun.kill("stop");
-      await begun.ended;
+    const stopped = commands.map(async (command) => {
+      const started = await command;
+      started.kill("stop");
+      await started.ended;
     });
-    await Promise.allSettled(over);
+    await Promise.allSettled(stopped);
   }
 
-  /** Ends those that add to a disk which has no more room. */
+  /** Stops the commands that may write, because the disk is full. */
   stopWriters(): void {
     for (const command of this.#listAll()) {
       command.then(
-        (begun) => begun.canWrite && begun.kill("disk"),
+        (started) => started.canWrite && started.kill("disk"),
         () => {},
       );
     }

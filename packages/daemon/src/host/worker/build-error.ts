@@ -6,15 +6,15 @@ interface BuildMessage {
   location: { file: string; line: number; column: number; lineText: string } | null;
 }
 
-/** What the bundler could not make sense of, for people: where, what, and the line. */
+/** Converts an esbuild failure to a user-facing error with the location, the message and the source line. */
 export function toBuildError(error: unknown, folder: string): ThinkeryError {
   const errors = (error as { errors?: BuildMessage[] }).errors;
   const [first] = errors ?? [];
-  if (!errors || !first) return fail("internal", `The Worker could not be bundled: ${(error as Error).message}`);
-  const problems = errors.map((each) => ({ path: [formatLocation(each, folder)], message: each.text }));
+  if (!errors || !first) return fail("internal", `Failed to bundle the Worker: ${(error as Error).message}`);
+  const issues = errors.map((message) => ({ path: [formatLocation(message, folder)], message: message.text }));
   const line = first.location ? `\n${first.location.lineText.trim()}` : "";
-  return fail("bad_request", `The Worker does not build. ${formatLocation(first, folder)}: ${first.text}${line}`, {
-    problems,
+  return fail("bad_request", `Failed to build the Worker. ${formatLocation(first, folder)}: ${first.text}${line}`, {
+    issues,
   });
 }
 
@@ -22,7 +22,7 @@ function formatLocation({ location }: BuildMessage, folder: string): string {
   return location ? `${resolve(folder, location.file)}:${location.line}:${location.column + 1}` : folder;
 }
 
-/** Everything main needs of a Worker, under the names that the library has for it. */
+/** The exports that main needs from a Worker, and how @thinkery/runtime exports each of them. */
 const requiredExports = {
   Think: "Think",
   Agency: "Agency",
@@ -34,9 +34,10 @@ const requiredExports = {
 export function checkExports(entry: string, exported: readonly string[]): void {
   const missing = Object.entries(requiredExports).filter(([name]) => !exported.includes(name));
   if (missing.length === 0) return;
-  const [names, lines] = [missing.map(([name]) => name).join(", "), missing.map(([, line]) => line).join(", ")];
+  const names = missing.map(([name]) => name).join(", ");
+  const specifiers = missing.map(([, specifier]) => specifier).join(", ");
   throw fail(
     "bad_request",
-    `${entry} does not export ${names}; add \`export { ${lines} } from "@thinkery/runtime";\`.`,
+    `${entry} does not export ${names}. Add \`export { ${specifiers} } from "@thinkery/runtime";\`.`,
   );
 }

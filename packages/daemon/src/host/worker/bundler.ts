@@ -3,7 +3,10 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { fail } from "@thinkery/sdk";
 
-/** What is used of `@thinkery/runtime/build`. It is taken from where the Worker lies, and is no part of the daemon. */
+/**
+ * The part of `@thinkery/runtime/build` used here. It is resolved from the Worker's folder and not bundled into the
+ * daemon.
+ */
 interface Bundler {
   version: string;
   buildWorker(entry: string, outdir: string, settings: object): Promise<BundleResult>;
@@ -17,15 +20,15 @@ interface BundleResult {
 
 const name = "@thinkery/runtime";
 
-/** The bundler that the Worker's own packages bring along; `version` is the host's. */
+/** Loads the bundler from the Worker's own packages; `version` is the host's. */
 export async function findBundler(entry: string, version: string): Promise<Bundler> {
   const bundler = (await import(pathToFileURL(locateBundler(entry)).href)) as Bundler;
   const [ours] = version.split("+");
-  // Bindings and sockets between the two are nobody's contract.
+  // Bindings and sockets between the host and the runtime are not a stable interface.
   if (bundler.version !== ours) {
     throw fail(
       "bad_request",
-      `The Worker has ${name} ${bundler.version}, and this is thinkery ${ours}; install the same version of both.`,
+      `The Worker uses ${name} ${bundler.version}, but this is thinkery ${ours}. Install the same version of both.`,
     );
   }
   return bundler;
@@ -36,7 +39,7 @@ function locateBundler(entry: string): string {
     return createRequire(entry).resolve(`${name}/build`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const found = code === "MODULE_NOT_FOUND" ? "is not found from" : `cannot be used (${code}) from`;
-    throw fail("bad_request", `${name} ${found} ${dirname(entry)}; install it there with \`npm install ${name}\`.`);
+    const issue = code === "MODULE_NOT_FOUND" ? "Cannot find" : `Cannot load (${code})`;
+    throw fail("bad_request", `${issue} ${name} from ${dirname(entry)}. Run \`npm install ${name}\` there.`);
   }
 }

@@ -2,56 +2,56 @@ import { fail } from "@thinkery/sdk";
 import { createStartDiagnosis } from "./start-diagnosis.ts";
 import type { InstalledWorker } from "./worker.ts";
 
-/** Which Worker main runs. A new one takes the place of the one before for good when main has answered with it. */
+/** Selects the Worker that main runs. A new one replaces the previous one for good once main has responded with it. */
 export interface WorkerChoice {
-  /** Nothing: the stock one. */
+  /** Undefined for the stock Worker. */
   getCurrent(): InstalledWorker | undefined;
-  /** Those that main may still be started with. */
+  /** Workers that main may still be started with. */
   listUsable(): InstalledWorker[];
   use(next: InstalledWorker): void;
-  /** A life of main begins, with what is current now. */
+  /** Called when main is started with the current Worker. */
   begin(): void;
-  /** What main says. */
+  /** Called with each line of main's output. */
   addLine(line: string): void;
-  /** Main answered, in words of its own where it should have been fine. False: it can be of no use, and had better be ended. */
-  recordAnswer(wrong?: string): boolean;
-  /** Main ended without an answer. */
+  /** Called when main responded, with the unexpected response if it was one. Returns false if main should be killed. */
+  recordResponse(unexpected?: string): boolean;
+  /** Called when main ended before it responded. */
   diagnose(): Error | "renewed" | undefined;
 }
 
 export function createWorkerChoice(first: InstalledWorker | undefined, onEvent: (text: string) => void): WorkerChoice {
   let current = first;
-  let before: InstalledWorker | undefined;
+  let previous: InstalledWorker | undefined;
   let running = first;
-  let hasAnswered = false;
+  let hasResponded = false;
   let diagnosis = createStartDiagnosis();
 
   return {
     getCurrent: () => current,
-    listUsable: () => [current, before].filter((worker) => worker !== undefined),
+    listUsable: () => [current, previous].filter((worker) => worker !== undefined),
     use(next) {
-      // One that never ran is none to go back to.
-      before ??= current;
+      // Keep the last one that ran; one that never ran is no fallback.
+      previous ??= current;
       current = next;
     },
     begin() {
       running = current;
-      hasAnswered = false;
+      hasResponded = false;
       diagnosis = createStartDiagnosis();
     },
     addLine: (line) => diagnosis.addLine(line),
-    recordAnswer(wrong) {
-      if (wrong === undefined) hasAnswered = true;
-      else if (running && !hasAnswered) diagnosis.setWrongAnswer(wrong);
-      if (hasAnswered && running === current) before = undefined;
-      return hasAnswered || !running;
+    recordResponse(unexpected) {
+      if (unexpected === undefined) hasResponded = true;
+      else if (running && !hasResponded) diagnosis.setUnexpectedResponse(unexpected);
+      if (hasResponded && running === current) previous = undefined;
+      return hasResponded || !running;
     },
     diagnose() {
       const reason = running && diagnosis.formatReason(running.entry);
-      if (!before) return reason === undefined ? undefined : fail("unavailable", reason);
-      onEvent(`${reason ?? `The Worker ${running?.entry} does not answer.`} Main goes on with the one before.`);
-      current = before;
-      before = undefined;
+      if (!previous) return reason === undefined ? undefined : fail("unavailable", reason);
+      onEvent(`${reason ?? `The Worker ${running?.entry} does not respond.`} Main continues with the previous one.`);
+      current = previous;
+      previous = undefined;
       return "renewed";
     },
   };

@@ -6,7 +6,7 @@ import { locateParts, type BuildParts } from "../parts.ts";
 
 const packages = fileURLToPath(new URL("../../../../../node_modules", import.meta.url));
 
-/** Everything but the default export. */
+/** All required exports except the default one. */
 export const objects = `
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 export class Supervision extends WorkerEntrypoint { fetch() { return new Response(null, { status: 204 }); } }
@@ -15,7 +15,7 @@ export class Agency extends DurableObject {}
 export class User extends DurableObject {}
 `;
 
-/** The smallest Worker that main can run: it says \`word\`, and how its life began. */
+/** A minimal Worker that main can run; it responds with `word` and its BOOT binding. */
 export const createWorkerSource = (word: string) => `${objects}
 export default {
   fetch(request: Request, env: { BOOT: unknown }) {
@@ -24,7 +24,7 @@ export default {
   },
 };`;
 
-/** Files in a folder where packages are found as they are here. The first is the Worker. */
+/** Creates a folder with these files in which our packages resolve. The first file is the Worker. */
 export function createProject(files: Record<string, string>, { installed = true } = {}) {
   const folder = createTempFolder();
   if (installed) symlinkSync(packages, join(folder, "node_modules"));
@@ -33,13 +33,13 @@ export function createProject(files: Record<string, string>, { installed = true 
   return { folder, entry: join(folder, Object.keys(files)[0] ?? ""), write };
 }
 
-/** Of the library that is found from there. */
+/** Version of @thinkery/runtime as resolved from there. */
 export const { version: libraryVersion } = JSON.parse(
   readFileSync(join(packages, "@thinkery/runtime/package.json"), "utf8"),
 ) as { version: string };
 export const version = `${libraryVersion}+test`;
 
-/** A build whose own Worker cannot be mistaken for another. */
+/** A build whose stock Worker throws, so that it cannot be mistaken for a custom one. */
 export function createStockParts(): BuildParts {
   const folder = createTempFolder();
   for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"])

@@ -2,22 +2,22 @@ import { watchFiles } from "./watch.ts";
 import { bundleWorker, type InstalledWorker, installWorker, type BundledWorker } from "./worker.ts";
 
 interface FollowOptions {
-  /** The host's. */
+  /** The host's version. */
   version: string;
-  /** Where Workers are laid. */
+  /** The folder in which Workers are installed. */
   run: string;
-  /** Those main may still be started with, the current one first. */
+  /** Workers that main may still be started with, the current one first. */
   listWorkers(): InstalledWorker[];
   renew(worker: InstalledWorker): Promise<void>;
-  say(line: string): void;
+  report(line: string): void;
 }
 
-/** Bundles a Worker again whenever one of its files changes, and has main started with it. */
+/** Bundles a Worker again whenever one of its files changes, and restarts main with it. */
 export function followWorker(first: BundledWorker, options: FollowOptions): { close(): void } {
-  const { version, run, listWorkers, renew, say } = options;
+  const { version, run, listWorkers, renew, report } = options;
   const files = watchFiles(
     () => void handleChange(),
-    (error) => say(`Not every change of the Worker will be seen: ${error.message}.`),
+    (error) => report(`Some changes of the Worker will not be noticed: ${error.message}.`),
   );
   let { inputs } = first;
   let isBusy = false;
@@ -31,19 +31,19 @@ export function followWorker(first: BundledWorker, options: FollowOptions): { cl
     isBusy = true;
     while (isPending && !isClosed) {
       isPending = false;
-      await rebundle().catch((error: Error) => say(`${error.message}\nMain goes on with the Worker it has.`));
+      await rebundle().catch((error: Error) => report(`${error.message}\nMain continues with the current Worker.`));
     }
     isBusy = false;
   }
 
   async function rebundle(): Promise<void> {
-    // Looked for anew before it is read: what changes while we bundle is not missed.
+    // Watch before reading, so that changes made while bundling are not missed.
     files.setFiles(inputs, true);
     const next = await bundleWorker(first.entry, version, { stay: true });
     inputs = next.inputs;
     files.setFiles(inputs, false);
     if (isClosed || listWorkers()[0]?.label === next.label) return;
-    say("The Worker has changed; main starts again with it.");
+    report("The Worker has changed; restarting main.");
     await renew(await installWorker(next, run, listWorkers()));
   }
 

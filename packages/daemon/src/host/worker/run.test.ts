@@ -14,12 +14,12 @@ import { type HostOptions, runHost } from "../host.ts";
 import { takeLock } from "../lock.ts";
 import { objects, createProject, createWorkerSource, createStockParts, version } from "./fixture.ts";
 
-interface Answer {
+interface WorkerResponse {
   word: string;
   boot: { id: string; after: string };
 }
 
-const retryTimeoutMs = { timeout: 20_000, interval: 10 };
+const waitOptions = { timeout: 20_000, interval: 10 };
 
 function createOptions(home: Home, worker: HostOptions["worker"], onLine: (line: string) => void): HostOptions {
   return {
@@ -40,7 +40,7 @@ function createOptions(home: Home, worker: HostOptions["worker"], onLine: (line:
     workspace: workspaceLimitsSchema.parse({}),
     scriptFolders: [],
     parts: createStockParts(),
-    // Few failures, so that one that is counted and should not be is noticed.
+    // Few failures, so that one counted by mistake is noticed.
     limits: { backoffMs: 5, pingMs: 50, failures: 2 },
     onLine,
     ...(worker ? { worker } : {}),
@@ -49,39 +49,39 @@ function createOptions(home: Home, worker: HostOptions["worker"], onLine: (line:
 
 async function startTestHost(entry: string, watch = false) {
   const home = await createTempHome();
-  const said: string[] = [];
-  const host = await runHost(createOptions(home, { entry, watch }, (line) => said.push(line)));
+  const lines: string[] = [];
+  const host = await runHost(createOptions(home, { entry, watch }, (line) => lines.push(line)));
   onTestFinished(() => host.stop());
-  const get = async () => (await fetch(host.url)).json() as Promise<Answer>;
-  const waitForWord = async (word: string): Promise<Answer> => {
+  const get = async () => (await fetch(host.url)).json() as Promise<WorkerResponse>;
+  const waitForWord = async (word: string): Promise<WorkerResponse> => {
     await vi.waitUntil(
       () =>
         get().then(
-          (answer) => answer.word === word,
+          (response) => response.word === word,
           () => false,
         ),
-      retryTimeoutMs,
+      waitOptions,
     );
     return get();
   };
-  const waitForLine = (part: string) => vi.waitUntil(() => said.some((line) => line.includes(part)), retryTimeoutMs);
-  return { home, host, get, hears: waitForWord, says: waitForLine, said };
+  const waitForLine = (part: string) => vi.waitUntil(() => lines.some((line) => line.includes(part)), waitOptions);
+  return { home, host, get, waitForWord, waitForLine, lines };
 }
 
-const getRefusal = async (source: string) => {
+const getStartError = async (source: string) => {
   const home = await createTempHome();
   const { entry } = createProject({ "worker.ts": source });
-  const said: string[] = [];
-  const error = await runHost(createOptions(home, { entry, watch: false }, (line) => said.push(line))).catch(
+  const lines: string[] = [];
+  const error = await runHost(createOptions(home, { entry, watch: false }, (line) => lines.push(line))).catch(
     (thrown: Error & { code: string }) => thrown,
   );
   expect(await takeLock(home).then((lock) => lock?.release().then(() => "free"))).toBe("free");
-  return { error, entry, said };
+  return { error, entry, lines };
 };
 
-test("main runs a Worker of one's own, says so on this machine, and again after a crash", async () => {
+test("main runs a custom Worker, also after a crash, and discovery names its file", async () => {
   const { entry } = createProject({ "worker.ts": createWorkerSource('"mine"') });
-  const { home, get, hears } = await startTestHost(entry);
+  const { home, get, waitForWord } = await startTestHost(entry);
   const first = await get();
   expect(first).toMatchObject({ word: "mine", boot: { after: "stop" } });
   expect(await findHost(home)).toMatchObject({ worker: entry, version });
@@ -93,76 +93,76 @@ test("main runs a Worker of one's own, says so on this machine, and again after 
         ({ boot }) => boot.id !== first.boot.id,
         () => false,
       ),
-    retryTimeoutMs,
+    waitOptions,
   );
-  expect((await hears("mine")).boot.after).toBe("crash");
+  expect((await waitForWord("mine")).boot.after).toBe("crash");
 });
 
-test("a Worker that throws when it is loaded ends the start with its words, after one try", async () => {
-  const { error, entry, said } = await getRefusal(
+test("a Worker that throws on load fails the start with its error, after one attempt", async () => {
+  const { error, entry, lines } = await getStartError(
     `${createWorkerSource('"never"')}\nfunction deep() { throw new TypeError("not on\\nthis machine"); }\ndeep();`,
   );
   expect(error).toMatchObject({ code: "unavailable" });
   expect((error as Error).message).toMatch(
     new RegExp(
-      `^The Worker ${entry} cannot be loaded: TypeError: not on this machine \\(at main\\.js:\\d+:\\d+ in deep\\)\\.$`,
+      `^The Worker ${entry} failed to load: TypeError: not on this machine \\(at main\\.js:\\d+:\\d+ in deep\\)\\.$`,
     ),
   );
-  expect(said).toEqual([]);
+  expect(lines).toEqual([]);
 });
 
-test("an export that is no class, and a default export that is not the handler, are named", async () => {
-  const noClass = await getRefusal(
+test("an export that is not a class and a wrong default export are named in the error", async () => {
+  const noClass = await getStartError(
     createWorkerSource('"never"').replace("class Agency extends DurableObject {}", "const Agency = 1;"),
   );
-  expect((noClass.error as Error).message).toMatch(/cannot be loaded: TypeError: .*'Agency'[^.]*\.$/);
-  const other = await getRefusal(
+  expect((noClass.error as Error).message).toMatch(/failed to load: TypeError: .*'Agency'[^.]*\.$/);
+  const other = await getStartError(
     `${objects}\nexport default { fetch() { return new Response("what?", { status: 404 }); } };`,
   );
-  expect((other.error as Error).message).toContain("answers 404 when it is asked for /health");
+  expect((other.error as Error).message).toContain("responds with 404 to GET /health");
 });
 
-test("a watched Worker runs anew when one of its files changes, and no turn is charged for it", async () => {
+test("main is restarted when a file of a watched Worker changes, and the restart does not count as a crash", async () => {
   const { entry, write } = createProject({
     "worker.ts": `import { word } from "./word.ts";${createWorkerSource("word")}`,
     "word.ts": 'export const word = "one";',
   });
-  const { home, host, hears } = await startTestHost(entry, true);
-  const first = await hears("one");
+  const { home, host, waitForWord } = await startTestHost(entry, true);
+  const first = await waitForWord("one");
   for (const word of ["two", "three", "four"]) {
     write("word.ts", `export const word = "${word}";`);
-    expect((await hears(word)).boot).toEqual({ id: expect.not.stringContaining(first.boot.id), after: "stop" });
+    expect((await waitForWord(word)).boot).toEqual({ id: expect.not.stringContaining(first.boot.id), after: "stop" });
   }
   expect(readdirSync(join(home.run, "worker")).length).toBeLessThanOrEqual(2);
-  expect(await Promise.race([host.stopped, "runs on"])).toBe("runs on");
+  expect(await Promise.race([host.stopped, "still running"])).toBe("still running");
 });
 
-test("a change that does not build leaves main as it is, until it does", async () => {
+test("main keeps its Worker while a change does not build", async () => {
   const { entry, write } = createProject({ "worker.ts": createWorkerSource('"one"') });
-  const { get, hears, says } = await startTestHost(entry, true);
+  const { get, waitForWord, waitForLine } = await startTestHost(entry, true);
   const before = await get();
   write("worker.ts", "export class Think {");
-  await says("Main goes on with the Worker it has.");
+  await waitForLine("Main continues with the current Worker.");
   expect(await get()).toEqual(before);
-  // It waits for a file that comes later.
+  // A missing import is picked up once its file appears.
   write("worker.ts", `import { word } from "./late.ts";${createWorkerSource("word")}`);
-  await says("./late.ts");
+  await waitForLine("./late.ts");
   write("late.ts", 'export const word = "late";');
-  await hears("late");
+  await waitForWord("late");
 });
 
-test("a change that builds but cannot be loaded gives main the Worker before back, however often", async () => {
+test("main falls back to the previous Worker whenever a change builds but fails to load", async () => {
   const { entry, write } = createProject({ "worker.ts": createWorkerSource('"good"') });
-  const { hears, said } = await startTestHost(entry, true);
-  for (const trouble of ["one", "two", "three"]) {
-    write("worker.ts", `${createWorkerSource('"bad"')}\nthrow new Error("trouble ${trouble}");`);
+  const { waitForWord, lines } = await startTestHost(entry, true);
+  for (const name of ["one", "two", "three"]) {
+    write("worker.ts", `${createWorkerSource('"bad"')}\nthrow new Error("error ${name}");`);
     await vi.waitUntil(
       () =>
-        said.some((line) => line.includes(`trouble ${trouble}`) && line.endsWith("Main goes on with the one before.")),
-      retryTimeoutMs,
+        lines.some((line) => line.includes(`error ${name}`) && line.endsWith("Main continues with the previous one.")),
+      waitOptions,
     );
-    await hears("good");
+    await waitForWord("good");
   }
   write("worker.ts", createWorkerSource('"better"'));
-  await hears("better");
+  await waitForWord("better");
 });

@@ -1,38 +1,38 @@
 const uncaughtPattern = /^service main: Uncaught (.*)$/;
-/** What workerd says of its configuration, which is ours and only follows from the trouble before. */
+/** workerd's messages about its configuration, which only follow from the preceding error. */
 const remarkPattern = /^(?:workerd\/|service |Socket )/;
 const maxLines = 20;
 
-/** Gathers why a Worker cannot run, while main starts with it. */
+/** Collects why a Worker cannot run, while main starts with it. */
 interface StartDiagnosis {
-  /** A line of workerd's. */
+  /** Adds a line of workerd's output. */
   addLine(line: string): void;
-  /** Main answered, but not as main does. */
-  setWrongAnswer(said: string): void;
-  /** In a sentence, as far as anything is known. */
+  /** Records that main's health route gave an unexpected response. */
+  setUnexpectedResponse(response: string): void;
+  /** Returns the reason as a sentence, or undefined if it is unknown. */
   formatReason(entry: string): string | undefined;
 }
 
 export function createStartDiagnosis(): StartDiagnosis {
   const lines: string[] = [];
-  let wrongAnswer: string | undefined;
+  let unexpected: string | undefined;
 
   return {
     addLine(line) {
       const [, first] = uncaughtPattern.exec(line) ?? [];
-      // A message may have further lines.
+      // A message may span several lines.
       if (first !== undefined) lines.push(first);
       else if (lines.length > 0 && lines.length < maxLines && !remarkPattern.test(line)) lines.push(line);
     },
-    setWrongAnswer(said) {
-      wrongAnswer = `${said} when it is asked for /health: its default export has to be the handler of @thinkery/runtime`;
+    setUnexpectedResponse(response) {
+      unexpected = `${response} to GET /health: its default export must be the handler of @thinkery/runtime`;
     },
     formatReason(entry) {
-      const at = lines.findIndex((line) => /^\s+at /.test(line));
-      const message = (at < 0 ? lines : lines.slice(0, at)).join(" ").replace(/\.$/, "");
-      const place = at < 0 ? "" : ` (${lines[at]?.trim()})`;
-      const what = lines.length > 0 ? `cannot be loaded: ${message}${place}` : wrongAnswer;
-      return what && `The Worker ${entry} ${what}.`;
+      const stackIndex = lines.findIndex((line) => /^\s+at /.test(line));
+      const message = (stackIndex < 0 ? lines : lines.slice(0, stackIndex)).join(" ").replace(/\.$/, "");
+      const location = stackIndex < 0 ? "" : ` (${lines[stackIndex]?.trim()})`;
+      const issue = lines.length > 0 ? `failed to load: ${message}${location}` : unexpected;
+      return issue && `The Worker ${entry} ${issue}.`;
     },
   };
 }

@@ -1,43 +1,43 @@
 import { type FSWatcher, watch } from "node:fs";
 import { dirname, join, sep } from "node:path";
 
-/** Watches the files that something is made of. */
+/** Watches the source files of a bundle. */
 export interface FileWatch {
-  /** From now on these. With `others`, also new and changed files beside them: what was missing may come. */
+  /** Replaces the watched files. With `others`, also reports other files in their folders: a missing one may appear. */
   setFiles(files: readonly string[], others: boolean): void;
   close(): void;
 }
 
-/** Editors write a file in several steps, and save several at once. */
+/** Editors write a file in several steps and save several files at once. */
 const debounceMs = 100;
 
-export function watchFiles(onChange: () => void, onTrouble: (error: Error) => void): FileWatch {
+export function watchFiles(onChange: () => void, onError: (error: Error) => void): FileWatch {
   const folders = new Map<string, FSWatcher>();
-  let wanted = new Set<string>();
-  let open = false;
+  let watched = new Set<string>();
+  let includesOthers = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  // The folder, not the file: many editors put a new file in the place of the old one.
+  // Watches the folder and not the file, because many editors replace the file.
   function watchFolder(folder: string): void {
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        if (name !== null && !open && !wanted.has(join(folder, name))) return;
+        if (name !== null && !includesOthers && !watched.has(join(folder, name))) return;
         clearTimeout(timer);
         timer = setTimeout(onChange, debounceMs);
       });
-      folders.set(folder, watcher.on("error", onTrouble));
+      folders.set(folder, watcher.on("error", onError));
     } catch (error) {
-      // The folder has just gone, or the system watches too much already.
-      onTrouble(error as Error);
+      // The folder was just deleted, or the system's limit of watches is reached.
+      onError(error as Error);
     }
   }
 
   return {
     setFiles(files, others) {
-      // Packages change by an installation, not by an edit, and there are a thousand files in them.
+      // Packages are not edited, and they contain thousands of files.
       const own = files.filter((file) => !file.includes(`${sep}node_modules${sep}`));
-      wanted = new Set(own);
-      open = others;
+      watched = new Set(own);
+      includesOthers = others;
       const needed = new Set(own.map((file) => dirname(file)));
       for (const [folder, watcher] of folders) {
         if (needed.has(folder)) continue;

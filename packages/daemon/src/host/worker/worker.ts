@@ -8,42 +8,42 @@ import type { Module } from "../workerd-config.ts";
 import { checkExports, toBuildError } from "./build-error.ts";
 import { findBundler } from "./bundler.ts";
 
-/** A Worker of the user's own, bundled: what main runs in place of the stock one. */
+/** A bundled custom Worker, which main runs in place of the stock one. */
 export interface BundledWorker {
   /** The file it was bundled from. */
   entry: string;
-  /** How answers call it: nothing of it tells where on this machine it lies. */
+  /** Its name in API responses, which must not reveal its path on this machine. */
   label: string;
   files: { name: string; contents: Uint8Array }[];
-  /** Every file that is in it. */
+  /** All source files of the bundle. */
   inputs: string[];
 }
 
-/** One that lies in the home, ready to be started. */
+/** A Worker written to the home, ready to be started. */
 export interface InstalledWorker extends Pick<BundledWorker, "entry" | "label"> {
   modules: Module[];
 }
 
 const extensions = [".ts", ".mts", ".js", ".mjs"];
 
-/** Refuses what cannot be the file of a Worker, before anything is done with it. */
+/** Throws if the file cannot be a Worker. */
 export function checkEntry(entry: string): void {
   const found = statSync(entry, { throwIfNoEntry: false });
-  if (!found) throw fail("bad_request", `There is no file ${entry}; name the file that exports your Worker.`);
+  if (!found) throw fail("bad_request", `There is no file ${entry}. Pass the file that exports your Worker.`);
   if (!found.isFile() || !extensions.includes(extname(entry))) {
-    throw fail("bad_request", `${entry} cannot be a Worker; name a file that ends in ${extensions.join(", ")}.`);
+    throw fail("bad_request", `${entry} is not a Worker. Pass a file that ends in ${extensions.join(", ")}.`);
   }
 }
 
-/** Bundles a Worker in memory. `version` is the host's; the Worker's library has to be of the same. */
+/** Bundles a Worker in memory. The Worker's @thinkery/runtime must match the host's `version`. */
 export async function bundleWorker(entry: string, version: string, { stay = false } = {}): Promise<BundledWorker> {
   checkEntry(entry);
   const folder = dirname(entry);
-  // Nothing is written there; only that it is the place of no other file counts.
+  // Nothing is written there; it only has to differ from the source files.
   const out = join(folder, ".bundle");
   const { buildWorker, stop } = await findBundler(entry, version);
   try {
-    // Whoever reads the log of their own Worker wants to find the place again, so lines stay lines.
+    // Not minified, so that line numbers in the log can be found in the bundle.
     const readable = { minifySyntax: false, minifyWhitespace: false };
     const settings = { ...readable, absWorkingDir: folder, logLevel: "silent", write: false };
     const { metafile, outputFiles } = await buildWorker(entry, out, settings).catch((error: unknown) => {
@@ -58,7 +58,7 @@ export async function bundleWorker(entry: string, version: string, { stay = fals
   }
 }
 
-/** Writes a Worker where main can read it. What else is there goes, but for those that are still in use. */
+/** Writes a Worker to where main reads it, and deletes the others unless they are still in use. */
 export async function installWorker(
   { entry, label, files }: BundledWorker,
   run: string,
@@ -67,8 +67,8 @@ export async function installWorker(
   const all = join(run, "worker");
   const folder = join(all, label);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const kept = [label, ...used.map((worker) => worker.label)];
-  const old = (await readdir(all)).filter((name) => !kept.includes(name));
+  const usedLabels = [label, ...used.map((worker) => worker.label)];
+  const old = (await readdir(all)).filter((name) => !usedLabels.includes(name));
   await Promise.all(old.map((name) => rm(join(all, name), { recursive: true, force: true })));
   await Promise.all(files.map(({ name, contents }) => writeFile(join(folder, name), contents, { mode: 0o600 })));
   return { entry, label, modules: listModules(folder, "main.js") };

@@ -12,10 +12,10 @@ const stateLabels: Record<Capability["state"], string> = {
 
 const maxHintChars = 120;
 
-/** What the code of a call has called, the latest last. */
-export function CapabilityList({ of, most }: { of: readonly Capability[]; most: number }) {
+/** Calls made by the code of a tool call, latest last. */
+export function CapabilityList({ of, max }: { of: readonly Capability[]; max: number }) {
   const [all, showAll] = useState(false);
-  const hidden = all ? 0 : Math.max(0, of.length - most);
+  const hidden = all ? 0 : Math.max(0, of.length - max);
   return (
     <>
       {hidden > 0 && (
@@ -28,11 +28,11 @@ export function CapabilityList({ of, most }: { of: readonly Capability[]; most: 
           <li key={id} data-state={state}>
             <span className="call-name">{sanitizeText(name)}</span>
             <span className="capability-hint">{shortenHint(input === "{}" ? "" : input)}</span>
-            <span className="capability-came">
-              {state === "failed" && <span className="unseen">failed: </span>}
+            <span className="capability-result">
+              {state === "failed" && <span className="visually-hidden">failed: </span>}
               {shortenHint(error ?? summary ?? "")}
             </span>
-            <span className="capability-took">{ms === undefined ? stateLabels[state] : formatElapsed(ms)}</span>
+            <span className="capability-duration">{ms === undefined ? stateLabels[state] : formatElapsed(ms)}</span>
           </li>
         ))}
       </ul>

@@ -13,30 +13,30 @@ interface ChangedFilesProps {
   agency: string;
   agent: string;
   changed: readonly Changed[];
-  /** The card is open: then it is worth asking how many lines each change has. */
+  /** Whether the card is open; only then are line counts loaded. */
   open: boolean;
 }
 
 const maxCollapsed = 3;
 const maxExpanded = 30;
-/** Of so many versions the lines are counted; code in a loop may make very many. */
+/** Maximum versions to load line counts for; code in a loop may create very many. */
 const maxCounted = 5;
 
 const changeVerbs: Record<Change["kind"], string> = { add: "added", edit: "edited", delete: "deleted", move: "moved" };
 
 type Counts = ReadonlyMap<string, { added: number; removed: number }>;
 
-/** The files that a call has changed, each with a way to what was changed in it. */
+/** The files that a call changed, with links to the changes. */
 export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps) {
   const counts = useCounts(agency, agent, changed, open);
   const all = changed.flatMap(({ version, changes, branch }) =>
     changes.map((change) => ({ ...change, version, branch })),
   );
   const shown = all.slice(0, open ? maxExpanded : maxCollapsed);
-  const more = all.length - shown.length + changed.reduce((sum, one) => sum + one.more, 0);
+  const more = all.length - shown.length + changed.reduce((sum, { more }) => sum + more, 0);
   if (all.length === 0) return null;
   return (
-    <ul className="call-files" aria-label="Files that it changed">
+    <ul className="call-files" aria-label="Changed files">
       {shown.map(({ path, kind, version, branch = mainBranch }) => {
         const lines = counts.get(`${version} ${path}`);
         return (
@@ -46,7 +46,7 @@ export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps
               title={`${changeVerbs[kind]} in version ${version}`}
             >
               <Icon name="file" />
-              <span className="unseen">{changeVerbs[kind]} </span>
+              <span className="visually-hidden">{changeVerbs[kind]} </span>
               {sanitizeText(path)}
             </Link>
             {lines && <LineCounts {...lines} />}
@@ -62,21 +62,21 @@ function useCounts(agency: string, agent: string, changed: readonly Changed[], o
   const [counts, setCounts] = useState<Counts>(new Map());
   useEffect(() => {
     if (!open) return;
-    let gone = false;
+    let stale = false;
     for (const { version } of changed.slice(0, maxCounted)) {
       call("getVersion", { params: { agency, agent, version: String(version) } }).then(
         ({ diffs }) => {
-          if (gone) return;
-          const news = diffs.flatMap(({ path, added, removed }) =>
+          if (stale) return;
+          const loaded = diffs.flatMap(({ path, added, removed }) =>
             added === undefined ? [] : [[`${version} ${path}`, { added, removed: removed ?? 0 }] as const],
           );
-          setCounts((before) => new Map([...before, ...news]));
+          setCounts((before) => new Map([...before, ...loaded]));
         },
-        // They are shown without, then.
+        // The files are then shown without counts.
         () => {},
       );
     }
-    return () => void (gone = true);
+    return () => void (stale = true);
   }, [agency, agent, changed, open]);
   return counts;
 }

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { sanitizeText } from "./sanitize-text.ts";
 
-/** A line of a diff, with its numbers before and after if they are known. */
+/** A line of a diff, with its line numbers before and after if known. */
 export interface DiffLine {
   kind: "hunk" | "same" | "added" | "removed" | "remark";
   text: string;
@@ -33,8 +33,8 @@ export function DiffTable({ lines }: { lines: readonly DiffLine[] }) {
                 )}
                 <td className="diff-text">
                   <span className="diff-sign">{signs[line.kind]}</span>
-                  {line.kind === "added" && <span className="unseen">added: </span>}
-                  {line.kind === "removed" && <span className="unseen">removed: </span>}
+                  {line.kind === "added" && <span className="visually-hidden">added: </span>}
+                  {line.kind === "removed" && <span className="visually-hidden">removed: </span>}
                   {sanitizeText(line.text)}
                 </td>
               </tr>

@@ -1,4 +1,4 @@
-/** Reads the input of a tool call, which a model wrote: nothing in it can be relied on. */
+// Reads the input of a tool call. A model wrote it, so it may have any shape.
 
 export function readTextField(input: unknown, name: string): string | undefined {
   const value = readField(input, name);
@@ -9,11 +9,11 @@ export function readField(input: unknown, name: string): unknown {
   return input !== null && typeof input === "object" ? (input as Record<string, unknown>)[name] : undefined;
 }
 
-/** The input of a file tool. The tools accept other spellings and numbers as text, so the page does too. */
+/** The input of a file tool. Like the tools, it accepts snake_case names and numbers as text. */
 export class FileInput {
   readonly #fields = new Map<string, unknown>();
 
-  /** Returns undefined if it is not an object. */
+  /** Returns undefined if the input is not an object. */
   static from(input: unknown): FileInput | undefined {
     return input !== null && typeof input === "object" && !Array.isArray(input) ? new FileInput(input) : undefined;
   }
@@ -26,13 +26,13 @@ export class FileInput {
     }
   }
 
-  /** Returns undefined if it is not text; `absent` is for a field that is not there. */
-  readText(name: string, absent?: string): string | undefined {
-    const value = this.#fields.get(name) ?? absent;
+  /** Returns undefined if the field is not text; `fallback` is the value of a missing field. */
+  readText(name: string, fallback?: string): string | undefined {
+    const value = this.#fields.get(name) ?? fallback;
     return typeof value === "string" ? value : undefined;
   }
 
-  /** A whole number of at least 1. */
+  /** An integer of at least 1. */
   readCount(name: string): number | undefined {
     const value = this.#fields.get(name);
     const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
@@ -44,7 +44,7 @@ export class FileInput {
     return value === true || value === "true";
   }
 
-  /** A list, which may be written as JSON. */
+  /** A list, which may be given as JSON text. */
   readList(name: string): unknown[] {
     const value = this.#fields.get(name);
     const list: unknown = typeof value === "string" ? parseJson(value) : value;

@@ -1,8 +1,8 @@
 const maxJsonChars = 200_000;
 
 /**
- * JSON over several lines, each number and string exactly as it stands there: to read a number and write it anew may
- * change it. What is not JSON stays as it is.
+ * Indents JSON while keeping every number and string verbatim, because parsing and serializing a number may change it.
+ * Returns text that is not JSON unchanged.
  */
 export function indentJson(text: string): string {
   if (!/^[[{]/.test(text) || text.length > maxJsonChars || text.includes("\n") || !isJson(text)) return text;

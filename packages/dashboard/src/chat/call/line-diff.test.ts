@@ -4,14 +4,14 @@ import { diffTexts } from "./line-diff.ts";
 const signs = { hunk: "@", same: " ", added: "+", removed: "-", remark: "#" };
 const diff = (before: string, after: string) => diffTexts(before, after).map(({ kind, text }) => signs[kind] + text);
 
-test("what both texts have in common stays, and removed lines come before added ones", () => {
+test("common lines are kept, and removed lines come before added ones", () => {
   expect(diff("a\nb\nc\n", "a\nB\nc\n")).toEqual([" a", "-b", "+B", " c"]);
   expect(diff("one\ntwo\nthree", "one\n2\ntwo\nthree\nfour")).toEqual([" one", "+2", " two", " three", "+four"]);
   expect(diff("", "new\n")).toEqual(["+new"]);
   expect(diff("old\n\n", "")).toEqual(["-old", "-"]);
 });
 
-test("long unchanged stretches are folded, and short ones are not", () => {
+test("long unchanged sections are folded, short ones are not", () => {
   const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`);
   const changed = lines.with(10, "ten").with(16, "sixteen").with(29, "last");
   expect(diff(lines.join("\n"), changed.join("\n"))).toEqual([
@@ -22,12 +22,12 @@ test("long unchanged stretches are folded, and short ones are not", () => {
   ]);
 });
 
-test("a change that no line shows is named", () => {
-  expect(diff("a", "a")).toEqual(["#No change"]);
-  expect(diff("a", "a\n")).toEqual(["#Only the newline at the end differs"]);
+test("a change that no line shows is described", () => {
+  expect(diff("a", "a")).toEqual(["#No changes"]);
+  expect(diff("a", "a\n")).toEqual(["#Only the trailing newline differs"]);
 });
 
-test("both texts can be read from any diff, even one that is too large to be compared line by line", () => {
+test("both texts can be restored from any diff, even one too large to be compared line by line", () => {
   const seed = Math.floor(Math.random() * 2 ** 31);
   let state = seed;
   const random = (below: number) => (state = (state * 48_271 + 1) % 2_147_483_647) % below;

@@ -1,14 +1,14 @@
 import { formatCount } from "../../parts/amount.ts";
 import type { DiffLine } from "./diff-table.tsx";
 
-/** Unchanged lines kept around a change; longer stretches are folded. */
+/** Unchanged lines kept around a change; longer sections are folded. */
 const contextLines = 3;
-/** Above this many comparisons the differing stretch is shown as removed and added as a whole. */
+/** Above this many comparisons the differing section is shown as removed and added as a whole. */
 const maxComparisons = 250_000;
 
-/** Compares two texts line by line, without numbers: they are parts of a file. */
+/** Compares two texts line by line. There are no line numbers, because the texts are parts of a file. */
 export function diffTexts(before: string, after: string): DiffLine[] {
-  if (before === after) return [{ kind: "remark", text: "No change" }];
+  if (before === after) return [{ kind: "remark", text: "No changes" }];
   const a = splitLines(before);
   const b = splitLines(after);
   const shorter = Math.min(a.length, b.length);
@@ -16,13 +16,13 @@ export function diffTexts(before: string, after: string): DiffLine[] {
   while (head < shorter && a[head] === b[head]) head++;
   let tail = 0;
   while (tail < shorter - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail++;
-  const changed = diffStretch(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
-  if (changed.length === 0) return [{ kind: "remark", text: "Only the newline at the end differs" }];
+  const changed = diffSection(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
+  if (changed.length === 0) return [{ kind: "remark", text: "Only the trailing newline differs" }];
   const [above, below] = [a.slice(0, head), a.slice(a.length - tail)];
   return foldUnchanged([...toDiffLines("same", above), ...changed, ...toDiffLines("same", below)]);
 }
 
-/** Lines are ended by newlines: "a\n" has one line, "" has none. */
+/** A newline ends a line: "a\n" has one line, "" has none. */
 export function splitLines(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -30,7 +30,7 @@ export function splitLines(text: string): string[] {
 }
 
 /** The shortest edit from `a` to `b`, by the longest common subsequence. */
-function diffStretch(a: readonly string[], b: readonly string[]): DiffLine[] {
+function diffSection(a: readonly string[], b: readonly string[]): DiffLine[] {
   if (a.length * b.length > maxComparisons) return [...toDiffLines("removed", a), ...toDiffLines("added", b)];
   const width = b.length + 1;
   // common[i * width + j]: length of the longest common subsequence of a[i..] and b[j..].
@@ -60,7 +60,7 @@ function foldUnchanged(lines: readonly DiffLine[]): DiffLine[] {
   while (from < lines.length) {
     let to = from;
     while (to < lines.length && lines[to]?.kind === "same") to++;
-    // No context is needed before the first line or behind the last.
+    // No context is needed before the first line or after the last.
     const first = from === 0 ? from : from + contextLines;
     const last = to === lines.length ? to : to - contextLines;
     if (last - first > 1) {

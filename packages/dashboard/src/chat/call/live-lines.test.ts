@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { updateLines, takeLastLines, type LiveLines, noLines } from "./live-lines.ts";
 
-const listNumbered = (lines: LiveLines, most = 100) =>
-  takeLastLines(lines, most).map(({ number, line }) => `${number} ${line}`);
+const listNumbered = (lines: LiveLines, max = 100) =>
+  takeLastLines(lines, max).map(({ number, line }) => `${number} ${line}`);
 
-test("a line keeps its number while more comes and the beginning is cut away", () => {
+test("a line keeps its number while text is appended and the beginning is cut off", () => {
   let all = "";
   let lines = noLines;
   for (let line = 0; line < 500; line++) {
     all += `line ${line} ${"x".repeat(line % 30)}\n`;
-    // Whole lines from the end, as a conversation keeps them.
+    // Complete lines from the end, as the conversation keeps them.
     const end = all.slice(-2000);
     lines = updateLines(lines, all.length <= 2000 ? all : end.slice(end.indexOf("\n") + 1));
     expect(listNumbered(lines, 1)).toEqual([`${line} line ${line} ${"x".repeat(line % 30)}`]);
@@ -21,7 +21,7 @@ test("a line keeps its number while more comes and the beginning is cut away", (
   ]);
 });
 
-test("a line that grows stays the same line, and another text begins with new ones", () => {
+test("a growing line keeps its number, and a different text starts with new numbers", () => {
   const one = updateLines(noLines, "a\nb");
   expect(listNumbered(one)).toEqual(["0 a", "1 b"]);
   const two = updateLines(one, "a\nbc\n");

@@ -3,10 +3,10 @@ import { updateLines, takeLastLines, noLines } from "./live-lines.ts";
 import { sanitizeTerminalText } from "./sanitize-text.ts";
 
 const maxLines = 200;
-/** This near to its end, a reader means to follow it. */
+/** Maximum distance from the end at which scrolling follows new output. */
 const followThresholdPx = 24;
 
-/** What a call writes while it goes on. Only lines that are new are read out, and the end stays in sight. */
+/** Output of a running call. Screen readers announce only new lines, and the end stays in view. */
 export function LiveOutput({ name, text }: { name: string; text: string }) {
   const lines = useRef(noLines);
   const pane = useRef<HTMLPreElement>(null);
@@ -26,8 +26,8 @@ export function LiveOutput({ name, text }: { name: string; text: string }) {
       aria-live="polite"
       tabIndex={0}
       dir="ltr"
-      onScroll={({ currentTarget: at }) =>
-        (following.current = at.scrollHeight - at.scrollTop - at.clientHeight < followThresholdPx)
+      onScroll={({ currentTarget: element }) =>
+        (following.current = element.scrollHeight - element.scrollTop - element.clientHeight < followThresholdPx)
       }
     >
       {takeLastLines(lines.current, maxLines).map(({ number, line }) => (

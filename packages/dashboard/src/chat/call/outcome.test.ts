@@ -1,51 +1,53 @@
 import { expect, test } from "vitest";
 import { parseCommandOutput, parseProgress, formatElapsed, describeError, parseCodeOutput } from "./outcome.ts";
 
-test("what code gave back and what it wrote are told apart", () => {
+test("the return value and the console output of code are separated", () => {
   expect(parseCodeOutput("42")).toEqual({ value: "42", console: "" });
   expect(parseCodeOutput("42\n\nconsole:\none\n\ntwo")).toEqual({ value: "42", console: "one\n\ntwo" });
   expect(parseCodeOutput("console:\nonly this")).toEqual({ value: "", console: "only this" });
   expect(parseCodeOutput("two\n\nparagraphs")).toEqual({ value: "two\n\nparagraphs", console: "" });
-  // What code writes may look like the mark; nothing of it is lost.
+  // Console output may contain the marker; nothing of it is lost.
   expect(parseCodeOutput("x\n\nconsole:\na\n\nconsole:\nb")).toEqual({ value: "x", console: "a\n\nconsole:\nb" });
 });
 
-test("how a command ended is its last line", () => {
+test("the last line of a command's output says how it ended", () => {
   expect(parseCommandOutput("ls: no such file\n\nexit code 2")).toEqual({
-    written: "ls: no such file",
+    output: "ls: no such file",
     ending: "exit code 2",
   });
-  expect(parseCommandOutput("exit code 1")).toEqual({ written: "", ending: "exit code 1" });
-  expect(parseCommandOutput("a\n\nended by a signal")).toEqual({ written: "a", ending: "ended by a signal" });
-  expect(parseCommandOutput("echo says: exit code 1")).toEqual({ written: "echo says: exit code 1" });
-  expect(parseCommandOutput("")).toEqual({ written: "" });
+  expect(parseCommandOutput("exit code 1")).toEqual({ output: "", ending: "exit code 1" });
+  expect(parseCommandOutput("a\n\nended by a signal")).toEqual({ output: "a", ending: "ended by a signal" });
+  expect(parseCommandOutput("echo says: exit code 1")).toEqual({ output: "echo says: exit code 1" });
+  expect(parseCommandOutput("")).toEqual({ output: "" });
 });
 
-test("a run that waits for a sandbox says so until it writes or begins", () => {
-  const waited = "Waiting for a sandbox: 3 runs go first.\nWaiting for a sandbox: 1 run goes first.\n";
-  expect(parseProgress(waited)).toEqual({ waits: "Waiting for a sandbox: 1 run goes first.", written: "" });
-  expect(parseProgress(`${waited}It has a sandbox and runs.\n`)).toEqual({ written: "" });
-  expect(parseProgress(`${waited}It has a sandbox and runs.\nhello\n`)).toEqual({ written: "hello\n" });
-  expect(parseProgress(`${waited}hello\n`)).toEqual({ written: "hello\n" });
-  expect(parseProgress("hello\n")).toEqual({ written: "hello\n" });
-  expect(parseProgress("")).toEqual({ written: "" });
+test("a run waits for a sandbox until it starts or writes output", () => {
+  const queued = "Waiting for a sandbox: 3 runs ahead.\nWaiting for a sandbox: 1 run ahead.\n";
+  expect(parseProgress(queued)).toEqual({ waiting: "Waiting for a sandbox: 1 run ahead.", output: "" });
+  expect(parseProgress(`${queued}Got a sandbox, running.\n`)).toEqual({ output: "" });
+  expect(parseProgress(`${queued}Got a sandbox, running.\nhello\n`)).toEqual({ output: "hello\n" });
+  expect(parseProgress(`${queued}hello\n`)).toEqual({ output: "hello\n" });
+  expect(parseProgress("hello\n")).toEqual({ output: "hello\n" });
+  expect(parseProgress("")).toEqual({ output: "" });
 });
 
-test("a failure is named by its kind", () => {
-  const words = (errorCode: Parameters<typeof describeError>[0]["errorCode"], output = "") =>
+test("an error is described by its code", () => {
+  const describe = (errorCode: Parameters<typeof describeError>[0]["errorCode"], output = "") =>
     describeError({ errorCode, output });
-  expect(words("timeout", "The run took more than 30 s and was ended.")).toBe("ended: took more than 30 s");
-  expect(words("timeout", "The command did not end within 1.5 s and was ended.")).toBe("ended: took more than 1.5 s");
-  expect(words("timeout", "more than I can say")).toBe("ended: took too long");
-  expect(words("limit", "The run used more memory than it may have (128 MB)")).toBe("ended: out of memory");
-  expect(words("limit", "more time of the processor")).toBe("ended: used too much");
-  expect(words("sandbox_lost")).toBe("its sandbox was lost");
-  expect(words(undefined)).toBe("failed");
+  expect(describe("timeout", "The run did not finish within 30 s and was stopped.")).toBe("timed out after 30 s");
+  expect(describe("timeout", "The command did not finish within 1.5 s and was stopped.")).toBe("timed out after 1.5 s");
+  expect(describe("timeout", "more than I can say")).toBe("timed out");
+  expect(describe("limit", "The run exceeded its memory limit of 128 MB, so its sandbox was stopped.")).toBe(
+    "out of memory",
+  );
+  expect(describe("limit", "The run exceeded its CPU time limit, so its sandbox was stopped.")).toBe("limit exceeded");
+  expect(describe("sandbox_lost")).toBe("sandbox lost");
+  expect(describe(undefined)).toBe("failed");
   // A host that is newer than the page.
-  expect(words("novel" as "threw")).toBe("failed");
+  expect(describe("novel" as "threw")).toBe("failed");
 });
 
-test("times are as exact as they need to be", () => {
+test("durations are as precise as needed", () => {
   expect([0, 3.4, 999, 1000, 1250, 59_900, 125_000].map(formatElapsed)).toEqual([
     "0 ms",
     "3 ms",

@@ -1,6 +1,6 @@
 import type { Result } from "@thinkery/sdk/react";
 
-/** What a run of code gave back, and apart from it what it wrote. */
+/** The return value of code, or its error, and its console output. */
 export interface CodeOutput {
   value: string;
   console: string;
@@ -8,7 +8,7 @@ export interface CodeOutput {
 
 const consoleMarker = "console:\n";
 
-/** A run is told as its value or what went wrong, an empty line, and what it wrote to its console. */
+/** The output of a run is its value or error, a blank line, and its console output. */
 export function parseCodeOutput(output: string): CodeOutput {
   if (output.startsWith(consoleMarker)) return { value: "", console: output.slice(consoleMarker.length) };
   const end = output.indexOf(`\n\n${consoleMarker}`);
@@ -16,51 +16,52 @@ export function parseCodeOutput(output: string): CodeOutput {
   return { value: output.slice(0, end), console: output.slice(end + 2 + consoleMarker.length) };
 }
 
-/** What a command wrote, and how it ended where the last line says so. */
-export function parseCommandOutput(output: string): { written: string; ending?: string } {
-  const [all, before = "", ending] = /^(?:([\s\S]*)\n\n)?(exit code -?\d+|ended by a signal)$/.exec(output) ?? [];
-  return all === undefined || ending === undefined ? { written: output } : { written: before, ending };
+/** Separates the output of a command from the line that says how it ended, if there is one. */
+export function parseCommandOutput(text: string): { output: string; ending?: string } {
+  const [all, before = "", ending] = /^(?:([\s\S]*)\n\n)?(exit code -?\d+|ended by a signal)$/.exec(text) ?? [];
+  return all === undefined || ending === undefined ? { output: text } : { output: before, ending };
 }
 
 const waitingPattern = /^(?:Waiting for a sandbox[^\n]*\n)+/;
-const startedLine = "It has a sandbox and runs.\n";
+const startedLine = "Got a sandbox, running.\n";
 
-/** What a call that goes on shows: that it waits for a sandbox, or what it has written since. */
-export function parseProgress(progress: string): { waits?: string; written: string } {
-  const [waited = ""] = waitingPattern.exec(progress) ?? [];
-  const rest = progress.slice(waited.length);
-  if (waited !== "" && rest === "") return { waits: waited.trimEnd().split("\n").at(-1) ?? "", written: "" };
-  return { written: rest.startsWith(startedLine) ? rest.slice(startedLine.length) : rest };
+/** Parses the progress of a running call: whether it waits for a sandbox, and its output since. */
+export function parseProgress(progress: string): { waiting?: string; output: string } {
+  const [queued = ""] = waitingPattern.exec(progress) ?? [];
+  const rest = progress.slice(queued.length);
+  if (queued !== "" && rest === "") return { waiting: queued.trimEnd().split("\n").at(-1) ?? "", output: "" };
+  return { output: rest.startsWith(startedLine) ? rest.slice(startedLine.length) : rest };
 }
 
 const errorLabels: Record<NonNullable<Result["errorCode"]>, string> = {
-  syntax: "cannot be read",
+  syntax: "syntax error",
   threw: "failed",
-  timeout: "ended: took too long",
-  limit: "ended: used too much",
-  sandbox_lost: "its sandbox was lost",
-  no_sandbox: "no sandbox for it",
+  timeout: "timed out",
+  limit: "limit exceeded",
+  sandbox_lost: "sandbox lost",
+  no_sandbox: "no sandbox available",
   denied: "not allowed",
-  unknown_tool: "no such tool",
-  invalid_input: "input not valid",
+  unknown_tool: "unknown tool",
+  invalid_input: "invalid input",
   canceled: "canceled",
   too_large: "too large",
   repeated: "repeated",
   outcome_unknown: "outcome unknown",
 };
 
-/** The kind of a failure in a few words. */
+/** Describes an error in a few words. */
 export function describeError({ errorCode, output }: Pick<Result, "errorCode" | "output">): string {
-  const [, limit] = errorCode === "timeout" ? (/(?:more than|within) (\d[\d.]* m?s)\b/.exec(output) ?? []) : [];
-  if (limit !== undefined) return `ended: took more than ${limit}`;
-  if (errorCode === "limit" && /memory/.test(output)) return "ended: out of memory";
+  const [, limit] =
+    errorCode === "timeout" ? (/(?:timed out after|within|more than) (\d[\d.]* m?s)\b/.exec(output) ?? []) : [];
+  if (limit !== undefined) return `timed out after ${limit}`;
+  if (errorCode === "limit" && /memory/.test(output)) return "out of memory";
   return errorCode === undefined ? "failed" : (errorLabels[errorCode] ?? "failed");
 }
 
-/** What stands above what a tool said of its failure. */
+/** Heading above the error message of a tool. */
 export function getErrorTitle(result: Pick<Result, "errorCode" | "output">): string {
-  const words = describeError(result);
-  return words === errorLabels.threw ? "What went wrong" : `What went wrong: ${words}`;
+  const description = describeError(result);
+  return description === errorLabels.threw ? "Error" : `Error: ${description}`;
 }
 
 /** `3 ms`, `1.2 s`, `2 min 5 s`. */

@@ -2,7 +2,7 @@ import type { Result } from "@thinkery/sdk/react";
 import type { ReactNode } from "react";
 import { formatBytes } from "../../parts/amount.ts";
 
-/** A piece of a call with its title: what went in, what came out. */
+/** A section of a call, such as its input or output, with a title. */
 export function Part({
   title,
   tone,
@@ -25,12 +25,12 @@ export function Part({
   );
 }
 
-// As a download, never as a page: what a tool brought home may be anything.
+// Only offered as a download, never opened as a page: the result of a tool may contain anything.
 export function DownloadLink({ result, blobs }: { result: Result; blobs: string }) {
   if (!result.blob) return null;
   return (
     <a href={`${blobs}/${encodeURIComponent(result.blob)}`} download>
-      Download all of it ({formatBytes(result.size)})
+      Download full output ({formatBytes(result.size)})
     </a>
   );
 }

@@ -1,14 +1,14 @@
 import { showControlChars } from "../blocks.ts";
 
-/** Characters that change the order in which others are read. In code and output they are never what they seem. */
+/** Characters that change the reading direction. In code and output they can disguise the text. */
 const bidiControls = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Code, or what a program wrote, so that it reads as what it is: nothing in it turns, hides or draws over anything. */
+/** Makes code or program output safe to show: no character reorders, hides or overwrites others. */
 export function sanitizeText(text: string): string {
   return showControlChars(text.replace(bidiControls, "\ufffd"));
 }
 
-/** The same for lines as a terminal would leave them where they were drawn over, as a bar that fills is. */
+/** Like `sanitizeText`, but applies carriage returns as a terminal would, e.g. for progress bars. */
 export function sanitizeTerminalText(text: string): string {
   if (!text.includes("\r")) return sanitizeText(text);
   return sanitizeText(

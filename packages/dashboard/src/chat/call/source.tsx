@@ -9,18 +9,18 @@ interface SourceProps {
   title?: string;
 }
 
-/** Text as it was written, with line numbers; one file at a time where there are several. */
+/** Source text with line numbers; several files are shown as tabs. */
 export function Source({ files, title = "Code" }: SourceProps) {
-  const [chosen, choose] = useState(0);
+  const [selected, setSelected] = useState(0);
   const id = useId();
-  const [name = "", text = ""] = files[chosen] ?? [];
+  const [name = "", text = ""] = files[selected] ?? [];
 
   const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const next = (chosen + step + files.length) % files.length;
-    choose(next);
+    const next = (selected + step + files.length) % files.length;
+    setSelected(next);
     (event.currentTarget.children[next] as HTMLElement | undefined)?.focus();
   };
 
@@ -34,10 +34,10 @@ export function Source({ files, title = "Code" }: SourceProps) {
               type="button"
               role="tab"
               id={`${id}-${index}`}
-              aria-selected={index === chosen}
+              aria-selected={index === selected}
               aria-controls={`${id}-file`}
-              tabIndex={index === chosen ? 0 : -1}
-              onClick={() => choose(index)}
+              tabIndex={index === selected ? 0 : -1}
+              onClick={() => setSelected(index)}
             >
               {sanitizeText(file)}
             </button>
@@ -49,7 +49,7 @@ export function Source({ files, title = "Code" }: SourceProps) {
       <div
         className="text source"
         {...(files.length > 1
-          ? { role: "tabpanel", id: `${id}-file`, "aria-labelledby": `${id}-${chosen}` }
+          ? { role: "tabpanel", id: `${id}-file`, "aria-labelledby": `${id}-${selected}` }
           : { role: "region", "aria-label": title })}
         tabIndex={0}
         dir="ltr"

@@ -14,11 +14,11 @@ const createCall = (name: string, input: unknown, result?: Partial<Result>): Cal
 });
 
 const site = { agency: "global", agent: "alice", blobs: "/blobs" };
-const draw = (call: Call) => renderToStaticMarkup(findCard(call).render(site));
+const render = (call: Call) => renderToStaticMarkup(findCard(call).render(site));
 const getCardName = (name: string, input: unknown) => findCard(createCall(name, input)).name;
 const getHint = (name: string, input: unknown) => findCard(createCall(name, input)).hint;
 
-/** An input that each card takes, by tool. */
+/** A valid input for each tool. */
 const inputs: Record<string, object> = {
   executeCode: { code: "return 1;" },
   bash: { command: "ls" },
@@ -35,7 +35,7 @@ const inputs: Record<string, object> = {
   glob: { pattern: "*.ts" },
 };
 
-test("every tool has its card, and a tool without one is shown as it is", () => {
+test("every tool has its card, and a tool without one uses the plain card", () => {
   expect(Object.fromEntries(Object.entries(inputs).map(([tool, input]) => [tool, getCardName(tool, input)]))).toEqual({
     executeCode: "code",
     bash: "command",
@@ -56,7 +56,7 @@ test("every tool has its card, and a tool without one is shown as it is", () => 
   }
 });
 
-test("the hint says what the call is about", () => {
+test("the hint summarizes the call", () => {
   expect(getHint("executeCode", { code: "\n  return 1;\n  // end" })).toBe("return 1; // end");
   expect(getHint("bash", { command: "  ls\t-l" })).toBe("$ ls -l");
   expect(getHint("editFile", { file_path: "a.md", old_string: "a", new_string: "b" })).toBe("a.md");
@@ -75,8 +75,8 @@ test("the hint says what the call is about", () => {
 const createNested = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 const poisoned = JSON.parse('{"__proto__":{"path":"a","command":"b","code":"c","pattern":"d"}}') as unknown;
 
-/** Inputs that have the wrong shape for every tool, and further ones for some. */
-const wrong: unknown[] = [
+/** Inputs that are invalid for every tool; `invalidFor` has further ones for some. */
+const invalid: unknown[] = [
   undefined,
   null,
   0,
@@ -87,7 +87,7 @@ const wrong: unknown[] = [
   { path: { toString: null }, command: 1, code: {}, pattern: [], content: null, oldString: 1, newString: 2 },
 ];
 const empty: unknown[] = [{}, { toString: null, valueOf: null }, poisoned];
-const wrongFor: Record<string, unknown[]> = {
+const invalidFor: Record<string, unknown[]> = {
   executeCode: [...empty, ...[{ a: { toString: null } }, "abc", ["a"], 1].map((modules) => ({ code: "1", modules }))],
   bash: empty,
   editFile: [
@@ -104,61 +104,61 @@ const wrongFor: Record<string, unknown[]> = {
   listFiles: [{ path: 1 }, { path: [] }],
 };
 
-test("input of another shape is left to the plain card", () => {
-  const logged = vi.spyOn(console, "error");
+test("input of an unexpected shape is shown by the plain card", () => {
+  const consoleError = vi.spyOn(console, "error");
   for (const tool of Object.keys(inputs))
-    for (const input of wrong) expect(getCardName(tool, input), tool).toBe("plain");
-  for (const [tool, list] of Object.entries(wrongFor)) {
+    for (const input of invalid) expect(getCardName(tool, input), tool).toBe("plain");
+  for (const [tool, list] of Object.entries(invalidFor)) {
     for (const input of list) expect(getCardName(tool, input), tool).toBe("plain");
   }
-  // It was checked, not caught.
-  expect(logged).not.toHaveBeenCalled();
-  logged.mockRestore();
+  // It was rejected by validation, not by a caught error.
+  expect(consoleError).not.toHaveBeenCalled();
+  consoleError.mockRestore();
 });
 
-test("no input keeps a call from being drawn", () => {
+test("every call is rendered, whatever its input", () => {
   const results = [undefined, { output: "done" }, { failed: true, output: "no", errorCode: "invalid_input" as const }];
-  const all = new Set([...wrong, ...Object.values(wrongFor).flat()]);
+  const all = new Set([...invalid, ...Object.values(invalidFor).flat()]);
   for (const tool of [...Object.keys(inputs), "other"]) {
     for (const input of all) {
-      for (const result of results) expect(draw(createCall(tool, input, result))).toContain(result?.output ?? "");
+      for (const result of results) expect(render(createCall(tool, input, result))).toContain(result?.output ?? "");
     }
   }
   // Indented, this would be 2 MB.
-  expect(draw(createCall("other", createNested(1000))).length).toBeLessThan(50_000);
-  expect(draw(createCall("other", createNested(100_000)))).toContain("too deeply nested");
+  expect(render(createCall("other", createNested(1000))).length).toBeLessThan(50_000);
+  expect(render(createCall("other", createNested(100_000)))).toContain("too deeply nested");
 });
 
-test("every card draws its call while it runs, when it is done and when it failed", () => {
+test("every card renders running, completed and failed calls", () => {
   for (const [tool, input] of Object.entries(inputs)) {
-    expect(draw(createCall(tool, input))).not.toContain("no such file");
-    expect(draw(createCall(tool, input, { output: "<b>all</b> good" }))).toContain("&lt;b&gt;all&lt;/b&gt; good");
-    expect(draw(createCall(tool, input, { failed: true, output: "no such file" }))).toContain("no such file");
+    expect(render(createCall(tool, input))).not.toContain("no such file");
+    expect(render(createCall(tool, input, { output: "<b>all</b> good" }))).toContain("&lt;b&gt;all&lt;/b&gt; good");
+    expect(render(createCall(tool, input, { failed: true, output: "no such file" }))).toContain("no such file");
   }
 });
 
-test("an edit is a diff, a write its content, and neither turns or hides anything", () => {
+test("an edit is shown as a diff and a write as its content, both sanitized", () => {
   const one = { oldString: "one\n\u202etwo", newString: "one\n<i>2</i>", replaceAll: true };
-  const edit = draw(createCall("editFile", { path: "a.md", ...one }));
+  const edit = render(createCall("editFile", { path: "a.md", ...one }));
   expect([...edit.matchAll(/<tr data-kind="(\w+)">/g)].map(([, kind]) => kind)).toEqual(["same", "removed", "added"]);
   expect(edit).toContain("\ufffdtwo");
   expect(edit).toContain("&lt;i&gt;2&lt;/i&gt;");
-  expect(edit).toContain("wherever it occurs");
+  expect(edit).toContain("all occurrences");
 
   const edits = Array.from({ length: 25 }, (_, index) => ({ oldString: `${index}`, newString: "x" }));
-  const several = draw(createCall("editFile", { path: "a.md", edits }));
+  const several = render(createCall("editFile", { path: "a.md", edits }));
   expect(several).toContain("Edit 20 of 25");
   expect(several).not.toContain("Edit 21 of 25");
   expect(several).toContain("and 5 more");
 
-  const write = draw(createCall("writeFile", { path: "a.md", content: `${"line\n".repeat(999)}\u2066<b>` }));
+  const write = render(createCall("writeFile", { path: "a.md", content: `${"line\n".repeat(999)}\u2066<b>` }));
   expect(write).toContain("Content, 1,000 lines");
   expect(write).toContain("Show 800 more lines");
   expect(write).not.toContain("\u2066");
-  expect(draw(createCall("writeFile", { path: "a.md", content: "" }))).toContain("An empty file.");
+  expect(render(createCall("writeFile", { path: "a.md", content: "" }))).toContain("Empty file");
 });
 
-test("a card may say how a call ended in its own words", () => {
+test("a card can override the state label", () => {
   const ended = findCard(createCall("bash", { command: "ls" }, { output: "no\n\nexit code 2" }));
   expect(ended.state).toEqual({ text: "exit code 2", tone: "bad" });
   expect(findCard(createCall("bash", { command: "ls" }, { output: "fine" })).state).toBeUndefined();
@@ -167,8 +167,8 @@ test("a card may say how a call ended in its own words", () => {
   expect(findCard(createCall("readFile", { path: "a.md" }, { ...missing, errorCode: "denied" })).state).toBeUndefined();
 });
 
-test("a card that throws is replaced by the plain one", () => {
-  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+test("a card that throws is replaced by the plain card", () => {
+  const consoleError = vi.spyOn(console, "error").mockImplementation(() => {});
   const fail = (): never => {
     throw new Error("broken");
   };
@@ -178,11 +178,11 @@ test("a card that throws is replaced by the plain one", () => {
     const find = createCardRegistry([defineCard({ ...base, ...parts, ...part })]);
     expect(find(createCall("broken", { a: 1 })).name).toBe("plain");
   }
-  expect(logged).toHaveBeenCalledTimes(3);
-  logged.mockRestore();
+  expect(consoleError).toHaveBeenCalledTimes(3);
+  consoleError.mockRestore();
 });
 
-test("a card that is added is found by its tools, and no two cards may claim the same tool", () => {
+test("an added card is found by its tools, and two cards cannot claim the same tool", () => {
   const approve = defineCard<string>({
     name: "approval",
     tools: ["approve"],

@@ -26,13 +26,13 @@ export const card = defineCard<CommandInput>({
   Body: CommandBody,
 });
 
-/** A command as in a terminal: what was typed, what was written, how it ended. */
+/** A command as in a terminal: input, output and exit status. */
 function CommandBody({ input: { command, background }, call: { result }, blobs }: CardBodyProps<CommandInput>) {
-  const { written, ending } = parseCommandOutput(result?.output ?? "");
+  const { output, ending } = parseCommandOutput(result?.output ?? "");
   return (
     <>
       <div>
-        <p className="call-part">Command{background && ", in the background"}</p>
+        <p className="call-part">Command{background && " (background)"}</p>
         <pre className="text typed" tabIndex={0} dir="ltr">
           <span aria-hidden="true">$ </span>
           {sanitizeText(command)}
@@ -46,14 +46,16 @@ function CommandBody({ input: { command, background }, call: { result }, blobs }
             <>
               {ending && (
                 <p className="call-ending">
-                  It ended with {ending.startsWith("exit") ? <strong>{ending}</strong> : "a signal"}.
+                  {ending.startsWith("exit")
+                    ? ending.replace("exit code", "Exited with code")
+                    : "Terminated by a signal"}
                 </p>
               )}
               <DownloadLink result={result} blobs={blobs} />
             </>
           }
         >
-          {sanitizeTerminalText(written) || "(nothing)"}
+          {sanitizeTerminalText(output) || "(no output)"}
         </Part>
       )}
     </>

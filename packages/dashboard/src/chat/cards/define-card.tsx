@@ -7,7 +7,7 @@ import { sanitizeText } from "../call/sanitize-text.ts";
 export interface CallSite {
   agency: string;
   agent: string;
-  /** Address of the folder that has the full text of long results. */
+  /** URL of the folder with the full text of long results. */
   blobs: string;
 }
 
@@ -16,27 +16,27 @@ export interface CardBodyProps<Input> extends CallSite {
   call: Call;
 }
 
-/** What a card says in place of “done” or “failed”. */
+/** Label of a card in place of “done” or “failed”. */
 export interface CardState {
   text: string;
   tone?: "bad";
 }
 
 export interface CardDefinition<Input> {
-  /** Stylesheets find the card by it: `[data-kind="code"]`. */
+  /** Also a hook for stylesheets: `[data-kind="code"]`. */
   name: string;
-  /** Names of the tools whose calls it shows, aliases included. */
+  /** Tools whose calls the card shows, including aliases. */
   tools: readonly string[];
   icon: IconName;
-  /** Returns undefined if the input has another shape: a model may send anything. The plain card shows it then. */
+  /** A model may send anything. Returns undefined for an unexpected shape, which the plain card then shows. */
   parse(input: unknown): Input | undefined;
-  /** What the call is about, in a few words. It is cut to one line and may hold any characters. */
+  /** Short summary of the call. It is truncated to one line and sanitized. */
   hint(input: Input): string;
-  /** Returns undefined if the usual words will do. */
+  /** Returns undefined to use the default label. */
   state?(call: Call): CardState | undefined;
-  /** Whether the summary says how long the call took. */
+  /** Whether to show how long the call took. */
   showDuration?: boolean;
-  /** Drawn while the card is open. Text of a call must go through `plain` or `visible`. */
+  /** Rendered while the card is open. Pass text of a call through `sanitizeText` or `showControlChars`. */
   Body: FunctionComponent<CardBodyProps<Input>>;
 }
 
@@ -47,7 +47,7 @@ export interface Card {
   match(call: Call): CardMatch | undefined;
 }
 
-/** A card for a certain call. */
+/** A card for a specific call. */
 export interface CardMatch {
   name: string;
   icon: IconName;
@@ -57,7 +57,7 @@ export interface CardMatch {
   render(site: CallSite): ReactNode;
 }
 
-/** Declares a card. Export the result as `card` from `chat/cards/<name>.card.tsx`; the page finds it there. */
+/** Declares a card. Export the result as `card` from `chat/cards/<name>.card.tsx`; it is found there automatically. */
 export function defineCard<Input>(definition: CardDefinition<Input>): Card {
   const { name, tools, icon, showDuration = false, Body } = definition;
   return {

@@ -16,7 +16,7 @@ interface EditInput {
   edits: Edit[];
 }
 
-/** Edits drawn; a call may have very many. */
+/** Maximum edits shown; a call may have very many. */
 const maxEdits = 20;
 
 export const card = defineCard<EditInput>({
@@ -45,7 +45,7 @@ function parseEdit(input: unknown): Edit | undefined {
   return { oldString, newString, replaceAll: fields.readFlag("replaceAll") };
 }
 
-/** What was to be replaced, as a diff. */
+/** The requested edits as diffs. */
 function EditBody({ input: { edits }, call: { result }, blobs }: CardBodyProps<EditInput>) {
   const hidden = edits.length - maxEdits;
   return (
@@ -65,7 +65,7 @@ function EditDiff({ edit: { oldString, newString, replaceAll }, title }: { edit:
     <div>
       <p className="call-part">
         {title}
-        {replaceAll && ", wherever it occurs"}
+        {replaceAll && ", all occurrences"}
       </p>
       <div className="diff">
         <DiffTable lines={lines} />

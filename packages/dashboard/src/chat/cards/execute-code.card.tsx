@@ -24,33 +24,33 @@ export const card = defineCard<CodeInput>({
 function parseCode(input: unknown): CodeInput | undefined {
   const code = readTextField(input, "code");
   if (code === undefined) return undefined;
-  const given = readField(input, "modules") ?? {};
-  if (typeof given !== "object" || Array.isArray(given)) return undefined;
-  const modules = Object.entries(given);
+  const value = readField(input, "modules") ?? {};
+  if (typeof value !== "object" || Array.isArray(value)) return undefined;
+  const modules = Object.entries(value);
   if (!modules.every((entry): entry is [string, string] => typeof entry[1] === "string")) return undefined;
   const files = [["code", code] as const, ...modules].map(([name, text]): SourceFile => [name, text.trimEnd()]);
   return { code, files };
 }
 
-/** Code that a model has written, what it returned and what it logged. */
+/** Code written by a model, with its result and console output. */
 function CodeBody({ input: { files }, call: { result }, blobs }: CardBodyProps<CodeInput>) {
   const { value, console } = parseCodeOutput(result?.output ?? "");
-  const whole = result && <DownloadLink result={result} blobs={blobs} />;
+  const download = result && <DownloadLink result={result} blobs={blobs} />;
   return (
     <>
       <Source files={files} />
       {result?.failed && (
-        <Part title={getErrorTitle(result)} tone="bad" more={console ? undefined : whole}>
+        <Part title={getErrorTitle(result)} tone="bad" more={console ? undefined : download}>
           {sanitizeText(value)}
         </Part>
       )}
       {result && !result.failed && (value !== "" || !console) && (
-        <Part title="Result" more={console ? undefined : whole}>
-          {sanitizeText(indentJson(value)) || "(nothing)"}
+        <Part title="Result" more={console ? undefined : download}>
+          {sanitizeText(indentJson(value)) || "(no output)"}
         </Part>
       )}
       {console && (
-        <Part title="Console" more={whole}>
+        <Part title="Console" more={download}>
           {sanitizeText(console)}
         </Part>
       )}

@@ -4,7 +4,7 @@ import { Part, DownloadLink } from "../call/part.tsx";
 import { sanitizeText } from "../call/sanitize-text.ts";
 import type { CardState } from "./define-card.tsx";
 
-/** What a file tool was asked for; empty values are left out. */
+/** The input of a file tool; empty values are omitted. */
 export function InputFacts({ of }: { of: readonly (readonly [name: string, value: string])[] }) {
   return (
     <DescriptionList
@@ -15,21 +15,21 @@ export function InputFacts({ of }: { of: readonly (readonly [name: string, value
   );
 }
 
-/** What a file tool answered. */
+/** The output or error of a file tool. */
 export function FileResult({ result, blobs }: { result: Result | undefined; blobs: string }) {
   if (!result) return null;
   return (
     <Part
-      title={result.failed ? "What went wrong" : "Output"}
+      title={result.failed ? "Error" : "Output"}
       {...(result.failed ? { tone: "bad" } : {})}
       more={<DownloadLink result={result} blobs={blobs} />}
     >
-      {sanitizeText(result.output) || "(nothing)"}
+      {sanitizeText(result.output) || "(no output)"}
     </Part>
   );
 }
 
-/** File tools refuse with `invalid_input` also where only the file is missing or was changed, so it is not named. */
+/** File tools also use `invalid_input` if the file is missing or was changed, so the label is just “failed”. */
 export function getFileState({ result }: Call): CardState | undefined {
   return result?.failed && result.errorCode === "invalid_input" ? { text: "failed" } : undefined;
 }

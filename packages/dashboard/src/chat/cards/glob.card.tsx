@@ -22,7 +22,7 @@ export const card = defineCard<GlobInput>({
 function GlobBody({ input: { pattern }, call: { result }, blobs }: CardBodyProps<GlobInput>) {
   return (
     <>
-      <InputFacts of={[["Names like", pattern]]} />
+      <InputFacts of={[["Pattern", pattern]]} />
       <FileResult result={result} blobs={blobs} />
     </>
   );

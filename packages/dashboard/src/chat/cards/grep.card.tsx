@@ -32,9 +32,9 @@ function GrepBody({ input: { pattern, path, glob, ignoreCase }, call: { result }
       <InputFacts
         of={[
           ["Pattern", pattern],
-          ["Case", ignoreCase ? "ignored" : ""],
-          ["In", path],
-          ["Files like", glob],
+          ["Options", ignoreCase ? "ignore case" : ""],
+          ["Folder", path],
+          ["Files", glob],
         ]}
       />
       <FileResult result={result} blobs={blobs} />

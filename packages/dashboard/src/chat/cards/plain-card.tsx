@@ -17,7 +17,7 @@ export function matchPlain(call: Call): CardMatch {
   return plainCard.match(call) as CardMatch;
 }
 
-/** The first text in the input, or how many things there are in its first list. */
+/** The first text in the input, or the length of its first list. */
 function describe(input: unknown): string {
   const entries = input !== null && typeof input === "object" ? Object.entries(input) : [["", input] as const];
   const text: unknown = entries.find(([, value]) => typeof value === "string")?.[1];
@@ -31,11 +31,8 @@ function PlainBody({ call: { input, result }, blobs }: CardBodyProps<unknown>) {
     <>
       <Part title="Input">{formatInput(input)}</Part>
       {result && (
-        <Part
-          title={result.failed ? "What went wrong" : "Output"}
-          more={<DownloadLink result={result} blobs={blobs} />}
-        >
-          {showControlChars(result.output) || "(nothing)"}
+        <Part title={result.failed ? "Error" : "Output"} more={<DownloadLink result={result} blobs={blobs} />}>
+          {showControlChars(result.output) || "(no output)"}
         </Part>
       )}
     </>
@@ -47,12 +44,12 @@ function formatInput(input: unknown): string {
   try {
     return showControlChars(JSON.stringify(input, null, isDeeperThan(maxIndentedLevels, input) ? 0 : 2) ?? "");
   } catch {
-    // Deeper than the browser's stack.
-    return "(too deeply nested to be shown)";
+    // Nested deeper than the browser's stack allows.
+    return "(too deeply nested to display)";
   }
 }
 
-/** Indentation grows with the square of the depth. */
+/** Deeper input is not indented, because the size of indentation grows with the square of the depth. */
 const maxIndentedLevels = 100;
 
 function isDeeperThan(levels: number, value: unknown): boolean {

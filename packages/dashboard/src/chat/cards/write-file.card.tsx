@@ -29,7 +29,7 @@ export const card = defineCard<WriteInput>({
   Body: WriteBody,
 });
 
-/** The whole file as it was written. */
+/** The content passed to the tool. */
 function WriteBody({ input: { path, content }, call: { result }, blobs }: CardBodyProps<WriteInput>) {
   const [all, showAll] = useState(false);
   const lines = splitLines(content);
@@ -46,7 +46,7 @@ function WriteBody({ input: { path, content }, call: { result }, blobs }: CardBo
           )}
         </div>
       ) : (
-        <p className="faint">An empty file.</p>
+        <p className="faint">Empty file</p>
       )}
       <FileResult result={result} blobs={blobs} />
     </>

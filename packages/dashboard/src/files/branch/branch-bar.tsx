@@ -15,19 +15,19 @@ import { Icon } from "../../parts/icon.tsx";
 import { DryRunDialog } from "../history/dry-run-dialog.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 
-/** Which branch is looked at, where there are any, and what can be done with it. */
+/** Branch switcher with merge and delete. Hidden if there are no branches. */
 export function BranchBar({ place }: { place: FilesPlace }) {
-  const { branch, branches, to, mayWrite } = useWorkspace();
+  const { branch, branches, to, canWrite } = useWorkspace();
   const all = useSource(branches).value ?? [];
   const [dialog, setDialog] = useState<"merge" | "delete">();
   const close = () => setDialog(undefined);
-  const here = all.find(({ id }) => id === branch);
+  const current = all.find(({ id }) => id === branch);
   if (all.length === 0 && branch === undefined) return null;
   return (
     <div className="branch-bar">
       <label>
         <Icon name="branch" />
-        <span className="unseen">Branch</span>
+        <span className="visually-hidden">Branch</span>
         <select
           value={branch ?? mainBranch}
           onChange={(event) =>
@@ -41,21 +41,21 @@ export function BranchBar({ place }: { place: FilesPlace }) {
           }
         >
           <option>{mainBranch}</option>
-          {branch !== undefined && !here && <option>{branch}</option>}
+          {branch !== undefined && !current && <option>{branch}</option>}
           {all.map(({ id }) => (
             <option key={id}>{id}</option>
           ))}
         </select>
       </label>
-      {here && (
+      {current && (
         <>
           <p className="faint">
-            From {here.from} at version {here.at}.{" "}
-            {here.changed === 0 ? "Nothing to merge." : `${formatCount(here.changed, "version")} not merged.`}
+            From {current.from} at version {current.at}.{" "}
+            {current.changed === 0 ? "Nothing to merge." : `${formatCount(current.changed, "unmerged version")}.`}
           </p>
-          {mayWrite && (
-            <div className="branch-deeds">
-              <Button disabled={here.changed === 0} onClick={() => setDialog("merge")}>
+          {canWrite && (
+            <div className="branch-actions">
+              <Button disabled={current.changed === 0} onClick={() => setDialog("merge")}>
                 Merge…
               </Button>
               <Button kind="quiet" onClick={() => setDialog("delete")}>
@@ -63,8 +63,8 @@ export function BranchBar({ place }: { place: FilesPlace }) {
               </Button>
             </div>
           )}
-          {dialog === "merge" && <MergeBranch branch={here} onClose={close} />}
-          {dialog === "delete" && <DeleteBranch branch={here} onClose={close} />}
+          {dialog === "merge" && <MergeBranch branch={current} onClose={close} />}
+          {dialog === "delete" && <DeleteBranch branch={current} onClose={close} />}
         </>
       )}
     </div>
@@ -77,7 +77,7 @@ function MergeBranch({ branch, onClose }: { branch: Branch; onClose(): void }) {
     <DryRunDialog
       title={`Merge ${branch.id} into ${branch.from}`}
       action="Merge"
-      ask={(dryRun) =>
+      run={(dryRun) =>
         call("mergeBranch", { params: { agency, agent, branch: branch.id }, body: { into: branch.from, dryRun } })
       }
       into={branch.from}
@@ -85,8 +85,7 @@ function MergeBranch({ branch, onClose }: { branch: Branch; onClose(): void }) {
       onDone={() => navigate(to({ show: "files", branch: branch.from }))}
     >
       <p>
-        What was changed on this branch is brought to {branch.from} as one version. The branch stays until you delete
-        it.
+        Changes on this branch are merged into {branch.from} as one version. The branch is kept until you delete it.
       </p>
     </DryRunDialog>
   );
@@ -98,15 +97,15 @@ function DeleteBranch({ branch, onClose }: { branch: Branch; onClose(): void }) 
     await call("deleteBranch", { params: { agency, agent, branch: branch.id } });
     onClose();
     navigate(to({ show: "files", branch: mainBranch }), "replace");
-    announce(`The branch ${branch.id} was deleted.`);
+    announce(`Branch ${branch.id} deleted.`);
     await branches.reload();
   };
   return (
-    <Confirm title={`Delete the branch ${branch.id}?`} action="Delete branch" onConfirm={remove} onClose={onClose}>
+    <Confirm title={`Delete branch ${branch.id}?`} action="Delete branch" onConfirm={remove} onClose={onClose}>
       <p>
         {branch.changed === 0
-          ? "All that was changed on it is merged."
-          : `${formatCount(branch.changed, "version")} on it that are not merged go with it. This cannot be undone.`}
+          ? "All changes on it are merged."
+          : `This deletes ${formatCount(branch.changed, "unmerged version")}. This cannot be undone.`}
       </p>
     </Confirm>
   );
@@ -115,31 +114,31 @@ function DeleteBranch({ branch, onClose }: { branch: Branch; onClose(): void }) 
 export function NewBranch({ onClose }: { onClose(): void }) {
   const { agency, agent, branch, branches, to } = useWorkspace();
   const create = async ({ name }: Record<string, string>) => {
-    const made = await call("createBranch", {
+    const created = await call("createBranch", {
       params: { agency, agent },
       body: { ...(name && { name }), ...(branch && { from: branch }) },
     });
     onClose();
-    navigate(to({ show: "files", branch: made.id }));
-    announce(`The branch ${made.id} was made.`);
+    navigate(to({ show: "files", branch: created.id }));
+    announce(`Branch ${created.id} created.`);
     await branches.reload();
   };
   return (
     <Dialog title="New branch" onClose={onClose}>
       <Form fields={["name"]} action="Create branch" onSubmit={create} onCancel={onClose}>
-        {(problems) => (
+        {(errors) => (
           <>
             <div className="dialog-text">
               <p>
-                A copy of all files that is changed by itself. The agent works on {mainBranch}; try things here and
-                merge what is good.
+                A separate copy of all files. The agent works on {mainBranch}; try changes here and merge what you want
+                to keep.
               </p>
             </div>
             <Field
               label="Name"
               optional
-              problem={problems.name}
-              hint="Letters, digits and . _ - between them. Left empty, the host chooses one."
+              error={errors.name}
+              hint="Letters, digits, and . _ - in between. Leave empty to generate one."
             >
               {(props) => (
                 <input

@@ -10,33 +10,33 @@ import { theme } from "./theme.ts";
 interface FrameProps {
   path: string;
   label: string;
-  /** What it begins with, and what else it does; another one of these is another editor. */
-  begin(): { text: string; extensions: Extension };
+  /** Returns the initial text and extensions. A different function creates a new editor. */
+  initialize(): { text: string; extensions: Extension };
   readOnly: boolean;
   line: number | undefined;
 }
 
 /**
- * CodeMirror. It lies in a shadow tree, because there it brings its styles as constructed sheets: in the page itself it
- * would write style elements, which the page's policy forbids.
+ * CodeMirror in a shadow root. There it uses constructed stylesheets; in the page itself it would insert style elements,
+ * which the CSP forbids.
  */
-export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) {
+export function EditorFrame({ path, label, initialize, readOnly, line }: FrameProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
-  const parts = useRef({ language: new Compartment(), writing: new Compartment() });
-  const now = useRef({ readOnly, line });
-  now.current = { readOnly, line };
+  const compartments = useRef({ language: new Compartment(), access: new Compartment() });
+  const latest = useRef({ readOnly, line });
+  latest.current = { readOnly, line };
 
   useEffect(() => {
     if (!host.current) return;
     const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open", delegatesFocus: true });
-    const { language, writing } = parts.current;
-    const { text, extensions } = begin();
+    const { language, access } = compartments.current;
+    const { text, extensions } = initialize();
     const state = EditorState.create({
       doc: text,
       extensions: [
         extensions,
-        // Otherwise a CR LF would be one place here and two in the text that all share, and every edit after it off by one.
+        // Otherwise CR LF would be one position here and two in the shared text, and every edit after it off by one.
         EditorState.lineSeparator.of("\n"),
         lineEndingFilter,
         highlightSpecialChars({ render: renderSpecialChar }),
@@ -46,30 +46,30 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({
           "aria-label": label,
-          "aria-description": "Escape, then Tab leads out of the text.",
+          "aria-description": "Press Escape, then Tab to leave the editor.",
         }),
         language.of([]),
-        writing.of(createAccessExtension(!now.current.readOnly)),
+        access.of(createAccessExtension(!latest.current.readOnly)),
       ],
     });
-    const made = new EditorView({ state, root, parent: root });
-    view.current = made;
-    scrollToLine(made, now.current.line);
-    let gone = false;
-    // Without colours it can be read as well.
+    const editor = new EditorView({ state, root, parent: root });
+    view.current = editor;
+    scrollToLine(editor, latest.current.line);
+    let disposed = false;
+    // If the language fails to load, the text is shown without highlighting.
     void loadLanguage(path).then(
-      (extension) => !gone && made.dispatch({ effects: language.reconfigure(extension) }),
+      (extension) => !disposed && editor.dispatch({ effects: language.reconfigure(extension) }),
       () => {},
     );
     return () => {
-      gone = true;
-      made.destroy();
+      disposed = true;
+      editor.destroy();
       view.current = undefined;
     };
-  }, [path, label, begin]);
+  }, [path, label, initialize]);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: parts.current.writing.reconfigure(createAccessExtension(!readOnly)) });
+    view.current?.dispatch({ effects: compartments.current.access.reconfigure(createAccessExtension(!readOnly)) });
   }, [readOnly]);
 
   useEffect(() => {
@@ -79,9 +79,9 @@ export function EditorFrame({ path, label, begin, readOnly, line }: FrameProps) 
   return <div className="editor" ref={host as RefObject<HTMLDivElement>} />;
 }
 
-/** Whoever may only read can still go through it with the keyboard, and select. */
-function createAccessExtension(may: boolean): Extension {
-  if (may) return [];
+/** Read-only text can still be navigated with the keyboard and selected. */
+function createAccessExtension(canWrite: boolean): Extension {
+  if (canWrite) return [];
   return [
     EditorState.readOnly.of(true),
     EditorView.editable.of(false),
@@ -89,7 +89,7 @@ function createAccessExtension(may: boolean): Extension {
   ];
 }
 
-/** The CR before a line feed is a common way to end a line, and no reason for a warning. */
+/** A CR before a line feed is a common line ending and not shown as a warning. */
 function renderSpecialChar(code: number, description: string | null, placeholder: string): HTMLElement {
   const mark = document.createElement("span");
   const isLineEnd = code === 13;

@@ -1,3 +1,3 @@
-// All that needs CodeMirror and Yjs: loaded when the first text is opened, and not with the page.
+// Everything that needs CodeMirror and Yjs; loaded when the first text file is opened.
 export { LiveEditor } from "./live-editor.tsx";
 export { TextView } from "./text-view.tsx";

@@ -14,20 +14,20 @@ const loadMarkdown: LanguageLoader = async () => (await import("@codemirror/lang
 const loadPython: LanguageLoader = async () => (await import("@codemirror/lang-python")).python();
 
 const loadersByExtension = new Map<string, LanguageLoader>([
-  ...["js", "mjs", "cjs"].map((ending) => [ending, createScriptLoader({})] as const),
-  ...["ts", "mts", "cts"].map((ending) => [ending, createScriptLoader({ typescript: true })] as const),
+  ...["js", "mjs", "cjs"].map((extension) => [extension, createScriptLoader({})] as const),
+  ...["ts", "mts", "cts"].map((extension) => [extension, createScriptLoader({ typescript: true })] as const),
   ["jsx", createScriptLoader({ jsx: true })],
   ["tsx", createScriptLoader({ jsx: true, typescript: true })],
-  ...["html", "htm", "svg", "xml", "vue"].map((ending) => [ending, loadHtml] as const),
-  ...["css", "scss", "less"].map((ending) => [ending, loadCss] as const),
-  ...["json", "jsonc", "webmanifest"].map((ending) => [ending, loadJson] as const),
-  ...["yaml", "yml"].map((ending) => [ending, loadYaml] as const),
-  ...["md", "markdown", "mdx"].map((ending) => [ending, loadMarkdown] as const),
-  ...["py", "pyi"].map((ending) => [ending, loadPython] as const),
+  ...["html", "htm", "svg", "xml", "vue"].map((extension) => [extension, loadHtml] as const),
+  ...["css", "scss", "less"].map((extension) => [extension, loadCss] as const),
+  ...["json", "jsonc", "webmanifest"].map((extension) => [extension, loadJson] as const),
+  ...["yaml", "yml"].map((extension) => [extension, loadYaml] as const),
+  ...["md", "markdown", "mdx"].map((extension) => [extension, loadMarkdown] as const),
+  ...["py", "pyi"].map((extension) => [extension, loadPython] as const),
 ]);
 
-/** How a file is coloured, by its name; each language is loaded when the first file of it is opened. */
+/** Loads the syntax highlighting for a file by its extension. Each language is loaded on first use. */
 export async function loadLanguage(path: string): Promise<Extension> {
-  const ending = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
-  return (await loadersByExtension.get(ending)?.()) ?? [];
+  const extension = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
+  return (await loadersByExtension.get(extension)?.()) ?? [];
 }

@@ -2,7 +2,7 @@ import { EditorState, type TransactionSpec } from "@codemirror/state";
 import { expect, test } from "vitest";
 import { lineEndingFilter } from "./line-ends.ts";
 
-/** What becomes of a text when somebody does this to it; the cursor is shown as a bar. */
+/** Returns the text after an edit, with the cursor shown as a bar. */
 function applyEdit(doc: string, spec: TransactionSpec): string {
   const { state } = EditorState.create({
     doc,
@@ -22,7 +22,7 @@ const createDelete = (from: number, to: number): TransactionSpec => ({
   selection: { anchor: from },
 });
 
-test("where lines end with CR LF, those that are typed, split, joined or pasted do too", () => {
+test("in a CR LF text, typed, split, joined and pasted lines end with CR LF", () => {
   const text = "one\r\ntwo\r\n";
   // At the end of a line, on either side of the CR.
   expect(applyEdit(text, createInsert(3, "!"))).toBe("one!|\r\ntwo\r\n");
@@ -31,16 +31,16 @@ test("where lines end with CR LF, those that are typed, split, joined or pasted 
   expect(applyEdit(text, createInsert(4, "\n  "))).toBe("one\r\n  |\r\ntwo\r\n");
   expect(applyEdit(text, createInsert(1, "\n"))).toBe("o\r\n|ne\r\ntwo\r\n");
   expect(applyEdit(text, createInsert(10, "a\nb\r\nc\n"))).toBe("one\r\ntwo\r\na\r\nb\r\nc\r\n|");
-  // An editor that makes a new line leaves out the white space behind it, and takes the CR for that.
+  // On a new line the editor removes trailing whitespace, which includes the CR.
   expect(applyEdit(text, { changes: { from: 3, to: 4, insert: "\n" }, selection: { anchor: 4 } })).toBe(
     "one\r\n|\r\ntwo\r\n",
   );
-  // Backspace at the beginning of a line, and Delete at the end of one.
+  // Backspace at the start of a line, and Delete at the end of one.
   expect(applyEdit(text, createDelete(4, 5))).toBe("one|two\r\n");
   expect(applyEdit(text, createDelete(3, 4))).toBe("one|two\r\n");
   expect(applyEdit(text, createDelete(1, 7))).toBe("o|o\r\n");
   expect(applyEdit(text, createDelete(5, 10))).toBe("one\r\n|");
-  // Two places at once.
+  // Two positions at once.
   expect(
     applyEdit(text, {
       changes: [
@@ -59,7 +59,7 @@ test("where lines end with CR LF, those that are typed, split, joined or pasted 
   ).toBe("|one!\r\ntwo?\r\n");
 });
 
-test("other texts, and what comes from elsewhere, stay as they are", () => {
+test("other texts and remote edits are left unchanged", () => {
   expect(applyEdit("one\ntwo\r\n", createInsert(3, "\n"))).toBe("one\n|\ntwo\r\n");
   expect(applyEdit("one", createInsert(3, "\n"))).toBe("one\n|");
   expect(applyEdit("one\r\ntwo", { ...createInsert(4, "!"), userEvent: undefined as unknown as string })).toBe(

@@ -11,12 +11,12 @@ import { Notice } from "../../parts/notice.tsx";
 import { FileGoneNotice } from "../file-gone-notice.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { EditorFrame } from "./editor-frame.tsx";
-import { LiveLine } from "./live-line.tsx";
 import type { LiveSession } from "./live-session.ts";
+import { LiveStatus } from "./live-status.tsx";
 import { createRemoteCursors } from "./remote-cursors.ts";
 import { useLiveSession } from "./use-live-session.ts";
 
-/** A text file that is edited by everybody who looks at it at once, the agent included. */
+/** A text file that several users and the agent can edit at the same time. */
 export function LiveEditor({ path, line }: { path: string; line: number | undefined }) {
   const workspace = useWorkspace();
   const { live, renew } = useLiveSession(workspace, workspace.user);
@@ -35,25 +35,25 @@ interface OpenEditorProps {
 }
 
 function OpenEditor({ live, path, line, renew }: OpenEditorProps) {
-  const { mayWrite, refresh } = useWorkspace();
-  const { refusal, ready } = useStore(live.state);
-  const { text, gone } = useText(live, path);
-  const isMissed = useDelayed(ready && !text, missingAfterMs);
+  const { canWrite, refresh } = useWorkspace();
+  const { rejection, ready } = useStore(live.state);
+  const { text, isGone } = useText(live, path);
+  const isMissing = useDelayed(ready && !text, missingAfterMs);
 
-  // The list of files does not know yet of what was told here.
+  // The file list may not reflect this yet.
   useEffect(() => {
-    if (refusal || isMissed) refresh();
-  }, [refusal, isMissed, refresh]);
+    if (rejection || isMissing) refresh();
+  }, [rejection, isMissing, refresh]);
   useEffect(() => {
-    live.lookAt(path);
-    return () => live.lookAt(undefined);
+    live.setCurrentFile(path);
+    return () => live.setCurrentFile(undefined);
   }, [live, path]);
 
   return (
     <>
-      <LiveLine state={live.state} path={path} mayWrite={mayWrite} gone={gone || isMissed} />
-      {refusal && <RefusalNotice {...refusal} ready={ready} renew={renew} />}
-      {(gone || isMissed) && !refusal && <FileGoneNotice path={path} />}
+      <LiveStatus state={live.state} path={path} canWrite={canWrite} isGone={isGone || isMissing} />
+      {rejection && <RejectionNotice {...rejection} ready={ready} renew={renew} />}
+      {(isGone || isMissing) && !rejection && <FileGoneNotice path={path} />}
       {text ? (
         <TextEditor
           key={path}
@@ -61,31 +61,31 @@ function OpenEditor({ live, path, line, renew }: OpenEditorProps) {
           text={text}
           path={path}
           line={line}
-          readOnly={!mayWrite || gone || refusal !== undefined}
+          readOnly={!canWrite || isGone || rejection !== undefined}
         />
       ) : (
-        !refusal && !isMissed && <p className="pane-note">Opening…</p>
+        !rejection && !isMissing && <p className="pane-note">Opening…</p>
       )}
     </>
   );
 }
 
-interface RefusalNoticeProps {
+interface RejectionNoticeProps {
   reason: string;
-  gone: boolean;
+  isBranchGone: boolean;
   ready: boolean;
   renew(): void;
 }
 
-/** Why it does not go on, and how it could. */
-function RefusalNotice({ reason, gone, ready, renew }: RefusalNoticeProps) {
+/** Why the host rejected the connection or an edit, and how to continue. */
+function RejectionNotice({ reason, isBranchGone, ready, renew }: RejectionNoticeProps) {
   const { to } = useWorkspace();
-  if (gone) {
+  if (isBranchGone) {
     return (
       <div role="alert">
         <Notice tone="warn" title={reason}>
           <p>
-            What you see is what it was. Go to{" "}
+            Showing the last known content. Go to{" "}
             <Link href={to({ show: "files", branch: mainBranch })}>the files on {mainBranch}</Link>.
           </p>
         </Notice>
@@ -94,10 +94,10 @@ function RefusalNotice({ reason, gone, ready, renew }: RefusalNoticeProps) {
   }
   return (
     <div role="alert">
-      <Notice tone="bad" title={ready ? "Your last change was not taken." : "This file cannot be opened here."}>
+      <Notice tone="bad" title={ready ? "Your last change was rejected" : "Cannot open this file"}>
         <p>{reason}</p>
         <Button kind="quiet" onClick={renew}>
-          {ready ? "Go on with what the host has" : "Try again"}
+          {ready ? "Reload from host" : "Try again"}
         </Button>
       </Notice>
     </div>
@@ -117,8 +117,8 @@ function TextEditor({
   line: number | undefined;
   readOnly: boolean;
 }) {
-  const begin = useCallback(() => {
-    // Only what was typed in this editor is undone by it, whatever others have written since.
+  const initialize = useCallback(() => {
+    // Undo only affects edits made in this editor, whatever others have written since.
     const undoManager = new Y.UndoManager(text);
     const cleanupPlugin = ViewPlugin.define(() => ({ destroy: () => undoManager.destroy() }));
     return {
@@ -131,25 +131,27 @@ function TextEditor({
       ],
     };
   }, [live, text]);
-  return <EditorFrame path={path} label={`Text of ${path}`} begin={begin} readOnly={readOnly} line={line} />;
+  return (
+    <EditorFrame path={path} label={`Contents of ${path}`} initialize={initialize} readOnly={readOnly} line={line} />
+  );
 }
 
-/** A file that was just made may be listed before its text is here. */
+/** A new file may be listed before its text has arrived. */
 const missingAfterMs = 1_500;
 
-/** Whether something has been so for a while. */
-function useDelayed(now: boolean, wait: number): boolean {
-  const [later, setLater] = useState(false);
+/** Returns true once `value` has been true for `delayMs`. */
+function useDelayed(value: boolean, delayMs: number): boolean {
+  const [elapsed, setElapsed] = useState(false);
   useEffect(() => {
-    if (!now) return setLater(false);
-    const timer = setTimeout(() => setLater(true), wait);
+    if (!value) return setElapsed(false);
+    const timer = setTimeout(() => setElapsed(true), delayMs);
     return () => clearTimeout(timer);
-  }, [now, wait]);
-  return now && later;
+  }, [value, delayMs]);
+  return value && elapsed;
 }
 
-/** The text of a file. One that is gone is still shown as it was last; one that comes back is another text. */
-function useText({ files }: LiveSession, path: string): { text: Y.Text | undefined; gone: boolean } {
+/** The text of a file. If the file is deleted, the last text is kept; a file created again has a new text. */
+function useText({ files }: LiveSession, path: string): { text: Y.Text | undefined; isGone: boolean } {
   const [present, setPresent] = useState(() => files.get(path));
   const last = useRef<{ path: string; text: Y.Text }>(undefined);
   useEffect(() => {
@@ -160,5 +162,5 @@ function useText({ files }: LiveSession, path: string): { text: Y.Text | undefin
   }, [files, path]);
   if (present instanceof Y.Text) last.current = { path, text: present };
   const text = last.current?.path === path ? last.current.text : undefined;
-  return { text, gone: text !== undefined && text !== present };
+  return { text, isGone: text !== undefined && text !== present };
 }

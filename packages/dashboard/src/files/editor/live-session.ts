@@ -8,31 +8,31 @@ import { type Person, parsePerson, personColors } from "./people.ts";
 import { trackUnconfirmedEdits } from "./track-unconfirmed-edits.ts";
 
 export interface LiveState {
-  line: "connecting" | "open" | "lost" | "refused";
-  /** Why we are not let in, or why an edit was not taken; `gone` where there is no such branch any more. */
-  refusal?: { reason: string; gone: boolean };
-  /** The whole document was here once. */
+  connection: "connecting" | "open" | "lost" | "refused";
+  /** Why the host rejected the connection or an edit. */
+  rejection?: { reason: string; isBranchGone: boolean };
+  /** Whether the whole document has been received. */
   ready: boolean;
-  /** Something was typed that the host has not said it has; `late` when it should have by now. */
+  /** Whether there are edits that the host has not confirmed; `late` if the confirmation is overdue. */
   unsent: boolean;
   late: boolean;
   people: readonly Person[];
 }
 
-/** The files of a workspace as they are being edited, for as long as somebody here looks at them. */
+/** A collaborative editing session for the files of a workspace. */
 export interface LiveSession {
   doc: Y.Doc;
   files: Y.Map<Y.Text>;
   awareness: WebsocketProvider["awareness"];
   state: Store<LiveState>;
-  /** Tells the others which file we look at. */
-  lookAt(path: string | undefined): void;
+  /** Shows other users which file is open here. */
+  setCurrentFile(path: string | undefined): void;
   close(): void;
 }
 
-/** An answer that takes longer than this is worth a word. */
+/** Time without confirmation after which the user is told. */
 const lateAfterMs = 2_000;
-/** The close code for a branch that is gone. */
+/** WebSocket close code for a branch that no longer exists. */
 const branchGoneCode = 4404;
 
 export function openLiveSession({ agency, agent, branch }: Workspace, user: string): LiveSession {
@@ -40,24 +40,30 @@ export function openLiveSession({ agency, agent, branch }: Workspace, user: stri
   const root = buildSocketUrl(`/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}`);
   const provider = new WebsocketProvider(root, "yjs", doc, {
     params: branch === undefined ? {} : { branch },
-    // What another tab has goes by the host like everything else, which knows who may do what.
+    // Tabs sync through the host, which enforces permissions, not directly with each other.
     disableBc: true,
   });
   const { awareness } = provider;
-  const state = createStore<LiveState>({ line: "connecting", ready: false, unsent: false, late: false, people: [] });
+  const state = createStore<LiveState>({
+    connection: "connecting",
+    ready: false,
+    unsent: false,
+    late: false,
+    people: [],
+  });
   const change = (part: Partial<LiveState>) => state.set({ ...state.get(), ...part });
 
   awareness.setLocalStateField("user", { name: user, color: personColors[doc.clientID % personColors.length] });
 
   provider.on("status", ({ status }) => {
-    if (state.get().line === "refused" || status === "connected") return;
-    change({ line: state.get().ready || provider.wsUnsuccessfulReconnects > 0 ? "lost" : "connecting" });
+    if (state.get().connection === "refused" || status === "connected") return;
+    change({ connection: state.get().ready || provider.wsUnsuccessfulReconnects > 0 ? "lost" : "connecting" });
   });
-  provider.on("sync", (synced) => synced && change({ line: "open", ready: true }));
+  provider.on("sync", (synced) => synced && change({ connection: "open", ready: true }));
   provider.on("closed", ({ code, reason }) =>
     change({
-      line: "refused",
-      refusal: { reason: reason || "The host does not let you in here.", gone: code === branchGoneCode },
+      connection: "refused",
+      rejection: { reason: reason || "The host closed the connection.", isBranchGone: code === branchGoneCode },
     }),
   );
   let lateTimer: ReturnType<typeof setTimeout> | undefined;
@@ -69,11 +75,11 @@ export function openLiveSession({ agency, agent, branch }: Workspace, user: stri
   });
   awareness.on("change", () => {
     const others = [...awareness.getStates()].filter(([id]) => id !== doc.clientID);
-    change({ people: others.map(([id, shown]) => parsePerson(id, shown)) });
+    change({ people: others.map(([id, awarenessState]) => parsePerson(id, awarenessState)) });
   });
 
   const stopListening = onReconnect(() => {
-    if (state.get().line === "refused") return;
+    if (state.get().connection === "refused") return;
     provider.disconnect();
     provider.connect();
   });
@@ -87,7 +93,7 @@ export function openLiveSession({ agency, agent, branch }: Workspace, user: stri
     files: doc.getMap<Y.Text>("files"),
     awareness,
     state,
-    lookAt: (path) => awareness.setLocalState({ ...awareness.getLocalState(), path, cursor: null }),
+    setCurrentFile: (path) => awareness.setLocalState({ ...awareness.getLocalState(), path, cursor: null }),
     close() {
       window.removeEventListener("beforeunload", onLeave);
       clearTimeout(lateTimer);
@@ -100,7 +106,7 @@ export function openLiveSession({ agency, agent, branch }: Workspace, user: stri
   };
 }
 
-/** Something was typed that the host may still take. */
-export function hasUnsentEdits({ unsent, line }: LiveState): boolean {
-  return unsent && line !== "refused";
+/** Whether there are edits that the host may still accept. */
+export function hasUnsentEdits({ unsent, connection }: LiveState): boolean {
+  return unsent && connection !== "refused";
 }

@@ -1,32 +1,32 @@
 import { showControlChars } from "../../chat/blocks.ts";
 
-/** Somebody else who is in these files. */
+/** Another user in these files. */
 export interface Person {
   id: number;
   name: string;
-  /** Which of our colours they have. */
+  /** Index in `personColors`. */
   tone: number;
-  /** The file that they look at. */
+  /** The file they have open. */
   path?: string;
 }
 
-/** What they are for other programs. Here, each is a class with a colour for either theme. */
+/** Colors sent to other clients. The page maps each to a class with a color per theme. */
 export const personColors = ["#1e5f7c", "#a33f22", "#55722a", "#7c5a0c", "#6a4c93", "#8a2f5f", "#2f6f5e", "#4a5aa8"];
 
 const maxNameChars = 40;
 
-/** Reads what somebody shows of themselves; it may be anything. */
+/** Parses the awareness state of another client, which may have any shape. */
 export function parsePerson(id: number, state: unknown): Person {
   const { user, path } = toRecord(state);
   const { name, color } = toRecord(user);
-  const known = personColors.indexOf(String(color));
+  const found = personColors.indexOf(String(color));
   return {
     id,
     name:
       typeof name === "string" && name.trim() !== ""
         ? showControlChars(name.trim().slice(0, maxNameChars))
-        : "somebody",
-    tone: known < 0 ? id % personColors.length : known,
+        : "anonymous",
+    tone: found < 0 ? id % personColors.length : found,
     ...(typeof path === "string" ? { path } : {}),
   };
 }

@@ -4,11 +4,11 @@ import * as Y from "yjs";
 import type { LiveSession } from "./live-session.ts";
 import { toRecord, type Person, parsePerson, personColors } from "./people.ts";
 
-// y-codemirror has this too, but with colours in style attributes, which the page's policy forbids.
+// y-codemirror has this, too, but sets colors in style attributes, which the CSP forbids.
 
 const cursorsChanged = StateEffect.define<null>();
 
-/** Where others are in the text, and telling them where we are. */
+/** Shows the cursors of other users and publishes our own. */
 export function createRemoteCursors({ awareness, doc }: LiveSession, text: Y.Text): Extension {
   class RemoteCursors {
     decorations: DecorationSet = Decoration.none;
@@ -36,18 +36,18 @@ export function createRemoteCursors({ awareness, doc }: LiveSession, text: Y.Tex
   function publishCursor({ state, hasFocus }: EditorView): void {
     if (!hasFocus) return;
     const { anchor, head } = state.selection.main;
-    const place = (index: number) => Y.createRelativePositionFromTypeIndex(text, index);
-    const cursor = { anchor: place(anchor), head: place(head) };
-    const before = toRecord(awareness.getLocalState()?.cursor);
-    if (JSON.stringify(before) !== JSON.stringify(cursor)) awareness.setLocalStateField("cursor", cursor);
+    const toPosition = (index: number) => Y.createRelativePositionFromTypeIndex(text, index);
+    const cursor = { anchor: toPosition(anchor), head: toPosition(head) };
+    const previous = toRecord(awareness.getLocalState()?.cursor);
+    if (JSON.stringify(previous) !== JSON.stringify(cursor)) awareness.setLocalStateField("cursor", cursor);
   }
 
   function buildDecorations({ state }: EditorView): DecorationSet {
     const ranges: Range<Decoration>[] = [];
-    for (const [id, shown] of awareness.getStates()) {
-      const cursor = id === doc.clientID ? undefined : parseCursor(shown);
+    for (const [id, awarenessState] of awareness.getStates()) {
+      const cursor = id === doc.clientID ? undefined : parseCursor(awarenessState);
       if (!cursor) continue;
-      const person = parsePerson(id, shown);
+      const person = parsePerson(id, awarenessState);
       const [from, to] = [Math.min(cursor.anchor, cursor.head), Math.max(cursor.anchor, cursor.head)];
       if (to > state.doc.length) continue;
       if (from < to) ranges.push(Decoration.mark({ class: `other-selection other-${person.tone}` }).range(from, to));
@@ -58,18 +58,18 @@ export function createRemoteCursors({ awareness, doc }: LiveSession, text: Y.Tex
     return Decoration.set(ranges, true);
   }
 
-  function parseCursor(shown: unknown): { anchor: number; head: number } | undefined {
-    const { anchor, head } = toRecord(toRecord(shown).cursor);
-    const [first, second] = [toIndex(anchor), toIndex(head)];
-    return first === undefined || second === undefined ? undefined : { anchor: first, head: second };
+  function parseCursor(awarenessState: unknown): { anchor: number; head: number } | undefined {
+    const { anchor, head } = toRecord(toRecord(awarenessState).cursor);
+    const [anchorIndex, headIndex] = [toIndex(anchor), toIndex(head)];
+    return anchorIndex === undefined || headIndex === undefined ? undefined : { anchor: anchorIndex, head: headIndex };
   }
 
-  function toIndex(place: unknown): number | undefined {
+  function toIndex(position: unknown): number | undefined {
     try {
-      const at = Y.createAbsolutePositionFromRelativePosition(Y.createRelativePositionFromJSON(place), doc);
-      return at?.type === text ? at.index : undefined;
+      const absolute = Y.createAbsolutePositionFromRelativePosition(Y.createRelativePositionFromJSON(position), doc);
+      return absolute?.type === text ? absolute.index : undefined;
     } catch {
-      // Somebody shows something else than a place.
+      // Not a valid position.
       return undefined;
     }
   }
@@ -95,7 +95,7 @@ class Caret extends WidgetType {
     const name = document.createElement("span");
     name.className = "other-name";
     name.textContent = this.person.name;
-    // It is no part of the text, and above it is a list of who is here.
+    // Not part of the text; the list above the editor names everyone for screen readers.
     caret.ariaHidden = "true";
     caret.append("\u2060", name, "\u2060");
     return caret;

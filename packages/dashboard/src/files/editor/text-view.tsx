@@ -3,27 +3,27 @@ import { readText } from "../../api/files.ts";
 import { Notice } from "../../parts/notice.tsx";
 import { EditorFrame } from "./editor-frame.tsx";
 
-/** A text as it lies on the host, to be read only: of an older version, or too large to be edited together. */
-export function TextView({ path, address, line }: { path: string; address: string; line: number | undefined }) {
-  const [read, setRead] = useState<{ text?: string; error?: Error }>({});
+/** Read-only text from the host: an older version, or a file too large for collaborative editing. */
+export function TextView({ path, url, line }: { path: string; url: string; line: number | undefined }) {
+  const [loaded, setLoaded] = useState<{ text?: string; error?: Error }>({});
   useEffect(() => {
-    const leaving = new AbortController();
-    setRead({});
-    readText(address, leaving.signal).then(
-      (text) => setRead({ text }),
-      (error: Error) => !leaving.signal.aborted && setRead({ error }),
+    const abortController = new AbortController();
+    setLoaded({});
+    readText(url, abortController.signal).then(
+      (text) => setLoaded({ text }),
+      (error: Error) => !abortController.signal.aborted && setLoaded({ error }),
     );
-    return () => leaving.abort();
-  }, [address]);
-  const { text, error } = read;
-  const begin = useCallback(() => ({ text: text ?? "", extensions: [] }), [text]);
+    return () => abortController.abort();
+  }, [url]);
+  const { text, error } = loaded;
+  const initialize = useCallback(() => ({ text: text ?? "", extensions: [] }), [text]);
   if (error) {
     return (
-      <Notice tone="bad" title="This file could not be read.">
+      <Notice tone="bad" title="Failed to load this file">
         {error.message}
       </Notice>
     );
   }
   if (text === undefined) return <p className="pane-note">Opening…</p>;
-  return <EditorFrame path={path} label={`Text of ${path}`} begin={begin} readOnly line={line} />;
+  return <EditorFrame path={path} label={`Contents of ${path}`} initialize={initialize} readOnly line={line} />;
 }

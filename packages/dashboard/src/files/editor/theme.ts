@@ -2,7 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-// The colours are the page's own, by its variables, so that both themes are right without being told of a change.
+// Uses the page's CSS variables, so that the editor follows theme changes automatically.
 const editorTheme = EditorView.theme({
   "&": { height: "100%", color: "var(--ink)", backgroundColor: "var(--surface)", fontSize: "0.8438rem" },
   "&.cm-focused": { outline: "none" },

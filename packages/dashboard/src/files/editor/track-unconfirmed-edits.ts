@@ -1,21 +1,21 @@
 import type { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 
-// The frames of y-websocket: the first number says that it is about the document, the second one what about it.
+// Frames of y-websocket: the first number is the message type, the second one the sync step.
 const messageSync = 0;
 const syncStep1 = 0;
 const syncStep2 = 1;
 
-/** While somebody types, the host is asked once in so long. */
+/** Interval between requests while the user types. */
 const requestIntervalMs = 500;
 
 /**
- * Tells whether all that was typed here is stored. y-websocket sends it and hears nothing of what becomes of it, so the
- * host is asked what it has that we have not: it answers in order, and after what it has heard before is stored.
+ * Reports whether all local edits are stored. y-websocket gets no confirmation for updates, so this sends a state vector:
+ * the host responds in order, after storing everything it received before. Returns a function that stops tracking.
  */
-export function trackUnconfirmedEdits(provider: WebsocketProvider, tell: (unsent: boolean) => void): () => void {
+export function trackUnconfirmedEdits(provider: WebsocketProvider, onChange: (unsent: boolean) => void): () => void {
   const { doc } = provider;
-  /** How many edits were made, and how many of them the host had when it was asked last. */
+  /** Edits made, and edits that the host had stored at its last response. */
   let editCount = 0;
   let confirmedCount = 0;
   let requestedCount: number | undefined;
@@ -33,20 +33,20 @@ export function trackUnconfirmedEdits(provider: WebsocketProvider, tell: (unsent
   const onUpdate = (_update: Uint8Array, origin: unknown) => {
     if (origin === provider) return;
     editCount++;
-    tell(true);
+    onChange(true);
     scheduleRequest();
   };
-  const onAnswer = () => {
-    // It was the one that every connection begins with.
+  const onResponse = () => {
+    // This is the response to the initial request of every connection.
     if (requestedCount === undefined) return;
     confirmedCount = requestedCount;
     requestedCount = undefined;
-    if (confirmedCount === editCount) tell(false);
+    if (confirmedCount === editCount) onChange(false);
     else scheduleRequest();
   };
   const onSync = (synced: boolean) => {
     requestedCount = undefined;
-    // What was typed meanwhile has been sent just now.
+    // Edits made while disconnected have just been sent.
     if (synced && confirmedCount < editCount) requestSync();
   };
 
@@ -54,7 +54,7 @@ export function trackUnconfirmedEdits(provider: WebsocketProvider, tell: (unsent
   provider.messageHandlers[messageSync] = ((encoder, decoder, ...rest) => {
     const messageType = decoder.arr[decoder.pos];
     originalHandler(encoder, decoder, ...rest);
-    if (messageType === syncStep2) onAnswer();
+    if (messageType === syncStep2) onResponse();
   }) satisfies Handler;
   doc.on("update", onUpdate);
   provider.on("sync", onSync);
@@ -68,10 +68,10 @@ export function trackUnconfirmedEdits(provider: WebsocketProvider, tell: (unsent
 
 type Handler = (encoder: unknown, decoder: { arr: Uint8Array; pos: number }, ...rest: unknown[]) => void;
 
-/** Its length is written in groups of seven bits, the lowest first. */
+/** The length is encoded as a varint: groups of seven bits, lowest first. */
 function encodeStateVectorFrame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const length: number[] = [];
-  let rest = bytes.length;
-  for (; rest > 127; rest >>>= 7) length.push((rest & 127) | 128);
-  return Uint8Array.from([messageSync, syncStep1, ...length, rest, ...bytes]);
+  let remaining = bytes.length;
+  for (; remaining > 127; remaining >>>= 7) length.push((remaining & 127) | 128);
+  return Uint8Array.from([messageSync, syncStep1, ...length, remaining, ...bytes]);
 }

@@ -10,10 +10,10 @@ interface SharedSession {
 
 const sessions = new Map<string, SharedSession>();
 
-/** From one file to the next the connection stays. */
+/** Keeps the connection open while the user switches files. */
 const closeDelayMs = 2_000;
 
-/** One connection for a workspace, however many look. `renew` begins anew, without what was not sent. */
+/** Shares one session per workspace. `renew` starts a new session and discards unsent edits. */
 export function useLiveSession(
   { agency, agent, branch }: Workspace,
   user: string,
@@ -23,21 +23,22 @@ export function useLiveSession(
   const [round, setRound] = useState(0);
 
   useEffect(() => {
-    let one = sessions.get(key);
-    if (!one) sessions.set(key, (one = { live: openLiveSession({ agency, agent, branch }, user), userCount: 0 }));
-    const { live } = one;
-    clearTimeout(one.closeTimer);
-    one.userCount++;
+    let session = sessions.get(key);
+    if (!session)
+      sessions.set(key, (session = { live: openLiveSession({ agency, agent, branch }, user), userCount: 0 }));
+    const { live } = session;
+    clearTimeout(session.closeTimer);
+    session.userCount++;
     setLive(live);
     return () => {
       setLive(undefined);
-      if (one.userCount-- === 1) releaseSession(key, one);
+      if (session.userCount-- === 1) releaseSession(key, session);
     };
   }, [key, round, agency, agent, branch, user]);
 
   const renew = useMemo(
     () => () => {
-      // It is closed when the one who looks has left it.
+      // The old session is closed when its last user releases it.
       sessions.delete(key);
       setRound((before) => before + 1);
     },
@@ -46,12 +47,12 @@ export function useLiveSession(
   return { live, renew };
 }
 
-/** Nobody looks any more. What the host does not have yet is sent first, though. */
-function releaseSession(key: string, one: SharedSession): void {
-  if (sessions.get(key) !== one) return one.live.close();
-  one.closeTimer = setTimeout(() => {
-    if (hasUnsentEdits(one.live.state.get())) return releaseSession(key, one);
+/** Closes a session without users, after its unsent edits have been sent. */
+function releaseSession(key: string, session: SharedSession): void {
+  if (sessions.get(key) !== session) return session.live.close();
+  session.closeTimer = setTimeout(() => {
+    if (hasUnsentEdits(session.live.state.get())) return releaseSession(key, session);
     sessions.delete(key);
-    one.live.close();
+    session.live.close();
   }, closeDelayMs);
 }

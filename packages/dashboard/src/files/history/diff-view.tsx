@@ -10,7 +10,7 @@ import { describeChange } from "./version-text.ts";
 
 type FileDiff = VersionDiff["diffs"][number];
 
-/** What a version did to one file. */
+/** The changes of a version to one file. */
 export function DiffView({ diff, version }: { diff: FileDiff; version: number }) {
   const { to } = useWorkspace();
   const { path, kind, added, removed } = diff;
@@ -32,10 +32,8 @@ export function DiffView({ diff, version }: { diff: FileDiff; version: number })
 }
 
 function explainMissingDiff({ kind, before, after }: FileDiff): string {
-  if (kind === "move") return "Moved as it was.";
-  const sizes = [before, after].map((one) => (one ? formatBytes(one.size) : undefined));
-  if (sizes[0] === undefined)
-    return `${sizes[1] === "0 bytes" ? "An empty file" : `Not text: ${sizes[1] ?? "nothing"}`}.`;
-  if (sizes[1] === undefined) return sizes[0] === "0 bytes" ? "It was empty." : `Not text: it had ${sizes[0]}.`;
-  return `Not text: ${sizes[0]} before, ${sizes[1]} after.`;
+  if (kind === "move") return "Moved without changes.";
+  if (before && after) return `Binary file, ${formatBytes(before.size)} → ${formatBytes(after.size)}.`;
+  const size = (before ?? after)?.size ?? 0;
+  return size === 0 ? "Empty file." : `Binary file, ${formatBytes(size)}.`;
 }

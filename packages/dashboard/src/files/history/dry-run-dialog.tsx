@@ -11,70 +11,69 @@ import { MergeOutcome } from "./merge-outcome.tsx";
 interface DryRunDialogProps {
   title: string;
   action: string;
-  /** Does it, or only says what would come of it. */
-  ask(dryRun: boolean): Promise<MergeResponse>;
-  /** The branch that is changed, if not the one that is looked at. */
+  /** Performs the action, or only previews its result. */
+  run(dryRun: boolean): Promise<MergeResponse>;
+  /** The branch that is changed, if not the current one. */
   into?: string | undefined;
   children: ReactNode;
   onClose(): void;
-  /** It has happened, and was closed. */
+  /** Called when the dialog is closed after the action. */
   onDone?(): void;
 }
 
-/** Something that is tried before it is done: what would come of it, then a yes, then what came of it. */
-export function DryRunDialog({ title, action, ask, into, children, onClose, onDone }: DryRunDialogProps) {
+/** Previews an action with a dry run, asks for confirmation and shows the result. */
+export function DryRunDialog({ title, action, run, into, children, onClose, onDone }: DryRunDialogProps) {
   const { refresh } = useWorkspace();
-  const [trial, setTrial] = useState<MergeResponse>();
-  const [done, setDone] = useState<MergeResponse>();
+  const [preview, setPreview] = useState<MergeResponse>();
+  const [result, setResult] = useState<MergeResponse>();
   const [error, setError] = useState<Error>();
   const [busy, setBusy] = useState(false);
-  const first = useRef(ask);
+  const firstRun = useRef(run);
   const path = usePath();
-  const began = useRef(path);
+  const initialPath = useRef(path);
 
   useEffect(() => {
-    first.current(true).then(setTrial, setError);
+    firstRun.current(true).then(setPreview, setError);
   }, []);
 
-  const act = async () => {
+  const confirm = async () => {
     setBusy(true);
     setError(undefined);
     try {
-      const merged = await ask(false);
-      setDone(merged);
+      setResult(await run(false));
       announce(`${title}: done.`);
       refresh();
-    } catch (failure) {
-      setError(failure as Error);
+    } catch (reason) {
+      setError(reason as Error);
     } finally {
       setBusy(false);
     }
   };
   const close = () => {
     onClose();
-    if (done) onDone?.();
+    if (result) onDone?.();
   };
-  // A place was followed that is told of in here.
+  // Close when the user follows a link in the result.
   useEffect(() => {
-    if (path !== began.current) close();
+    if (path !== initialPath.current) close();
   });
-  const nothing = trial !== undefined && trial.changes.length === 0 && trial.overlaps.length === 0;
+  const isUnchanged = preview !== undefined && preview.changes.length === 0 && preview.overlaps.length === 0;
 
   return (
     <Dialog title={title} onClose={close}>
-      <div className="trial">
-        {!done && <div className="dialog-text">{children}</div>}
-        {!trial && !error && <p className="faint">Looking what would come of it…</p>}
-        {done ? (
-          <MergeOutcome merged={done} done into={into} />
+      <div className="dry-run">
+        {!result && <div className="dialog-text">{children}</div>}
+        {!preview && !error && <p className="faint">Checking…</p>}
+        {result ? (
+          <MergeOutcome merged={result} done into={into} />
         ) : (
-          trial && <MergeOutcome merged={trial} done={false} into={into} />
+          preview && <MergeOutcome merged={preview} done={false} into={into} />
         )}
         <div role="alert">{error && <Notice tone="bad">{error.message}</Notice>}</div>
         <div className="form-actions">
-          <Button onClick={close}>{done || nothing ? "Close" : "Cancel"}</Button>
-          {!done && !nothing && (
-            <Button kind="main" busy={busy} disabled={!trial} onClick={() => void act()}>
+          <Button onClick={close}>{result || isUnchanged ? "Close" : "Cancel"}</Button>
+          {!result && !isUnchanged && (
+            <Button kind="main" busy={busy} disabled={!preview} onClick={() => void confirm()}>
               {action}
             </Button>
           )}

@@ -5,7 +5,7 @@ import { PaneHead } from "../pane-head.tsx";
 import { VersionList } from "./version-list.tsx";
 import { VersionView } from "./version-view.tsx";
 
-/** How a file, a folder or everything became what it is. */
+/** The history of a file, a folder or the whole workspace. */
 export function HistoryPane({ place: { path, version } }: { place: FilesPlace }) {
   const { to } = useWorkspace();
   return (
@@ -13,7 +13,7 @@ export function HistoryPane({ place: { path, version } }: { place: FilesPlace })
       <PaneHead path={path} note="history" show="history">
         {path !== undefined && (
           <Link className="button" href={to({ show: "files", path })}>
-            As it is now
+            Current version
           </Link>
         )}
       </PaneHead>

@@ -13,7 +13,7 @@ const createLoaded = (from: number, to: number, next?: number): LoadedVersions =
 });
 const listIds = ({ versions, next }: LoadedVersions) => [...versions.map(({ id }) => id), `next ${next}`];
 
-test("a newer page takes the place of what it covers, and older ones that were read stay", () => {
+test("a newer page replaces the versions it covers, and older ones stay", () => {
   expect(listIds(mergePages(createLoaded(12, 10, 10), createLoaded(11, 5, 5)))).toEqual([
     12,
     11,
@@ -28,6 +28,6 @@ test("a newer page takes the place of what it covers, and older ones that were r
   expect(listIds(mergePages(createLoaded(3, 1), createLoaded(3, 1)))).toEqual([3, 2, 1, "next undefined"]);
 });
 
-test("where more was made than fits a page, what would be missing is not passed over", () => {
+test("older versions are dropped if there would be a gap", () => {
   expect(listIds(mergePages(createLoaded(30, 28, 28), createLoaded(11, 5, 5)))).toEqual([30, 29, 28, "next 28"]);
 });

@@ -1,37 +1,36 @@
 import type { Version } from "@thinkery/sdk";
 
-/** What was read so far of a history, the newest first. */
+/** The versions loaded so far, newest first. */
 export interface LoadedVersions {
   versions: Version[];
-  /** Where the next page begins, if there is one. */
+  /** Start of the next page, if there is one. */
   next?: number | undefined;
   oldest?: number | undefined;
   error?: Error;
 }
 
-/** The newest page takes the place of what it covers; what was loaded behind it stays. */
-export function mergePages(page: LoadedVersions, before: LoadedVersions | undefined): LoadedVersions {
+/** The newest page replaces the versions it covers; older ones are kept. */
+export function mergePages(page: LoadedVersions, previous: LoadedVersions | undefined): LoadedVersions {
   const last = page.versions.at(-1)?.id;
-  const known = before?.versions ?? [];
-  // So much was made meanwhile that there is a gap between them.
-  const isApart = last !== undefined && known.every(({ id }) => id < last);
-  const behind = last === undefined || page.next === undefined || isApart ? [] : known.filter(({ id }) => id < last);
-  return behind.length === 0 ? page : { ...page, versions: [...page.versions, ...behind], next: before?.next };
+  const loaded = previous?.versions ?? [];
+  // So many versions are new that there is a gap between the two.
+  const hasGap = last !== undefined && loaded.every(({ id }) => id < last);
+  const older = last === undefined || page.next === undefined || hasGap ? [] : loaded.filter(({ id }) => id < last);
+  return older.length === 0 ? page : { ...page, versions: [...page.versions, ...older], next: previous?.next };
 }
 
 interface ListPosition {
-  place: string;
-  read: LoadedVersions;
-  /** How far down it was. */
-  top: number;
+  key: string;
+  loaded: LoadedVersions;
+  scrollTop: number;
 }
 
 let lastPosition: ListPosition | undefined;
 
-/** Whoever looks at a version and comes back finds the list where they left it. */
-export const recallPosition = (place: string): ListPosition | undefined =>
-  lastPosition?.place === place ? lastPosition : undefined;
+/** Restores the list after the user looked at a version and came back. */
+export const recallPosition = (key: string): ListPosition | undefined =>
+  lastPosition?.key === key ? lastPosition : undefined;
 
-export function rememberPosition(where: ListPosition): void {
-  lastPosition = where;
+export function rememberPosition(position: ListPosition): void {
+  lastPosition = position;
 }

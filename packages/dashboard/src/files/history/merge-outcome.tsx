@@ -8,7 +8,7 @@ import { describeChange } from "./version-text.ts";
 
 const maxListed = 20;
 
-/** What comes of a revert or a merge: `done` says whether it has happened. */
+/** The result of a revert or merge, or its preview unless `done`. */
 export function MergeOutcome({
   merged: { changes, overlaps },
   done,
@@ -18,20 +18,16 @@ export function MergeOutcome({
   done: boolean;
   into?: string | undefined;
 }) {
-  if (changes.length === 0 && overlaps.length === 0)
-    return <p>There is nothing to change: it is all as it would be.</p>;
+  if (changes.length === 0 && overlaps.length === 0) return <p>Nothing to change.</p>;
   return (
     <div className="outcome">
       {changes.length > 0 && <Changes changes={changes} done={done} />}
       {overlaps.length > 0 && (
-        <Notice
-          tone="warn"
-          title={`${formatCount(overlaps.length, "place")} ${done ? "where two changed the same" : "where something was changed since"}`}
-        >
+        <Notice tone="warn" title={formatCount(overlaps.length, "conflict")}>
           <p>
             {done
-              ? "Both are kept: look through them and leave what you want."
-              : "Both will be kept, marked in the file, so that nothing is lost."}
+              ? "Both sides were kept. Review them and keep what you want."
+              : "Both sides will be kept, marked in the file."}
           </p>
           <Overlaps overlaps={overlaps} done={done} into={into} />
         </Notice>
@@ -43,7 +39,7 @@ export function MergeOutcome({
 function Changes({ changes, done }: { changes: readonly Change[]; done: boolean }) {
   return (
     <div>
-      <p>{done ? "What came of it:" : "What would come of it:"}</p>
+      <p>{done ? "Done" : "Preview"}</p>
       <ul className="outcome-list">
         {changes.slice(0, maxListed).map((change) => (
           <li key={change.path}>{describeChange(change)}</li>
@@ -65,16 +61,19 @@ function Overlaps({ overlaps, done, into }: { overlaps: readonly Overlap[]; done
     });
   return (
     <ul className="outcome-list">
-      {overlaps.slice(0, maxListed).map(({ path, line, mine, theirs, kept, reason }, index) => {
-        const words = line === undefined ? path : `${path}, line ${line}`;
+      {overlaps.slice(0, maxListed).map(({ path, line, mine, theirs, conflictCopy, reason }, index) => {
+        const label = line === undefined ? path : `${path}, line ${line}`;
         return (
           <li key={index}>
-            {done ? <Link href={buildFileAddress(path, line)}>{words}</Link> : <strong>{words}</strong>}: {reason}
-            {kept !== undefined && (
-              <> The other one is {done ? <Link href={buildFileAddress(kept)}>{kept}</Link> : kept}.</>
+            {done ? <Link href={buildFileAddress(path, line)}>{label}</Link> : <strong>{label}</strong>}: {reason}
+            {conflictCopy !== undefined && (
+              <>
+                {" "}
+                Other version: {done ? <Link href={buildFileAddress(conflictCopy)}>{conflictCopy}</Link> : conflictCopy}
+              </>
             )}
-            <ConflictSide words={done ? "What was there" : "What is there now"} text={mine} />
-            <ConflictSide words={done ? "What came beside it" : "What would come beside it"} text={theirs} />
+            <ConflictSide label="Current" text={mine} />
+            <ConflictSide label="Incoming" text={theirs} />
           </li>
         );
       })}
@@ -83,13 +82,13 @@ function Overlaps({ overlaps, done, into }: { overlaps: readonly Overlap[]; done
   );
 }
 
-function ConflictSide({ words, text }: { words: string; text: string | undefined }) {
+function ConflictSide({ label, text }: { label: string; text: string | undefined }) {
   if (text === undefined) return null;
   return (
     <figure className="overlap">
-      <figcaption>{words}</figcaption>
+      <figcaption>{label}</figcaption>
       <pre className="text" tabIndex={0}>
-        {sanitizeText(text.replace(/\n$/, "")) || "(nothing)"}
+        {sanitizeText(text.replace(/\n$/, "")) || "(empty)"}
       </pre>
     </figure>
   );

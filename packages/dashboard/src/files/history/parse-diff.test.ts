@@ -15,7 +15,7 @@ const diff = `--- a/notes.md
 +now
 `;
 
-test("every line has its numbers before and after, and what begins like a header is a line within a hunk", () => {
+test("lines have numbers before and after, and header-like lines within a hunk are content", () => {
   expect(parseDiff(diff)).toEqual([
     { kind: "hunk", text: "@@ -3,3 +3,4 @@" },
     { kind: "same", text: "same", before: 3, after: 3 },

@@ -2,16 +2,16 @@ import type { DiffLine } from "../../chat/call/diff-table.tsx";
 
 const hunkPattern = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** Reads a unified diff. What it says of the files before its first hunk is told elsewhere. */
+/** Parses a unified diff. File headers before the first hunk are ignored. */
 export function parseDiff(diff: string): DiffLine[] {
   const lines: DiffLine[] = [];
   let before = 0;
   let after = 0;
   for (const line of diff.replace(/\n$/, "").split("\n")) {
-    const begin = hunkPattern.exec(line);
-    if (begin) {
-      before = Number(begin[1]);
-      after = Number(begin[2]);
+    const hunk = hunkPattern.exec(line);
+    if (hunk) {
+      before = Number(hunk[1]);
+      after = Number(hunk[2]);
       lines.push({ kind: "hunk", text: line });
     } else if (lines.length > 0) lines.push(parseLine(line));
   }

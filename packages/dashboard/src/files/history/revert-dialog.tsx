@@ -4,18 +4,18 @@ import { DryRunDialog } from "./dry-run-dialog.tsx";
 
 export type Target = { version: number } | { turn: string };
 
-/** Takes back a version, or all that a turn changed. */
+/** Reverts a version or all changes of a turn. */
 export function RevertDialog({ target, onClose }: { target: Target; onClose(): void }) {
   const { agency, agent, branch } = useWorkspace();
-  const order = { ...target, ...(branch === undefined ? {} : { branch }) };
+  const body = { ...target, ...(branch === undefined ? {} : { branch }) };
   return (
     <DryRunDialog
       title={"version" in target ? `Revert version ${target.version}` : "Revert the whole turn"}
       action="Revert"
-      ask={(dryRun) => call("revert", { params: { agency, agent }, body: { ...order, dryRun } })}
+      run={(dryRun) => call("revert", { params: { agency, agent }, body: { ...body, dryRun } })}
       onClose={onClose}
     >
-      <p>It is taken back by a new version. What was changed elsewhere since then stays.</p>
+      <p>This creates a new version that undoes the changes. Later changes elsewhere are kept.</p>
     </DryRunDialog>
   );
 }

@@ -5,7 +5,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
 import { summarizeVersion, getAuthorLabel } from "./version-text.ts";
 
-/** One version in a list: who, what, when. */
+/** One version in a list: author, changes and time. */
 export function VersionLine({ version, path }: { version: Version; path: string | undefined }) {
   const { to, user, agent } = useWorkspace();
   const { id, at, origin } = version;
@@ -17,7 +17,7 @@ export function VersionLine({ version, path }: { version: Version; path: string 
         data-version={id}
       >
         <AuthorIcon kind={origin.kind} />
-        <span className="version-what">
+        <span className="version-summary">
           <strong>{getAuthorLabel(origin, user, agent)}</strong> {summarizeVersion(version)}
         </span>
         <span className="version-meta">
@@ -32,7 +32,7 @@ export function VersionLine({ version, path }: { version: Version; path: string 
 
 export function AuthorIcon({ kind }: { kind: "user" | "agent" }) {
   return (
-    <span className="who-mark" data-by={kind}>
+    <span className="author-icon" data-by={kind}>
       <Icon name={kind === "agent" ? "agent" : "person"} />
     </span>
   );

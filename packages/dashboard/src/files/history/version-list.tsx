@@ -7,56 +7,56 @@ import { useWorkspace } from "../open-workspace.tsx";
 import { mergePages, rememberPosition, recallPosition } from "./loaded-versions.ts";
 import { VersionLine } from "./version-line.tsx";
 
-/** The versions of a file, a folder or everything, newest first. New ones come in by themselves. */
+/** The versions of a file, a folder or the whole workspace, newest first. Updates live. */
 export function VersionList({ path }: { path: string | undefined }) {
   const workspace = useWorkspace();
   const { agency, agent, branch } = workspace;
   const { at } = useSource(workspace.latest);
-  const place = [agency, agent, branch ?? "", path ?? ""].join("\0");
-  const [read, setRead] = useState(() => recallPosition(place)?.read);
+  const key = [agency, agent, branch ?? "", path ?? ""].join("\0");
+  const [loaded, setLoaded] = useState(() => recallPosition(key)?.loaded);
   const list = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);
 
   useEffect(() => {
-    let gone = false;
+    let stale = false;
     listVersions({ agency, agent, branch }, { path }).then(
-      (page) => !gone && setRead((before) => mergePages(page, before)),
-      (error: Error) => !gone && setRead((before) => ({ versions: [], ...before, error })),
+      (page) => !stale && setLoaded((previous) => mergePages(page, previous)),
+      (error: Error) => !stale && setLoaded((previous) => ({ versions: [], ...previous, error })),
     );
-    return () => void (gone = true);
+    return () => void (stale = true);
   }, [agency, agent, branch, path, at]);
 
   useLayoutEffect(() => {
     const scroll = list.current?.closest(".pane-scroll");
-    if (scroll) scroll.scrollTop = recallPosition(place)?.top ?? 0;
-  }, [place]);
+    if (scroll) scroll.scrollTop = recallPosition(key)?.scrollTop ?? 0;
+  }, [key]);
   const onLeave = () => {
     const scroll = list.current?.closest(".pane-scroll");
-    if (read && scroll) rememberPosition({ place, read, top: scroll.scrollTop });
+    if (loaded && scroll) rememberPosition({ key, loaded, scrollTop: scroll.scrollTop });
   };
 
   const loadOlder = async () => {
     setBusy(true);
     try {
-      const page = await listVersions(workspace, { path, before: read?.next });
-      setRead((before) => before && { ...page, versions: [...before.versions, ...page.versions] });
+      const page = await listVersions(workspace, { path, before: loaded?.next });
+      setLoaded((previous) => previous && { ...page, versions: [...previous.versions, ...page.versions] });
     } catch (error) {
-      setRead((before) => before && { ...before, error: error as Error });
+      setLoaded((previous) => previous && { ...previous, error: error as Error });
     } finally {
       setBusy(false);
     }
   };
 
-  if (!read) return <p className="pane-note">Loading…</p>;
-  const { versions, next, oldest, error } = read;
+  if (!loaded) return <p className="pane-note">Loading…</p>;
+  const { versions, next, oldest, error } = loaded;
   return (
     <div className="versions" ref={list} onClickCapture={onLeave}>
       {error && (
-        <Notice tone="bad" title="The history could not be loaded.">
+        <Notice tone="bad" title="Failed to load history">
           {error.message}
         </Notice>
       )}
-      {versions.length === 0 && !error && <p className="pane-note">Nothing was changed here yet.</p>}
+      {versions.length === 0 && !error && <p className="pane-note">No changes yet</p>}
       <ol className="version-list" aria-label="Versions, newest first">
         {versions.map((version) => (
           <VersionLine key={version.id} version={version} path={path} />
@@ -68,9 +68,7 @@ export function VersionList({ path }: { path: string | undefined }) {
         </Button>
       )}
       {next === undefined && oldest !== undefined && (
-        <p className="pane-note">
-          Versions before {oldest} were dropped: the host is set to keep them only for so long.
-        </p>
+        <p className="pane-note">Versions before {oldest} were removed by the host’s retention setting.</p>
       )}
     </div>
   );

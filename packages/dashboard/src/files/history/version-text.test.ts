@@ -8,7 +8,7 @@ const change = (path: string, kind: Change["kind"] = "edit", from?: string): Cha
   ...(from ? { from } : {}),
 });
 
-test("a version is told in one line, with the whole path where there is one file only", () => {
+test("a version is summarized in one line, with the full path if there is only one file", () => {
   expect(summarizeVersion({ changes: [change("src/a.ts")] })).toBe("edited src/a.ts");
   expect(summarizeVersion({ changes: [change("b.md", "move", "a.md")] })).toBe("moved a.md to b.md");
   expect(summarizeVersion({ changes: [change("src/a.ts", "add"), change("src/b.ts", "add")] })).toBe(
@@ -17,16 +17,16 @@ test("a version is told in one line, with the whole path where there is one file
   expect(summarizeVersion({ changes: [change("a"), change("b", "delete"), change("c")], more: 10 })).toBe(
     "changed a and 12 more",
   );
-  expect(summarizeVersion({ changes: [] })).toBe("changed nothing");
+  expect(summarizeVersion({ changes: [] })).toBe("made no changes");
 });
 
-test("what takes back or merges says so before it says what changed", () => {
-  expect(summarizeVersion({ changes: [change("a")], reverts: [4] })).toBe("took back version 4");
-  expect(summarizeVersion({ changes: [change("a")], reverts: [4, 5] })).toBe("took back 2 versions");
-  expect(summarizeVersion({ changes: [change("a")], merges: "draft" })).toBe("merged the branch draft");
+test("reverts and merges are described as such", () => {
+  expect(summarizeVersion({ changes: [change("a")], reverts: [4] })).toBe("reverted version 4");
+  expect(summarizeVersion({ changes: [change("a")], reverts: [4, 5] })).toBe("reverted 2 versions");
+  expect(summarizeVersion({ changes: [change("a")], merges: "draft" })).toBe("merged branch draft");
 });
 
-test("people are called by their names, and whoever reads is “you”", () => {
+test("authors are called by name, and the reader is “you”", () => {
   expect(getAuthorName({ kind: "user", user: "ann" }, "ann", "alice")).toBe("you");
   expect(getAuthorName({ kind: "user", user: "ben" }, "ann", "alice")).toBe("ben");
   expect(getAuthorName({ kind: "agent" }, "ann", "alice")).toBe("alice");

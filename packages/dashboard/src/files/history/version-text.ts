@@ -4,40 +4,40 @@ import { getFileName } from "../tree/rows.ts";
 
 const changeVerbs: Record<Change["kind"], string> = { add: "added", edit: "edited", delete: "deleted", move: "moved" };
 
-/** Who did it, as a reader knows them. */
-export function getAuthorName({ kind, user, agent }: Origin, reader: string, host: string): string {
-  // An agent may be named with its agency, as its object is.
-  if (kind === "agent") return agent?.slice(agent.lastIndexOf("~") + 1) ?? host;
+/** Name of an author as shown to `reader`; `owner` is the agent that owns the files. */
+export function getAuthorName({ kind, user, agent }: Origin, reader: string, owner: string): string {
+  // An agent's name may be prefixed with its agency.
+  if (kind === "agent") return agent?.slice(agent.lastIndexOf("~") + 1) ?? owner;
   return user === reader || user === undefined ? "you" : user;
 }
 
-/** The same where a sentence begins; names stay as they are. */
-export function getAuthorLabel(...given: Parameters<typeof getAuthorName>): string {
-  const who = getAuthorName(...given);
-  return who === "you" ? "You" : who;
+/** Like `getAuthorName`, for the start of a sentence. */
+export function getAuthorLabel(...args: Parameters<typeof getAuthorName>): string {
+  const name = getAuthorName(...args);
+  return name === "you" ? "You" : name;
 }
 
-/** What a version is, in one line. */
+/** Summarizes a version in one line. */
 export function summarizeVersion({
   changes,
   more = 0,
   reverts,
   merges,
 }: Pick<Version, "changes" | "more" | "reverts" | "merges">): string {
-  if (merges !== undefined) return `merged the branch ${merges}`;
+  if (merges !== undefined) return `merged branch ${merges}`;
   if (reverts?.length)
-    return `took back ${reverts.length === 1 ? `version ${reverts[0]}` : formatCount(reverts.length, "version")}`;
+    return `reverted ${reverts.length === 1 ? `version ${reverts[0]}` : formatCount(reverts.length, "version")}`;
   return summarizeChanges(changes, more);
 }
 
 export function summarizeChanges(changes: readonly Change[], more = 0): string {
   const [first, second] = changes;
-  if (!first) return more > 0 ? `changed ${formatCount(more, "file")}` : "changed nothing";
+  if (!first) return more > 0 ? `changed ${formatCount(more, "file")}` : "made no changes";
   const count = changes.length + more;
   if (count === 1) return describeChange(first);
-  const deed = changes.every(({ kind }) => kind === first.kind) && more === 0 ? changeVerbs[first.kind] : "changed";
-  if (count === 2 && second) return `${deed} ${getFileName(first.path)} and ${getFileName(second.path)}`;
-  return `${deed} ${getFileName(first.path)} and ${count - 1} more`;
+  const verb = changes.every(({ kind }) => kind === first.kind) && more === 0 ? changeVerbs[first.kind] : "changed";
+  if (count === 2 && second) return `${verb} ${getFileName(first.path)} and ${getFileName(second.path)}`;
+  return `${verb} ${getFileName(first.path)} and ${count - 1} more`;
 }
 
 export function describeChange({ path, kind, from }: Change): string {

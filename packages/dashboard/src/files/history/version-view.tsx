@@ -13,7 +13,7 @@ import { RevertDialog, type Target } from "./revert-dialog.tsx";
 import { AuthorIcon } from "./version-line.tsx";
 import { summarizeVersion, getAuthorLabel } from "./version-text.ts";
 
-/** One version: who did what, line by line, and a way to take it back. */
+/** One version: its author and diffs, with a way to revert it. */
 export function VersionView({ id, path }: { id: number; path: string | undefined }) {
   const workspace = useWorkspace();
   const { agency, agent, lastChanged, to } = workspace;
@@ -29,7 +29,7 @@ export function VersionView({ id, path }: { id: number; path: string | undefined
   );
   const { value, error } = useSource(source);
   const { at } = useSource(workspace.latest);
-  // What a person is typing right now still grows.
+  // A version that is still being typed keeps growing.
   useEffect(() => {
     if (at) void source.reload();
   }, [source, at, lastChanged]);
@@ -38,11 +38,11 @@ export function VersionView({ id, path }: { id: number; path: string | undefined
     <div className="version-view">
       <p>
         <Link className="version-back" href={to({ show: "history", ...(path === undefined ? {} : { path }) })}>
-          <Icon name="back" /> All versions{path === undefined ? "" : " of this"}
+          <Icon name="back" /> All versions
         </Link>
       </p>
       {error && !value && (
-        <Notice tone="bad" title={`Version ${id} could not be read.`} onRetry={() => void source.reload()}>
+        <Notice tone="bad" title={`Failed to load version ${id}`} onRetry={() => void source.reload()}>
           {error.message}
         </Notice>
       )}
@@ -53,7 +53,7 @@ export function VersionView({ id, path }: { id: number; path: string | undefined
 }
 
 function VersionDetails({ version, path }: { version: VersionDiff; path: string | undefined }) {
-  const { user, agent, mayWrite, to } = useWorkspace();
+  const { user, agent, canWrite, to } = useWorkspace();
   const [reverting, setReverting] = useState<Target>();
   const { id, at, origin, diffs, truncated } = version;
   const others = path === undefined ? 0 : version.changes.length + (version.more ?? 0) - diffs.length;
@@ -75,8 +75,8 @@ function VersionDetails({ version, path }: { version: VersionDiff; path: string 
             )}
           </p>
         </div>
-        {mayWrite && (
-          <div className="version-deeds">
+        {canWrite && (
+          <div className="version-actions">
             <Button onClick={() => setReverting({ version: id })}>
               <Icon name="undo" /> Revert this version
             </Button>
@@ -91,13 +91,11 @@ function VersionDetails({ version, path }: { version: VersionDiff; path: string 
       ))}
       {others > 0 && (
         <p className="pane-note">
-          It changed other files too. <Link href={to({ show: "history", version: id })}>Show all of it</Link>
+          This version changed other files, too. <Link href={to({ show: "history", version: id })}>Show all</Link>
         </p>
       )}
       {truncated && (
-        <p className="pane-note">
-          More was changed than is shown here. Choose a file in the tree and look at its history.
-        </p>
+        <p className="pane-note">Some changes are not shown. Select a file in the tree to see its history.</p>
       )}
       {reverting && <RevertDialog target={reverting} onClose={() => setReverting(undefined)} />}
     </>

@@ -13,17 +13,17 @@ import { moveAmongRows } from "./tree-keys.ts";
 
 interface FileTreeProps {
   files: readonly FileInfo[];
-  /** Only a part of them, which was looked for: then all folders are open. */
+  /** Whether the files are search results; all folders are then expanded. */
   filtered: boolean;
-  here: string | undefined;
+  current: string | undefined;
   marks: ReadonlyMap<string, Mark>;
 }
 
-/** So few files are all shown at once. */
+/** Up to this many files, all folders are initially expanded. */
 const maxFilesExpanded = 60;
 const maxRows = 2000;
 
-export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
+export function FileTree({ files, filtered, current, marks }: FileTreeProps) {
   const { agency, agent, to } = useWorkspace();
   const store = getFoldStore(agency, agent);
   const folds = useStore(store);
@@ -31,8 +31,8 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
   const [focused, setFocused] = useState<string>();
 
   useEffect(() => {
-    if (here !== undefined) setFoldersOpen(store, listParentFolders(here), true);
-  }, [store, here]);
+    if (current !== undefined) setFoldersOpen(store, listParentFolders(current), true);
+  }, [store, current]);
 
   const tree = useMemo(() => buildTree(files), [files]);
   const all = useMemo(
@@ -40,24 +40,24 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
     [tree, filtered, folds, files],
   );
   const rows = useMemo(() => all.slice(0, maxRows), [all]);
-  const stop = [focused, here].find((path) => rows.some((row) => row.path === path)) ?? rows[0]?.path;
+  const tabStop = [focused, current].find((path) => rows.some((row) => row.path === path)) ?? rows[0]?.path;
 
   const findRow = (path: string) => frame.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
   const focus = (path: string) => {
     setFocused(path);
     findRow(path)?.focus();
   };
-  // Of what is looked for, all is shown.
+  // Folders cannot be collapsed in search results.
   const toggle = useCallback(
     (path: string, open: boolean) => void (filtered || setFoldersOpen(store, [path], open)),
     [store, filtered],
   );
 
-  // Where a link led to is shown, as soon as its folders are open.
-  const isShown = here !== undefined && rows.some(({ path }) => path === here);
+  // Scroll to the current file once its folders are expanded.
+  const isShown = current !== undefined && rows.some(({ path }) => path === current);
   useEffect(() => {
-    if (isShown) findRow(here)?.scrollIntoView({ block: "nearest" });
-  }, [here, isShown]);
+    if (isShown) findRow(current)?.scrollIntoView({ block: "nearest" });
+  }, [current, isShown]);
 
   return (
     <div
@@ -65,22 +65,22 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
       className="file-tree"
       role="tree"
       aria-label="Files"
-      onKeyDown={(event) => moveAmongRows(event, rows, stop, { focus, fold: toggle })}
+      onKeyDown={(event) => moveAmongRows(event, rows, tabStop, { focus, fold: toggle })}
     >
       {rows.map((row) => (
         <TreeRow
           key={row.path}
           row={row}
           to={to}
-          here={row.path === here}
+          current={row.path === current}
           mark={row.file && marks.get(row.path)}
-          stop={row.path === stop}
+          tabStop={row.path === tabStop}
           onFocus={setFocused}
           onToggle={toggle}
         />
       ))}
       {all.length > rows.length && (
-        <p className="tree-note">{all.length - rows.length} more lines; look for a name above.</p>
+        <p className="tree-note">{all.length - rows.length} more rows. Search to narrow the list.</p>
       )}
     </div>
   );
@@ -89,16 +89,16 @@ export function FileTree({ files, filtered, here, marks }: FileTreeProps) {
 interface TreeRowProps {
   row: Row;
   to: OpenWorkspace["to"];
-  here: boolean;
+  current: boolean;
   mark: Mark | undefined;
-  /** The one line that Tab leads to. */
-  stop: boolean;
+  /** Whether this row is the tab stop of the tree. */
+  tabStop: boolean;
   onFocus(path: string): void;
   onToggle(path: string, open: boolean): void;
 }
 
-/** Thousands of them may be in sight, and one key moves the focus between two. */
-const TreeRow = memo(function TreeRow({ row, to, here, mark, stop, onFocus, onToggle }: TreeRowProps) {
+/** Memoized, because there may be thousands of rows and a key press only changes two. */
+const TreeRow = memo(function TreeRow({ row, to, current, mark, tabStop, onFocus, onToggle }: TreeRowProps) {
   const { path, name, level, file, open, count, size } = row;
   const changed = mark && `changed ${formatAgo(Date.now() - Date.parse(mark.at))} by ${mark.who}`;
   return (
@@ -109,16 +109,16 @@ const TreeRow = memo(function TreeRow({ row, to, here, mark, stop, onFocus, onTo
       data-path={path}
       style={{ paddingInlineStart: `${getIndent(level)}rem` }}
       aria-level={level}
-      aria-posinset={row.place}
+      aria-posinset={row.position}
       aria-setsize={row.siblings}
-      aria-selected={here}
-      aria-current={here ? "page" : undefined}
+      aria-selected={current}
+      aria-current={current ? "page" : undefined}
       aria-label={`${name}, ${file ? formatBytes(size) : formatCount(count, "file")}${changed ? `, ${changed}` : ""}`}
       {...(open === undefined ? {} : { "aria-expanded": open })}
       title={[path, file ? formatBytes(size) : `${formatCount(count, "file")}, ${formatBytes(size)}`, changed]
         .filter(Boolean)
         .join(" · ")}
-      tabIndex={stop ? 0 : -1}
+      tabIndex={tabStop ? 0 : -1}
       onFocus={() => onFocus(path)}
       onClick={() => open === false && onToggle(path, true)}
     >
@@ -145,13 +145,13 @@ const TreeRow = memo(function TreeRow({ row, to, here, mark, stop, onFocus, onTo
   );
 });
 
-/** Deep down the steps are small, so that there is room left for a name. */
+/** Deep levels are indented less, to leave room for the name. */
 function getIndent(level: number): number {
   const steps = Math.min(level - 1, 6);
   return 0.25 + steps * 0.85 + (level - 1 - steps) * 0.15;
 }
 
-/** Narrow enough for the edge of a tree. */
+/** Short form of the size. */
 function formatSize(size: number): string {
   return formatBytes(size).replace(/ bytes?$/, " B");
 }

@@ -19,7 +19,7 @@ const version = (id: number, minutesAgo: number, origin: Origin): Version => ({
   changes: [],
 });
 
-test("a file that was changed in the last hour says by whom it was changed last", () => {
+test("files changed in the last hour are marked with their last author", () => {
   const versions = [
     version(3, 5, { kind: "agent" }),
     version(2, 59, { kind: "user", user: "ben" }),

@@ -1,6 +1,6 @@
 import { createStore, type Store } from "../../api/store.ts";
 
-/** Which folders somebody has opened or closed by hand, for as long as the page is there. */
+/** Folders that were expanded or collapsed; not persisted across reloads. */
 export type FoldState = ReadonlyMap<string, boolean>;
 
 const stores = new Map<string, Store<FoldState>>();

@@ -15,20 +15,20 @@ const files = [file("b10.md"), file("b9.md"), file("src/util/deep.ts", 5), file(
 const listPaths = (open: string[]) =>
   listRows(buildTree(files), (path) => open.includes(path)).map(({ path, level }) => `${level} ${path}`);
 
-test("folders stand before files, each by name as people count, and what is in closed ones is not there", () => {
+test("folders come before files, in natural name order, and contents of collapsed folders are omitted", () => {
   expect(listPaths([])).toEqual(["1 src", "1 Zoo", "1 b9.md", "1 b10.md"]);
   expect(listPaths(["src"])).toEqual(["1 src", "2 src/util", "2 src/a.ts", "1 Zoo", "1 b9.md", "1 b10.md"]);
-  // A folder that is open in one that is not is not seen.
+  // An expanded folder in a collapsed one is not visible.
   expect(listPaths(["src/util"])).toEqual(listPaths([]));
 });
 
-test("a folder says how much is in it at any depth, and a line how many stand beside it", () => {
+test("a folder counts its contents at any depth, and a row knows its position among its siblings", () => {
   const [src, util] = listRows(buildTree(files), () => true);
-  expect(src).toMatchObject({ count: 2, size: 8, place: 1, siblings: 4 });
-  expect(util).toMatchObject({ path: "src/util", count: 1, size: 5, place: 1, siblings: 2 });
+  expect(src).toMatchObject({ count: 2, size: 8, position: 1, siblings: 4 });
+  expect(util).toMatchObject({ path: "src/util", count: 1, size: 5, position: 1, siblings: 2 });
 });
 
-test("names that mean something to JavaScript are names like any other", () => {
+test("names with a meaning in JavaScript are handled like any other", () => {
   const odd = [file("__proto__/constructor"), file("toString")];
   expect(listRows(buildTree(odd), () => true).map(({ path }) => path)).toEqual([
     "__proto__",
@@ -37,13 +37,13 @@ test("names that mean something to JavaScript are names like any other", () => {
   ]);
 });
 
-test("a file is found by parts of its path in any order and case", () => {
+test("files are found by parts of their path in any order and case", () => {
   expect(filterFiles(files, " TS src ").map(({ path }) => path)).toEqual(["src/util/deep.ts", "src/a.ts"]);
   expect(filterFiles(files, "src deep").map(({ path }) => path)).toEqual(["src/util/deep.ts"]);
   expect(filterFiles(files, "nowhere")).toEqual([]);
 });
 
-test("every path knows the folders it is in", () => {
+test("parent folders are derived from the path", () => {
   expect(listParentFolders("src/util/deep.ts")).toEqual(["src", "src/util"]);
   expect(listParentFolders("top.md")).toEqual([]);
   expect([getParentFolder("src/a.ts"), getParentFolder("top.md")]).toEqual(["src", undefined]);

@@ -1,17 +1,18 @@
 import type { FileInfo } from "@thinkery/sdk";
 
-/** A line of the tree: a file, or a folder with what is in it. */
+/** A row of the tree: a file or a folder. */
 export interface Row {
   path: string;
   name: string;
   level: number;
-  /** Of a folder, nothing. */
+  /** Undefined for a folder. */
   file?: FileInfo;
   open?: boolean;
-  /** How many files are in a folder, at any depth, and how large they are together. */
+  /** Number and total size of the files in a folder, at any depth. */
   count: number;
   size: number;
-  place: number;
+  /** Position among the siblings, starting at 1. */
+  position: number;
   siblings: number;
 }
 
@@ -23,22 +24,22 @@ interface Folder {
   size: number;
 }
 
-/** Folders in which files are, by the paths of the files: a workspace knows no others. */
+/** Builds the folder tree from the paths of the files; a workspace has no empty folders. */
 export function buildTree(files: readonly FileInfo[]): Folder {
   const root = createFolder("");
   for (const file of files) {
     const names = file.path.split("/");
-    let at = root;
-    at.count++;
-    at.size += file.size;
+    let folder = root;
+    folder.count++;
+    folder.size += file.size;
     for (const [index, name] of names.slice(0, -1).entries()) {
-      let next = at.folders.get(name);
-      if (!next) at.folders.set(name, (next = createFolder(names.slice(0, index + 1).join("/"))));
+      let next = folder.folders.get(name);
+      if (!next) folder.folders.set(name, (next = createFolder(names.slice(0, index + 1).join("/"))));
       next.count++;
       next.size += file.size;
-      at = next;
+      folder = next;
     }
-    at.files.push(file);
+    folder.files.push(file);
   }
   return root;
 }
@@ -47,10 +48,10 @@ function createFolder(path: string): Folder {
   return { path, folders: new Map(), files: [], count: 0, size: 0 };
 }
 
-/** The lines that are in sight: folders before files, by name, and what is in the folders that are open. */
+/** The visible rows: folders before files, by name, with the contents of expanded folders. */
 export function listRows(folder: Folder, isOpen: (path: string) => boolean, level = 1): Row[] {
   const siblings = folder.folders.size + folder.files.length;
-  let place = 0;
+  let position = 0;
   const folders = [...folder.folders]
     .sort(([one], [other]) => compareNames(one, other))
     .flatMap(([name, inner]) => {
@@ -62,7 +63,7 @@ export function listRows(folder: Folder, isOpen: (path: string) => boolean, leve
         open,
         count: inner.count,
         size: inner.size,
-        place: ++place,
+        position: ++position,
         siblings,
       };
       return open ? [row, ...listRows(inner, isOpen, level + 1)] : [row];
@@ -77,13 +78,13 @@ export function listRows(folder: Folder, isOpen: (path: string) => boolean, leve
       file,
       count: 1,
       size: file.size,
-      place: ++place,
+      position: ++position,
       siblings,
     }));
   return [...folders, ...files];
 }
 
-/** The files whose paths have every word in them that is looked for. */
+/** Returns the files whose paths contain every word of the filter. */
 export function filterFiles(files: readonly FileInfo[], filter: string): FileInfo[] {
   const words = filter.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean);
   return files.filter(({ path }) => words.every((word) => path.toLowerCase().includes(word)));
@@ -93,7 +94,7 @@ export function getFileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The folder that a path is in; nothing where that is the whole workspace. */
+/** Returns undefined for a path at the root of the workspace. */
 export function getParentFolder(path: string): string | undefined {
   const end = path.lastIndexOf("/");
   return end < 0 ? undefined : path.slice(0, end);

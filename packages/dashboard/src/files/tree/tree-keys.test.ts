@@ -14,29 +14,29 @@ const file = (path: string): FileInfo => ({
   modifiedAt: "",
 });
 
-/** Presses keys one after the other, in a tree whose folders open and close. */
-function pressKeys(start: string, keys: string[]): { at: string; open: string[]; left: string[] } {
+/** Presses keys in a tree whose folders can be expanded; `unhandled` are the keys left to the browser. */
+function pressKeys(start: string, keys: string[]): { at: string; open: string[]; unhandled: string[] } {
   const tree = buildTree(["docs/a.md", "docs/b.md", "src/in/deep.ts", "src/main.ts", "zoo.txt"].map(file));
   const open = new Set(["docs"]);
-  const left: string[] = [];
+  const unhandled: string[] = [];
   let at = start;
   for (const key of keys) {
-    const event = { key, preventDefault: () => left.pop() } as unknown as KeyboardEvent<HTMLElement>;
-    left.push(key);
+    const event = { key, preventDefault: () => unhandled.pop() } as unknown as KeyboardEvent<HTMLElement>;
+    unhandled.push(key);
     moveAmongRows(
       event,
       listRows(tree, (path) => open.has(path)),
       at,
       {
         focus: (path) => void (at = path),
-        fold: (path, wanted) => void (wanted ? open.add(path) : open.delete(path)),
+        fold: (path, expanded) => void (expanded ? open.add(path) : open.delete(path)),
       },
     );
   }
-  return { at, open: [...open].sort(), left };
+  return { at, open: [...open].sort(), unhandled };
 }
 
-test("arrows go along the lines, into folders and out of them", () => {
+test("arrow keys move between rows, into folders and out of them", () => {
   expect(pressKeys("docs", ["ArrowDown", "ArrowDown", "ArrowDown"])).toMatchObject({ at: "src" });
   expect(pressKeys("src", ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"])).toMatchObject({
     at: "src/in/deep.ts",
@@ -47,8 +47,11 @@ test("arrows go along the lines, into folders and out of them", () => {
   expect(pressKeys("zoo.txt", ["Home", "ArrowUp"])).toMatchObject({ at: "docs" });
 });
 
-test("a letter leads to the next name that begins with it; other keys are left to the browser", () => {
+test("a letter moves to the next name that begins with it; other keys are left to the browser", () => {
   expect(pressKeys("docs", ["b"])).toMatchObject({ at: "docs/b.md" });
   expect(pressKeys("zoo.txt", ["D"])).toMatchObject({ at: "docs" });
-  expect(pressKeys("docs", ["Tab", "Enter", "Escape"])).toMatchObject({ at: "docs", left: ["Tab", "Enter", "Escape"] });
+  expect(pressKeys("docs", ["Tab", "Enter", "Escape"])).toMatchObject({
+    at: "docs",
+    unhandled: ["Tab", "Enter", "Escape"],
+  });
 });

@@ -6,17 +6,17 @@ interface TreeActions {
   fold(path: string, open: boolean): void;
 }
 
-/** Arrow keys as in every tree: along the lines, right into a folder, left out of it. Letters lead to names that begin so. */
+/** Arrow keys move between rows and into or out of folders; a letter moves to the next name that begins with it. */
 export function moveAmongRows(
   event: KeyboardEvent<HTMLElement>,
   rows: readonly Row[],
-  at: string | undefined,
+  current: string | undefined,
   { focus, fold }: TreeActions,
 ): void {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   const index = Math.max(
     0,
-    rows.findIndex(({ path }) => path === at),
+    rows.findIndex(({ path }) => path === current),
   );
   const row = rows[index];
   if (!row) return;
@@ -45,6 +45,6 @@ export function moveAmongRows(
 }
 
 function findByLetter(rows: readonly Row[], index: number, letter: string): Row | undefined {
-  const behind = [...rows.slice(index + 1), ...rows.slice(0, index)];
-  return behind.find(({ name }) => name.toLowerCase().startsWith(letter.toLowerCase()));
+  const candidates = [...rows.slice(index + 1), ...rows.slice(0, index)];
+  return candidates.find(({ name }) => name.toLowerCase().startsWith(letter.toLowerCase()));
 }

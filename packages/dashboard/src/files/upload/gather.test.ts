@@ -7,8 +7,8 @@ const createFileList = (...paths: string[]) =>
     webkitRelativePath: path.includes("/") ? path : "",
   })) as unknown as FileList;
 
-test("files of a chosen folder keep their paths, and what nobody means to upload is left out and counted", () => {
-  const { given, left } = gatherPicked(
+test("files of a picked folder keep their paths, and ignored ones are counted", () => {
+  const { files, skipped } = gatherPicked(
     createFileList(
       "a.txt",
       "app/src/main.ts",
@@ -18,26 +18,26 @@ test("files of a chosen folder keep their paths, and what nobody means to upload
       "app/.DS_Store",
     ),
   );
-  expect(given.map(({ path }) => path)).toEqual(["a.txt", "app/src/main.ts", "app/.gitignore"]);
-  expect(left).toEqual({ unmeant: 3, beyond: 0, unread: 0 });
+  expect(files.map(({ path }) => path)).toEqual(["a.txt", "app/src/main.ts", "app/.gitignore"]);
+  expect(skipped).toEqual({ ignored: 3, overLimit: 0, unreadable: 0 });
 });
 
-test("no more than a thousand are taken at once, and the rest is counted", () => {
-  const { given, left } = gatherPicked(
+test("at most a thousand files are taken at once, and the rest is counted", () => {
+  const { files, skipped } = gatherPicked(
     createFileList("node_modules/x.js", ...Array.from({ length: 1003 }, (_, index) => `f${index}`)),
   );
-  expect([given.length, left]).toEqual([1000, { unmeant: 1, beyond: 3, unread: 0 }]);
+  expect([files.length, skipped]).toEqual([1000, { ignored: 1, overLimit: 3, unreadable: 0 }]);
 });
 
-test("of a dropped folder that which can be read is taken, however deep it is, and what cannot is counted", async () => {
+test("readable files of a dropped folder are taken at any depth, and unreadable ones are counted", async () => {
   const file = (name: string) => ({ name, isFile: true, file: (done: (file: unknown) => void) => done({ name }) });
   const broken = {
     name: "locked",
     isFile: true,
     file: (_: unknown, failed: (error: Error) => void) => failed(new Error("no")),
   };
-  const folder = (name: string, ...inside: unknown[]) => {
-    const pages = [inside.slice(0, 1), inside.slice(1), []];
+  const folder = (name: string, ...contents: unknown[]) => {
+    const pages = [contents.slice(0, 1), contents.slice(1), []];
     return {
       name,
       isFile: false,
@@ -47,7 +47,7 @@ test("of a dropped folder that which can be read is taken, however deep it is, a
   const items = [folder("app", file("a"), folder("src", broken, file("b")), folder(".git", file("HEAD")))].map(
     (entry) => ({ kind: "file", webkitGetAsEntry: () => entry }),
   );
-  const { given, left } = await gatherDropped(items as unknown as DataTransferItemList, createFileList());
-  expect(given.map(({ path }) => path)).toEqual(["app/a", "app/src/b"]);
-  expect(left).toEqual({ unmeant: 1, beyond: 0, unread: 1 });
+  const { files, skipped } = await gatherDropped(items as unknown as DataTransferItemList, createFileList());
+  expect(files.map(({ path }) => path)).toEqual(["app/a", "app/src/b"]);
+  expect(skipped).toEqual({ ignored: 1, overLimit: 0, unreadable: 1 });
 });

@@ -1,52 +1,55 @@
-/** A file that somebody gives us, and where it goes within the folder that they chose. */
+/** A file to upload, with its path in the target folder. */
 export interface PickedFile {
   path: string;
   file: File;
 }
 
-/** How many were left out: what nobody means to upload, what was more than is taken at once, what the browser could not read. */
+/** Number of skipped files: ignored names, over the limit per upload, or unreadable for the browser. */
 export interface SkippedCounts {
-  unmeant: number;
-  beyond: number;
-  unread: number;
+  ignored: number;
+  overLimit: number;
+  unreadable: number;
 }
 
 export interface UploadSelection {
-  given: PickedFile[];
-  left: SkippedCounts;
+  files: PickedFile[];
+  skipped: SkippedCounts;
 }
 
 export const maxFiles = 1000;
 const ignoredNames = new Set([".git", "node_modules", ".DS_Store"]);
 
-export const noneSkipped: SkippedCounts = { unmeant: 0, beyond: 0, unread: 0 };
+export const noneSkipped: SkippedCounts = { ignored: 0, overLimit: 0, unreadable: 0 };
 
-/** What was dropped, with what is in dropped folders where the browser tells. */
+/** Collects dropped files, including the contents of dropped folders if the browser supports it. */
 export async function gatherDropped(items: DataTransferItemList, files: FileList): Promise<UploadSelection> {
   const entries = [...items].flatMap((item) => (item.kind === "file" ? [item.webkitGetAsEntry?.() ?? undefined] : []));
   if (entries.every((entry) => entry === undefined)) return gatherPicked(files);
-  const gathered: UploadSelection = { given: [], left: { ...noneSkipped } };
-  for (const entry of entries) if (entry) await walk(entry, "", gathered);
-  return gathered;
+  const selection: UploadSelection = { files: [], skipped: { ...noneSkipped } };
+  for (const entry of entries) if (entry) await walk(entry, "", selection);
+  return selection;
 }
 
-/** What was chosen; of a folder, the paths begin with its name. */
-export function gatherPicked(files: FileList): UploadSelection {
-  const all = [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-  const meant = all.filter(({ path }) => !path.split("/").some((name) => ignoredNames.has(name)));
-  const given = meant.slice(0, maxFiles);
-  return { given, left: { ...noneSkipped, unmeant: all.length - meant.length, beyond: meant.length - given.length } };
+/** Collects picked files; the paths in a picked folder begin with its name. */
+export function gatherPicked(fileList: FileList): UploadSelection {
+  const all = [...fileList].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+  const accepted = all.filter(({ path }) => !path.split("/").some((name) => ignoredNames.has(name)));
+  const files = accepted.slice(0, maxFiles);
+  const skipped = { ignored: all.length - accepted.length, overLimit: accepted.length - files.length };
+  return { files, skipped: { ...noneSkipped, ...skipped } };
 }
 
-async function walk(entry: FileSystemEntry, folder: string, into: UploadSelection): Promise<void> {
+async function walk(entry: FileSystemEntry, folder: string, selection: UploadSelection): Promise<void> {
   const path = folder + entry.name;
-  if (ignoredNames.has(entry.name)) return void into.left.unmeant++;
-  if (into.given.length >= maxFiles) return void into.left.beyond++;
+  if (ignoredNames.has(entry.name)) return void selection.skipped.ignored++;
+  if (selection.files.length >= maxFiles) return void selection.skipped.overLimit++;
   try {
-    if (entry.isFile) into.given.push({ path, file: await readFile(entry as FileSystemFileEntry) });
-    else for await (const inner of listEntries(entry as FileSystemDirectoryEntry)) await walk(inner, `${path}/`, into);
+    if (entry.isFile) selection.files.push({ path, file: await readFile(entry as FileSystemFileEntry) });
+    else
+      for await (const inner of listEntries(entry as FileSystemDirectoryEntry))
+        await walk(inner, `${path}/`, selection);
   } catch {
-    into.left.unread++;
+    selection.skipped.unreadable++;
   }
 }
 
@@ -57,9 +60,9 @@ function readFile(entry: FileSystemFileEntry): Promise<File> {
 async function* listEntries(folder: FileSystemDirectoryEntry): AsyncGenerator<FileSystemEntry> {
   const reader = folder.createReader();
   for (;;) {
-    // It gives a hundred at a time, and none when there are no more.
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return;
-    yield* some;
+    // Returns a batch of entries per call, and an empty one at the end.
+    const batch = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (batch.length === 0) return;
+    yield* batch;
   }
 }

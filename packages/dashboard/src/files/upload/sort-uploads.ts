@@ -2,41 +2,41 @@ import { findPathIssue } from "@thinkery/sdk";
 import { formatBytes } from "../../parts/amount.ts";
 import type { PickedFile } from "./gather.ts";
 
-/** Larger ones go alone; the others go together for as long as they are no more than this. */
+/** Larger files are sent alone; smaller ones in batches of at most `maxBatchBytes`. */
 const maxBatchedFileBytes = 8 * 1024 * 1024;
 const maxBatchBytes = 32 * 1024 * 1024;
-/** More is never taken, whatever the host is set to; it says itself what it takes. */
+/** Never accepted, whatever limit the host is configured with; the host enforces its own. */
 const maxFileBytes = 100 * 1024 * 1024;
 
 export interface SortedUploads {
-  /** Each of them becomes one version. */
+  /** Each group becomes one version. */
   groups: PickedFile[][];
-  refused: { given: PickedFile; reason: string }[];
+  rejected: { picked: PickedFile; reason: string }[];
 }
 
-/** What goes together, and what cannot go at all. */
+/** Groups files into uploads and rejects invalid ones. */
 export function sortUploads(all: readonly PickedFile[]): SortedUploads {
-  const sorted: SortedUploads = { groups: [], refused: [] };
+  const sorted: SortedUploads = { groups: [], rejected: [] };
   let group: PickedFile[] = [];
   let size = 0;
-  for (const given of all) {
+  for (const picked of all) {
     const reason =
-      findPathIssue(given.path) ??
-      (given.file.size > maxFileBytes ? `it is larger than ${formatBytes(maxFileBytes)}` : undefined);
+      findPathIssue(picked.path) ??
+      (picked.file.size > maxFileBytes ? `larger than ${formatBytes(maxFileBytes)}` : undefined);
     if (reason !== undefined) {
-      sorted.refused.push({ given, reason });
+      sorted.rejected.push({ picked, reason });
       continue;
     }
-    if (given.file.size > maxBatchedFileBytes) {
-      sorted.groups.push([given]);
+    if (picked.file.size > maxBatchedFileBytes) {
+      sorted.groups.push([picked]);
       continue;
     }
-    if (group.length === 0 || size + given.file.size > maxBatchBytes) {
+    if (group.length === 0 || size + picked.file.size > maxBatchBytes) {
       sorted.groups.push((group = []));
       size = 0;
     }
-    group.push(given);
-    size += given.file.size;
+    group.push(picked);
+    size += picked.file.size;
   }
   return sorted;
 }

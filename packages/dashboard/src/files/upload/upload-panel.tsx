@@ -7,25 +7,25 @@ import type { Upload, Uploader } from "./uploader.ts";
 
 const maxListed = 50;
 
-/** What is being uploaded, and what came of it. */
+/** Progress and results of uploads. */
 export function UploadPanel({ uploader }: { uploader: Uploader }) {
-  const { all, left } = useStore(uploader.state);
-  const remarks = describeSkipped(left);
+  const { all, skipped } = useStore(uploader.state);
+  const remarks = describeSkipped(skipped);
   if (all.length === 0 && remarks.length === 0) return null;
   const failed = all.filter(({ state }) => state === "failed");
-  const toGo = countFiles(all.filter(({ state }) => state === "waiting" || state === "sending"));
+  const pending = countFiles(all.filter(({ state }) => state === "waiting" || state === "sending"));
   const done = countFiles(all.filter(({ state }) => state === "done"));
-  const words =
-    toGo > 0
-      ? `Uploading: ${formatCount(toGo, "file")} to go`
-      : `${formatCount(done, "file")} uploaded${failed.length > 0 ? `, ${countFiles(failed)} not` : ""}`;
+  const status =
+    pending > 0
+      ? `Uploading… ${formatCount(pending, "file")} left`
+      : `${formatCount(done, "file")} uploaded${failed.length > 0 ? `, ${countFiles(failed)} failed` : ""}`;
   const listed = [...failed, ...all.filter(({ state }) => state === "sending")];
   return (
     <section className="uploads" aria-label="Uploads">
       <div className="uploads-head">
-        <p role="status">{words}</p>
-        <Button kind="quiet" onClick={() => (toGo > 0 ? uploader.cancel() : uploader.clear())}>
-          {toGo > 0 ? "Cancel" : "Close"}
+        <p role="status">{status}</p>
+        <Button kind="quiet" onClick={() => (pending > 0 ? uploader.cancel() : uploader.clear())}>
+          {pending > 0 ? "Cancel" : "Close"}
         </Button>
       </div>
       {remarks.map((remark) => (
@@ -50,11 +50,11 @@ function UploadLine({ upload: { files, state, share, error } }: { upload: Upload
       <span className="upload-path">{name}</span>
       {error === undefined ? (
         <>
-          <progress value={share} max={1} aria-label={`Upload of ${name}`} />
+          <progress value={share} max={1} aria-label={`Upload progress of ${name}`} />
           <span className="faint">{formatBytes(size)}</span>
         </>
       ) : (
-        <p className="upload-problem">
+        <p className="upload-error">
           <MessageText text={error} />
         </p>
       )}
@@ -66,17 +66,15 @@ function countFiles(uploads: readonly Upload[]): number {
   return uploads.reduce((sum, { files }) => sum + files.length, 0);
 }
 
-/** Why something that was given is not there. */
-function describeSkipped({ unmeant, beyond, unread }: SkippedCounts): string[] {
+/** Explains why files were skipped. */
+function describeSkipped({ ignored, overLimit, unreadable }: SkippedCounts): string[] {
   return [
-    ...(unmeant > 0
-      ? [`Left out: ${formatCount(unmeant, "entry", "entries")} of .git, node_modules or .DS_Store.`]
-      : []),
-    ...(beyond > 0
+    ...(ignored > 0 ? [`Skipped ${formatCount(ignored, "entry", "entries")} (.git, node_modules, .DS_Store).`] : []),
+    ...(overLimit > 0
       ? [
-          `Left out: ${formatNumber(beyond)} more than the ${formatNumber(maxFiles)} that go at once. A zip may have more.`,
+          `Skipped ${formatCount(overLimit, "file")} over the limit of ${formatNumber(maxFiles)} per upload. Upload a zip instead.`,
         ]
       : []),
-    ...(unread > 0 ? [`Left out: ${formatNumber(unread)} that the browser could not read.`] : []),
+    ...(unreadable > 0 ? [`Skipped ${formatCount(unreadable, "file")} that the browser could not read.`] : []),
   ];
 }

@@ -6,12 +6,12 @@ import { createStore, type Store } from "../../api/store.ts";
 import { type UploadSelection, type PickedFile, type SkippedCounts, noneSkipped } from "./gather.ts";
 import { sortUploads } from "./sort-uploads.ts";
 
-/** What becomes one version: a file, several of them, or all that is in a zip. */
+/** An upload that becomes one version: a file, several files, or the contents of a zip. */
 export interface Upload {
   id: number;
   files: readonly PickedFile[];
-  /** It is a zip, and what is in it is wanted. */
-  unpack: boolean;
+  /** Whether the file is a zip to extract. */
+  extract: boolean;
   state: "waiting" | "sending" | "done" | "failed";
   /** From 0 to 1. */
   share: number;
@@ -20,14 +20,14 @@ export interface Upload {
 
 export interface Uploads {
   all: readonly Upload[];
-  left: SkippedCounts;
+  skipped: SkippedCounts;
 }
 
-const noUploads: Uploads = { all: [], left: noneSkipped };
+const noUploads: Uploads = { all: [], skipped: noneSkipped };
 
 const uploaders = new Map<string, Uploader>();
 
-/** Whoever goes elsewhere in the page and comes back finds what they have begun. */
+/** One uploader per agent, so that uploads continue while the user visits other views. */
 export function getUploader({ agency, agent }: Workspace): Uploader {
   const key = `${agency}~${agent}`;
   let uploader = uploaders.get(key);
@@ -35,43 +35,43 @@ export function getUploader({ agency, agent }: Workspace): Uploader {
   return uploader;
 }
 
-type QueuedUpload = Pick<Upload, "id" | "files" | "unpack"> & { workspace: Workspace };
+type QueuedUpload = Pick<Upload, "id" | "files" | "extract"> & { workspace: Workspace };
 
-/** Sends one after the other, and tells how far each is. */
+/** Sends uploads one at a time and reports their progress. */
 export class Uploader {
   readonly state: Store<Uploads> = createStore(noUploads);
-  /** Called when all is sent. */
+  /** Called when all uploads are finished. */
   onSent: () => void = () => {};
   #abortController = new AbortController();
   #queue: QueuedUpload[] = [];
   #isBusy = false;
   #lastId = 0;
 
-  add(workspace: Workspace, folder: string | undefined, { given, left }: UploadSelection): void {
-    const placed = given.map((one) => ({ ...one, path: folder === undefined ? one.path : `${folder}/${one.path}` }));
-    const { groups, refused } = sortUploads(placed);
-    const failed = refused.map(({ given, reason }): Upload => ({
-      ...this.#createUpload([given]),
+  add(workspace: Workspace, folder: string | undefined, { files, skipped }: UploadSelection): void {
+    const placed = files.map(({ path, file }) => ({ path: folder === undefined ? path : `${folder}/${path}`, file }));
+    const { groups, rejected } = sortUploads(placed);
+    const failed = rejected.map(({ picked, reason }): Upload => ({
+      ...this.#createUpload([picked]),
       state: "failed",
-      error: `It cannot be uploaded: ${reason}.`,
+      error: `Cannot upload: ${reason}.`,
     }));
     const before = this.state.get();
     this.state.set({
       all: [...before.all.filter(({ state }) => state !== "done"), ...failed],
-      left: {
-        unmeant: before.left.unmeant + left.unmeant,
-        beyond: before.left.beyond + left.beyond,
-        unread: before.left.unread + left.unread,
+      skipped: {
+        ignored: before.skipped.ignored + skipped.ignored,
+        overLimit: before.skipped.overLimit + skipped.overLimit,
+        unreadable: before.skipped.unreadable + skipped.unreadable,
       },
     });
     this.#enqueue(
       workspace,
-      groups.map((files) => this.#createUpload(files)),
+      groups.map((group) => this.#createUpload(group)),
     );
   }
 
-  /** Writes what is in a zip, which says itself where it goes. */
-  unpack(workspace: Workspace, file: File): void {
+  /** Extracts a zip; its entries determine the paths. */
+  extract(workspace: Workspace, file: File): void {
     this.#enqueue(workspace, [this.#createUpload([{ path: file.name, file }], true)]);
   }
 
@@ -79,10 +79,10 @@ export class Uploader {
     this.#queue = [];
     this.#abortController.abort();
     this.#abortController = new AbortController();
-    const { all, left } = this.state.get();
+    const { all, skipped } = this.state.get();
     this.state.set({
-      all: all.map((one) => (one.state === "waiting" ? { ...one, state: "failed", error: "Canceled." } : one)),
-      left,
+      all: all.map((one) => (one.state === "waiting" ? { ...one, state: "failed", error: "Canceled" } : one)),
+      skipped,
     });
   }
 
@@ -90,14 +90,14 @@ export class Uploader {
     if (!this.#isBusy) this.state.set(noUploads);
   }
 
-  #createUpload(files: readonly PickedFile[], unpack = false): Upload {
-    return { id: ++this.#lastId, files, unpack, state: "waiting", share: 0 };
+  #createUpload(files: readonly PickedFile[], extract = false): Upload {
+    return { id: ++this.#lastId, files, extract, state: "waiting", share: 0 };
   }
 
   #enqueue(workspace: Workspace, uploads: readonly Upload[]): void {
-    const { all, left } = this.state.get();
-    this.state.set({ all: [...all, ...uploads], left });
-    this.#queue.push(...uploads.map(({ id, files, unpack }) => ({ id, files, unpack, workspace })));
+    const { all, skipped } = this.state.get();
+    this.state.set({ all: [...all, ...uploads], skipped });
+    this.#queue.push(...uploads.map(({ id, files, extract }) => ({ id, files, extract, workspace })));
     if (!this.#isBusy) void this.#processQueue();
   }
 
@@ -108,13 +108,13 @@ export class Uploader {
     this.onSent();
   }
 
-  async #send(waiting: QueuedUpload): Promise<void> {
-    const { id, files, workspace } = waiting;
+  async #send(upload: QueuedUpload): Promise<void> {
+    const { id, files, workspace } = upload;
     const { signal } = this.#abortController;
     this.#update(id, { state: "sending" });
     try {
-      const { address, body } = await prepareRequest(waiting);
-      await sendFile(address, body, { signal, onProgress: (share) => this.#update(id, { share }) });
+      const { url, body } = await prepareRequest(upload);
+      await sendFile(url, body, { signal, onProgress: (share) => this.#update(id, { share }) });
       this.#update(id, { state: "done", share: 1 });
     } catch (error) {
       if (files.length > 1 && !signal.aborted && !isFatal(error)) this.#split(id, files, workspace);
@@ -122,10 +122,10 @@ export class Uploader {
     }
   }
 
-  /** One of them cannot be where it should, or cannot be read: each by itself, so that the others are not kept back. */
+  /** Retries a failed batch file by file, so that one invalid file does not block the others. */
   #split(id: number, files: readonly PickedFile[], workspace: Workspace): void {
-    const { all, left } = this.state.get();
-    this.state.set({ all: all.filter((one) => one.id !== id), left });
+    const { all, skipped } = this.state.get();
+    this.state.set({ all: all.filter((one) => one.id !== id), skipped });
     this.#enqueue(
       workspace,
       files.map((file) => this.#createUpload([file])),
@@ -133,20 +133,20 @@ export class Uploader {
   }
 
   #update(id: number, part: Partial<Upload>): void {
-    const { all, left } = this.state.get();
-    this.state.set({ all: all.map((one) => (one.id === id ? { ...one, ...part } : one)), left });
+    const { all, skipped } = this.state.get();
+    this.state.set({ all: all.map((one) => (one.id === id ? { ...one, ...part } : one)), skipped });
   }
 }
 
-/** Several files are one version when they come as a zip. */
-async function prepareRequest({ files, unpack, workspace }: QueuedUpload): Promise<{ address: string; body: Blob }> {
+/** Several files are sent as a zip, so that they become one version. */
+async function prepareRequest({ files, extract, workspace }: QueuedUpload): Promise<{ url: string; body: Blob }> {
   const [first] = files;
-  if (!first) throw new Error("nothing to upload");
-  if (unpack) return { address: buildArchiveUrl(workspace), body: first.file };
-  if (files.length === 1) return { address: buildFileUrl(workspace, first.path), body: first.file };
+  if (!first) throw new Error("No files to upload.");
+  if (extract) return { url: buildArchiveUrl(workspace), body: first.file };
+  if (files.length === 1) return { url: buildFileUrl(workspace, first.path), body: first.file };
   const pieces: BlobPart[] = [];
   for await (const piece of zipFiles(readFiles(files))) pieces.push(piece as Uint8Array<ArrayBuffer>);
-  return { address: buildArchiveUrl(workspace), body: new Blob(pieces) };
+  return { url: buildArchiveUrl(workspace), body: new Blob(pieces) };
 }
 
 async function* readFiles(files: readonly PickedFile[]) {
@@ -154,7 +154,7 @@ async function* readFiles(files: readonly PickedFile[]) {
     yield { path, data: new Uint8Array(await file.arrayBuffer()), modifiedAt: new Date(file.lastModified) };
 }
 
-/** The same will be said of each of them. */
+/** Whether the error would repeat for each single file. */
 function isFatal(error: unknown): boolean {
   return (
     isThinkeryError(error) &&

@@ -27,10 +27,10 @@ export const view = defineView({
 function AgentsView({ agency, user }: AgencyViewProps) {
   const source = getContentsSource(agency.id);
   const { value, error } = useSource(source);
-  const mayChange = useHasScope("chat");
+  const canChange = useHasScope("chat");
   const [dialog, setDialog] = useState<"create" | "delete">();
   const close = () => setDialog(undefined);
-  const create = mayChange && (
+  const create = canChange && (
     <Button kind="main" onClick={() => setDialog("create")}>
       <Icon name="plus" /> New agent
     </Button>
@@ -44,8 +44,8 @@ function AgentsView({ agency, user }: AgencyViewProps) {
           <h1>{agency.name}</h1>
         </div>
         <div className="actions">
-          {/* Every host has its global agency, so there is no button to delete it. */}
-          {mayChange && agency.id !== globalAgency && (
+          {/* The global agency always exists and cannot be deleted. */}
+          {canChange && agency.id !== globalAgency && (
             <Button onClick={() => setDialog("delete")}>
               <Icon name="trash" /> Delete
             </Button>
@@ -54,14 +54,14 @@ function AgentsView({ agency, user }: AgencyViewProps) {
       </header>
       <DescriptionList
         of={[
-          ["Id", <span className="mono">{agency.id}</span>],
+          ["ID", <span className="mono">{agency.id}</span>],
           ["Owner", agency.owner],
           ["Created", <DateTime at={agency.createdAt} />],
         ]}
       />
 
       {error && (
-        <Notice tone="bad" title="What is in this agency could not be loaded." onRetry={() => void source.reload()}>
+        <Notice tone="bad" title="Failed to load this agency" onRetry={() => void source.reload()}>
           {error.message}
         </Notice>
       )}

@@ -18,8 +18,8 @@ function ConversationView({ user, agency, agent, model, think, running }: AgentV
   );
 }
 
-/** The conversation itself shows that the agent is running; the other views have this dot. */
+/** Shown on the tab while another view is open; the conversation itself shows that the agent is running. */
 function RunningDot({ running, current }: AgentViewProps & { current: boolean }) {
   if (!running || current) return null;
-  return <span className="dot" data-tone="ok" data-busy role="img" aria-label="at work" />;
+  return <span className="dot" data-tone="ok" data-busy role="img" aria-label="running" />;
 }

@@ -15,7 +15,7 @@ export const view = defineView({
     parse: parseFilesAddress,
     build: buildFilesAddress,
   },
-  title: ({ path = "Files", show }) => (show === "history" ? `${path}, history` : path),
+  title: ({ path, show }) => (show === "history" ? `History${path ? ` for ${path}` : ""}` : (path ?? "Files")),
   Component: AgentFiles,
 });
 

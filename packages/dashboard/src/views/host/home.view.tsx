@@ -29,15 +29,15 @@ export const view = defineView({
 function HomeView({ user }: HostViewProps) {
   const source = getAgenciesSource(user);
   const { value, error } = useSource(source);
-  const { value: state } = useSource(health);
-  const mayCreate = useHasScope("chat");
+  const { value: healthValue } = useSource(health);
+  const canCreate = useHasScope("chat");
   const [creating, setCreating] = useState<"agency" | "agent">();
   const first = value?.items[0];
-  const inFirst = useSource(first && getContentsSource(first.id)).value;
-  const untouched = state?.agents === 0 && inFirst?.agents.items.length === 0;
+  const firstContents = useSource(first && getContentsSource(first.id)).value;
+  const isNew = healthValue?.agents === 0 && firstContents?.agents.items.length === 0;
   const close = () => setCreating(undefined);
 
-  // The counts are only asked for now and then; whoever comes here wants them as they are.
+  // Health is only polled; reload it on arrival so that the counts are current.
   useEffect(() => void health.reload(), []);
 
   return (
@@ -45,15 +45,15 @@ function HomeView({ user }: HostViewProps) {
       <header className="view-head">
         <div>
           <h1>Welcome{user === "owner" ? "" : `, ${user}`}</h1>
-          <p className="lead">Agents live in agencies. They keep what they know and go on after every restart.</p>
+          <p className="lead">Agents live in agencies. They keep their state and continue after every restart.</p>
         </div>
       </header>
 
-      {untouched && first && (
+      {isNew && first && (
         <Empty
-          title="See an agent at work"
+          title="See an agent in action"
           action={
-            mayCreate && (
+            canCreate && (
               <div className="actions">
                 <StartTour user={user} agency={first.id} />
                 <Button onClick={() => setCreating("agent")}>
@@ -64,8 +64,8 @@ function HomeView({ user }: HostViewProps) {
           }
         >
           <p>
-            The tour makes an agent and says hello to it; what you see then is how every agent works. Or make one of
-            your own: give it a name and it is there to stay. From a terminal: <code>thinkery new alice</code>
+            The tour creates an agent and sends it a first message. Or create your own. From a terminal:{" "}
+            <code>thinkery new alice</code>
           </p>
         </Empty>
       )}
@@ -73,20 +73,20 @@ function HomeView({ user }: HostViewProps) {
       <section aria-labelledby="agencies">
         <div className="section-head">
           <h2 id="agencies">Agencies</h2>
-          {mayCreate && (
+          {canCreate && (
             <Button onClick={() => setCreating("agency")}>
               <Icon name="plus" /> New agency
             </Button>
           )}
         </div>
         {error && !value && (
-          <Notice tone="bad" title="The agencies could not be loaded." onRetry={() => void source.reload()}>
+          <Notice tone="bad" title="Failed to load agencies" onRetry={() => void source.reload()}>
             {error.message}
           </Notice>
         )}
         {value?.items.length === 0 && (
           <Empty title="No agencies yet">
-            <p>An agency keeps the agents of one project or one team together, apart from all others.</p>
+            <p>An agency groups the agents of a project or team, isolated from other agencies.</p>
           </Empty>
         )}
         <ul className="cards">
@@ -96,7 +96,7 @@ function HomeView({ user }: HostViewProps) {
                 <span className="card-title">{agency.name}</span>
                 {agency.name !== agency.id && <span className="mono faint">{agency.id}</span>}
                 <span className="faint">
-                  since <DateTime at={agency.createdAt} />
+                  created <DateTime at={agency.createdAt} />
                 </span>
               </Link>
             </li>

@@ -2,7 +2,7 @@ import { newBudgetSchema } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { parseBudget, formatLimit } from "./budget-input.ts";
 
-test("a budget is read as people write it", () => {
+test("parses budgets as people write them", () => {
   expect(parseBudget({ per: "day", costUsd: "$0.50", tokens: "500k", steps: "1,200", seconds: "90" })).toEqual({
     per: "day",
     costUsd: 0.5,
@@ -18,7 +18,7 @@ test("a budget is read as people write it", () => {
   });
 });
 
-test("what is no limit goes to the host, which refuses it at its field", () => {
+test("invalid limits are sent to the host, which rejects them at their field", () => {
   for (const [text, sent] of [
     ["0", 0],
     ["-5", -5],
@@ -32,7 +32,7 @@ test("what is no limit goes to the host, which refuses it at its field", () => {
   }
 });
 
-test("a limit that is set is shown as it would be written", () => {
+test("formats a limit as it would be typed", () => {
   expect([
     formatLimit("seconds", 5400),
     formatLimit("tokens", 500_000),

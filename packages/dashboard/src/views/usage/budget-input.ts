@@ -1,16 +1,16 @@
 import { type BudgetKind, budgetKinds } from "@thinkery/sdk";
 import type { BudgetInput } from "../../api/usage.ts";
 
-/** How a person writes what the host counts: time in minutes. */
+/** Input units that differ from those of the host: time is entered in minutes. */
 const units: Partial<Record<BudgetKind, number>> = { seconds: 60 };
 
 const multiples: Record<string, number> = { "": 1, k: 1000, m: 1_000_000 };
 
-/** The budget as it was written. What is no number is left as it is: the host says what is wrong with it. */
-export function parseBudget({ per = "", ...written }: Record<string, string>): BudgetInput {
+/** Parses the form values. Text that is not a number is kept, for the host to reject with a message. */
+export function parseBudget({ per = "", ...values }: Record<string, string>): BudgetInput {
   const budget: BudgetInput = { per };
   for (const kind of budgetKinds) {
-    const text = written[kind];
+    const text = values[kind];
     if (text !== undefined) budget[kind] = parseNumber(text, units[kind] ?? 1) ?? text;
   }
   return budget;
@@ -27,7 +27,7 @@ function parseNumber(text: string, unit: number): number | undefined {
   return roundTo(Number(`${sign}${digits}`) * (multiples[multiple.toLowerCase()] ?? 1) * unit, 6);
 }
 
-// Three times 0.1 is 0.3 everywhere but in binary; and a third of an hour is 20 minutes again.
+// Removes binary rounding errors, such as those of 3 * 0.1, and makes conversions between units reversible.
 function roundTo(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }

@@ -17,67 +17,66 @@ interface BudgetSectionProps {
   onChange(): Promise<void>;
 }
 
-/** What may be spent here, how far it is used up, and how to change it. */
+/** Shows the limits and their usage, and lets admins change them. */
 export function BudgetSection({ agency, statuses, onChange }: BudgetSectionProps) {
   const level: BudgetLevel = agency ? "agency" : "user";
   const own = statuses.filter((budgetStatus) => budgetStatus.level === level);
-  const mayChange = useHasScope("admin");
+  const canChange = useHasScope("admin");
   const [dialog, setDialog] = useState<"set" | "clear">();
   const close = () => setDialog(undefined);
 
-  const finishChange = async (words: string) => {
+  const finishChange = async (announcement: string) => {
     await onChange();
     close();
-    announce(words);
+    announce(announcement);
   };
   const clear = async () => {
     await clearBudget(agency?.id);
-    await finishChange("The budget was taken away.");
+    await finishChange("Budget removed.");
   };
 
   return (
     <section aria-labelledby="budget">
       <div className="section-head">
         <h2 id="budget">Budget</h2>
-        {mayChange && own.length > 0 && (
+        {canChange && own.length > 0 && (
           <div className="actions">
-            <Button onClick={() => setDialog("clear")}>Clear</Button>
-            <Button onClick={() => setDialog("set")}>Change</Button>
+            <Button onClick={() => setDialog("clear")}>Remove</Button>
+            <Button onClick={() => setDialog("set")}>Edit</Button>
           </div>
         )}
       </div>
       {own.length === 0 && (
         <Empty
-          title={agency ? "Nothing is limited in this agency" : "Nothing is limited"}
+          title={agency ? "No budget for this agency" : "No budget"}
           action={
-            mayChange && (
+            canChange && (
               <Button kind="main" onClick={() => setDialog("set")}>
-                Set a budget
+                Set budget
               </Button>
             )
           }
         >
           <p>
-            A budget ends turns before they spend more than you want: in dollars, tokens, calls or time, anew every day
-            or for good. From a terminal:{" "}
-            <code>thinkery budget set{agency ? ` @${agency.id}` : ""} --cost 5 --per day</code>
+            A budget stops turns before they exceed a limit on cost, tokens, calls or time, per day or in total. From a
+            terminal: <code>thinkery budget set{agency ? ` @${agency.id}` : ""} --cost 5 --per day</code>
           </p>
         </Empty>
       )}
       <BudgetStatusList statuses={statuses} own={level} />
       {own.length < statuses.length && (
         <p className="faint">
-          The budget over all your agencies holds here too: <Link href={buildUsagePath()}>see it there</Link>.
+          The budget for all your agencies also applies here. <Link href={buildUsagePath()}>View it</Link>
         </p>
       )}
       {dialog === "set" && (
-        <SetBudget agency={agency} statuses={own} onDone={() => finishChange("The budget was set.")} onClose={close} />
+        <SetBudget agency={agency} statuses={own} onDone={() => finishChange("Budget saved.")} onClose={close} />
       )}
       {dialog === "clear" && (
-        <Confirm title="Take the budget away?" action="Clear the budget" onConfirm={clear} onClose={close}>
+        <Confirm title="Remove budget?" action="Remove budget" onConfirm={clear} onClose={close}>
           <p>
-            {agency ? `The agents of ${agency.name}` : "Your agents"} may then spend without a limit of{" "}
-            {agency ? "this agency" : "yours"}. What was spent stays counted.
+            {agency ? `Agents in ${agency.name}` : "Your agents"} will no longer be limited by this budget. Usage
+            history is kept.
           </p>
         </Confirm>
       )}

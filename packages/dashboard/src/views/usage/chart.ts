@@ -2,14 +2,14 @@ import type { UsageBreakdown } from "@thinkery/sdk";
 
 const dayMs = 86_400_000;
 
-/** More models than that are told apart by nobody; the least used are taken together. */
+/** More models are hard to tell apart; the least used are combined into one series. */
 const maxModels = 5;
 
 export interface Column {
   /** 2026-11-15, in UTC. */
   day: string;
   total: number;
-  /** Tokens of each model of the chart, in its order. */
+  /** Tokens per model, in the order of `models`. */
   parts: number[];
   costUsd: number | null;
   calls: number;
@@ -17,40 +17,40 @@ export interface Column {
 
 export interface Chart {
   columns: Column[];
-  /** The most used first; the last stands for all others where there are many. */
+  /** Most used first. With many models, the last entry combines the rest. */
   models: string[];
-  /** The top of the scale. */
+  /** Top of the scale. */
   top: number;
 }
 
-export const othersLabel = "others";
+const otherLabel = "other";
 
-/** Every day of the chart, also those on which nothing was used. */
+/** One column per day, including days without usage. */
 export function buildChart(
   { byDay, byModel }: Pick<UsageBreakdown, "byDay" | "byModel">,
   days: number,
   now: number,
 ): Chart {
   const names = byModel.map(({ model }) => model);
-  const models = names.length > maxModels ? [...names.slice(0, maxModels - 1), othersLabel] : names;
+  const models = names.length > maxModels ? [...names.slice(0, maxModels - 1), otherLabel] : names;
   const used = new Map(byDay.map((entry) => [entry.day, entry]));
-  // The host may have begun a day that has not begun here.
+  // The host's clock may already be in the next day.
   const today = [formatDay(now), ...used.keys()].toSorted().at(-1) ?? formatDay(now);
   const columns = Array.from({ length: days }, (_, index): Column => {
     const name = formatDay(Date.parse(today) - (days - 1 - index) * dayMs);
-    const own = used.get(name);
+    const entry = used.get(name);
     const parts = models.map(() => 0);
-    for (const { model, inputTokens, outputTokens } of own?.byModel ?? []) {
-      const known = models.indexOf(model);
-      const place = known < 0 ? models.length - 1 : known;
-      parts[place] = (parts[place] ?? 0) + inputTokens + outputTokens;
+    for (const { model, inputTokens, outputTokens } of entry?.byModel ?? []) {
+      const found = models.indexOf(model);
+      const position = found < 0 ? models.length - 1 : found;
+      parts[position] = (parts[position] ?? 0) + inputTokens + outputTokens;
     }
     return {
       day: name,
       total: parts.reduce((sum, part) => sum + part, 0),
       parts,
-      costUsd: own?.costUsd ?? (own ? null : 0),
-      calls: own?.calls ?? 0,
+      costUsd: entry?.costUsd ?? (entry ? null : 0),
+      calls: entry?.calls ?? 0,
     };
   });
   return { columns, models, top: roundUp(Math.max(...columns.map(({ total }) => total))) };
@@ -60,7 +60,7 @@ function formatDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** To a number that is easily halved and read. */
+/** Rounds up to a number that is easy to read and to halve. */
 function roundUp(value: number): number {
   if (value <= 10) return 10;
   const power = 10 ** Math.floor(Math.log10(value));

@@ -5,7 +5,7 @@ import type { Chart, Column } from "./chart.ts";
 const height = 180;
 /** Room above the highest bar. */
 const topPadding = 8;
-/** What was used at all is seen. */
+/** Keeps the smallest usage visible. */
 const minBarHeight = 2;
 
 const shortDate = new Intl.DateTimeFormat(undefined, { timeZone: "UTC", month: "short", day: "numeric" });
@@ -17,30 +17,37 @@ const fullDate = new Intl.DateTimeFormat(undefined, {
   day: "numeric",
 });
 
-/** Tokens by day, a bar each, parted by model. The day under the pointer, or chosen with the arrow keys, is told in words. */
+/** A bar of tokens per day, split by model. Shows details of the day under the pointer or selected with the arrow keys. */
 export function DayChart({ chart }: { chart: Chart }) {
   const { columns, models, top } = chart;
-  const [chosen, setChosen] = useState<number>();
+  const [selected, setSelected] = useState<number>();
   const last = columns.length - 1;
-  const at = Math.min(chosen ?? last, last);
-  const column = columns[at];
+  const shown = Math.min(selected ?? last, last);
+  const column = columns[shown];
 
-  const point = (event: PointerEvent<HTMLDivElement>) => {
+  const selectByPointer = (event: PointerEvent<HTMLDivElement>) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
-    setChosen(Math.max(0, Math.min(last, Math.floor(((event.clientX - left) / width) * columns.length))));
+    setSelected(Math.max(0, Math.min(last, Math.floor(((event.clientX - left) / width) * columns.length))));
   };
-  const move = (event: KeyboardEvent) => {
-    const next = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, Home: 0, End: last }[
-      event.key
-    ];
+  const selectByKey = (event: KeyboardEvent) => {
+    const next = {
+      ArrowLeft: shown - 1,
+      ArrowDown: shown - 1,
+      ArrowRight: shown + 1,
+      ArrowUp: shown + 1,
+      Home: 0,
+      End: last,
+    }[event.key];
     if (next === undefined) return;
     event.preventDefault();
-    setChosen(Math.max(0, Math.min(last, next)));
+    setSelected(Math.max(0, Math.min(last, next)));
   };
 
   return (
     <div className="day-chart">
-      <p className="day-chart-words">{column && <DayDetails column={column} models={models} today={at === last} />}</p>
+      <p className="day-chart-summary">
+        {column && <DayDetails column={column} models={models} today={shown === last} />}
+      </p>
       <div className="day-chart-frame">
         <div className="day-chart-scale" aria-hidden="true">
           <span>{formatTokens(top)}</span>
@@ -54,17 +61,17 @@ export function DayChart({ chart }: { chart: Chart }) {
           aria-label="Tokens by day"
           aria-valuemin={1}
           aria-valuemax={columns.length}
-          aria-valuenow={at + 1}
+          aria-valuenow={shown + 1}
           aria-valuetext={
             column &&
             `${fullDate.format(Date.parse(column.day))}: ${formatNumber(column.total)} tokens, ${formatCount(column.calls, "call")}, ${formatCost(column.costUsd)}`
           }
-          onKeyDown={move}
-          onPointerMove={point}
-          onPointerDown={point}
-          // A finger leaves at once; what it touched stays told.
-          onPointerLeave={(event) => event.pointerType === "mouse" && setChosen(undefined)}
-          onBlur={() => setChosen(undefined)}
+          onKeyDown={selectByKey}
+          onPointerMove={selectByPointer}
+          onPointerDown={selectByPointer}
+          // Touch leaves immediately, so the touched day stays selected.
+          onPointerLeave={(event) => event.pointerType === "mouse" && setSelected(undefined)}
+          onBlur={() => setSelected(undefined)}
         >
           <svg width="100%" height={height} aria-hidden="true">
             {[0, 0.5, 1].map((line) => (
@@ -77,7 +84,7 @@ export function DayChart({ chart }: { chart: Chart }) {
                 index={index}
                 count={columns.length}
                 top={top}
-                here={index === chosen}
+                selected={index === selected}
               />
             ))}
           </svg>
@@ -105,21 +112,23 @@ interface BarProps {
   index: number;
   count: number;
   top: number;
-  here: boolean;
+  selected: boolean;
 }
 
-function Bar({ column, index, count, top, here }: BarProps) {
+function Bar({ column, index, count, top, selected }: BarProps) {
   const width = 100 / count;
   let share = 0;
   return (
     <g>
-      {here && <rect className="day-chart-here" x={`${index * width}%`} width={`${width}%`} y="0" height={height} />}
+      {selected && (
+        <rect className="day-chart-selected" x={`${index * width}%`} width={`${width}%`} y="0" height={height} />
+      )}
       {column.parts.map((part, series) => {
         if (part === 0) return null;
         const bottom = toY(share / top);
         share += part;
         const size = Math.max(minBarHeight, bottom - toY(share / top));
-        // A line of the ground shows between two models.
+        // Leave a gap of one pixel between models.
         const gap = series > 0 && bottom < toY(0) && size > 3 ? 1 : 0;
         return (
           <rect
@@ -139,17 +148,17 @@ function Bar({ column, index, count, top, here }: BarProps) {
 
 function DayLabels({ columns }: { columns: readonly Column[] }) {
   const last = columns.length - 1;
-  const every = columns.length <= 7 ? 1 : columns.length <= 30 ? 7 : 21;
+  const interval = columns.length <= 7 ? 1 : columns.length <= 30 ? 7 : 21;
   return (
     <div className="day-chart-days" aria-hidden="true">
       {columns.map(({ day }, index) =>
-        (last - index) % every === 0 ? (
+        (last - index) % interval === 0 ? (
           <span
             key={day}
             style={{ left: `${((index + 0.5) * 100) / columns.length}%` }}
             data-last={index === last || undefined}
           >
-            {every === 1 ? weekday.format(Date.parse(day)) : shortDate.format(Date.parse(day))}
+            {interval === 1 ? weekday.format(Date.parse(day)) : shortDate.format(Date.parse(day))}
           </span>
         ) : null,
       )}
@@ -163,7 +172,7 @@ function DayDetails({ column, models, today }: { column: Column; models: readonl
     <>
       <strong>{today ? "Today" : fullDate.format(Date.parse(column.day))}</strong>{" "}
       {column.calls === 0 ? (
-        <span className="faint">nothing</span>
+        <span className="faint">no usage</span>
       ) : (
         <>
           {formatTokens(column.total)} tokens · {formatCount(column.calls, "call")} · {formatCost(column.costUsd)}

@@ -2,17 +2,16 @@ export const defaultDays = 30;
 
 const periods = [7, defaultDays, 90];
 
-/** Over how many days one looks. */
 export function PeriodSwitch({ days, onDays }: { days: number; onDays(days: number): void }) {
   return (
     <fieldset className="switch">
-      <legend className="unseen">Period</legend>
+      <legend className="visually-hidden">Period</legend>
       {periods.map((period) => (
         <label key={period}>
           <input
             type="radio"
             name="period"
-            className="unseen"
+            className="visually-hidden"
             checked={period === days}
             onChange={() => onDays(period)}
           />

@@ -7,17 +7,17 @@ import { parseBudget, formatLimit } from "./budget-input.ts";
 
 interface SetBudgetProps {
   agency: Agency | undefined;
-  /** What is limited now. */
+  /** The current limits. */
   statuses: readonly BudgetStatus[];
   onDone(): Promise<void>;
   onClose(): void;
 }
 
 const kinds: [kind: BudgetKind, label: string, hint: string][] = [
-  ["costUsd", "Cost", "US dollars, such as 5 or 0.50."],
-  ["tokens", "Tokens", "In and out, such as 500000, 500k or 2M."],
-  ["steps", "Calls to models", "Each step of a turn is one."],
-  ["seconds", "Minutes", "Spent with models and tools."],
+  ["costUsd", "Cost", "US dollars, e.g. 5 or 0.50"],
+  ["tokens", "Tokens", "Input and output, e.g. 500000, 500k or 2M"],
+  ["steps", "Model calls", "Each step of a turn is one call"],
+  ["seconds", "Minutes", "Time in model and tool calls"],
 ];
 
 export function SetBudget({ agency, statuses, onDone, onClose }: SetBudgetProps) {
@@ -27,30 +27,25 @@ export function SetBudget({ agency, statuses, onDone, onClose }: SetBudgetProps)
   };
 
   return (
-    <Dialog title={agency ? `Budget of ${agency.name}` : "Your budget"} onClose={onClose}>
+    <Dialog title={agency ? `Budget for ${agency.name}` : "Your budget"} onClose={onClose}>
       <p className="dialog-text">
-        {agency ? "For all agents of this agency together." : "For all your agencies together."} What is left empty is
-        not limited.
+        {agency ? "Shared by all agents in this agency." : "Shared by all your agencies."} Leave a field empty for no
+        limit.
       </p>
-      <Form
-        fields={["per", ...kinds.map(([kind]) => kind)]}
-        action="Set the budget"
-        onSubmit={submit}
-        onCancel={onClose}
-      >
-        {(problems) => (
+      <Form fields={["per", ...kinds.map(([kind]) => kind)]} action="Save" onSubmit={submit} onCancel={onClose}>
+        {(errors) => (
           <>
-            <Field label="Counted" problem={problems.per}>
+            <Field label="Period" error={errors.per}>
               {(props) => (
                 <select {...props} name="per" defaultValue={statuses[0]?.per ?? "day"}>
-                  <option value="day">anew every day, from midnight UTC</option>
-                  <option value="ever">for good, with all that was ever spent</option>
+                  <option value="day">Resets daily at midnight UTC</option>
+                  <option value="ever">Never resets</option>
                 </select>
               )}
             </Field>
             <div className="field-pairs">
               {kinds.map(([kind, label, hint]) => (
-                <Field key={kind} label={label} optional problem={problems[kind]} hint={hint}>
+                <Field key={kind} label={label} optional error={errors[kind]} hint={hint}>
                   {(props) => (
                     <input
                       {...props}

@@ -13,10 +13,10 @@ interface Row extends Figures {
 }
 
 export function ModelTable({ usage }: { usage: Usage }) {
-  const rows = usage.byModel.map((used) => ({
-    ...used,
-    key: used.model,
-    name: <span className="mono">{used.model}</span>,
+  const rows = usage.byModel.map((figures) => ({
+    ...figures,
+    key: figures.model,
+    name: <span className="mono">{figures.model}</span>,
   }));
   return <UsageTable title="Model" rows={rows} />;
 }
@@ -27,34 +27,34 @@ interface ShareTableProps {
   agency: Agency | undefined;
 }
 
-/** Who had which share in it, also those that are gone. */
+/** Usage by agent or agency, including deleted ones. */
 export function ShareTable({ usage, user, agency }: ShareTableProps) {
   const agencies = useSource(getAgenciesSource(user)).value;
   const agents = useSource(agency && getContentsSource(agency.id)).value?.agents;
-  const living = agency
+  const existing = agency
     ? agents
     : agencies && {
         more: agencies.more,
-        items: agencies.items.map((own) => ({ name: own.id, title: own.name, createdAt: own.createdAt })),
+        items: agencies.items.map(({ id, name, createdAt }) => ({ name: id, title: name, createdAt })),
       };
   const rows = usage.shares
     .toSorted((one, other) => sumTokens(other) - sumTokens(one))
     .map((share): Row => {
-      const found = living?.items.find((one) => isSame(one, share));
+      const found = existing?.items.find((one) => isSame(one, share));
       const path = agency ? buildPath(agency.id, share.name) : buildPath(share.name);
-      // Where not all are listed, one that is not may still be there.
-      const isGone = living !== undefined && !found && !living.more;
+      // If the list is incomplete, a missing entry may still exist.
+      const isDeleted = existing !== undefined && !found && !existing.more;
       const title = found && "title" in found ? found.title : share.name;
       return {
         ...share,
         key: `${share.name} ${share.createdAt}`,
-        name: isGone ? <DeletedName name={share.name} /> : <Link href={path}>{title}</Link>,
+        name: isDeleted ? <DeletedName name={share.name} /> : <Link href={path}>{title}</Link>,
       };
     });
   return <UsageTable title={agency ? "Agent" : "Agency"} rows={rows} />;
 }
 
-/** One that was made anew under an old name is another; the global agency is always the same. */
+/** An agent or agency recreated under an old name is a different one, except for the global agency. */
 function isSame(one: Named, other: Named): boolean {
   return (
     one.name === other.name && (one.name === globalAgency || Date.parse(one.createdAt) === Date.parse(other.createdAt))

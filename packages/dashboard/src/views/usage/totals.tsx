@@ -1,13 +1,12 @@
 import type { ReactNode } from "react";
 import type { Usage } from "../../api/usage.ts";
-import { formatNumber, formatSeconds, formatTokens } from "../../parts/amount.ts";
+import { formatCount, formatNumber, formatSeconds, formatTokens } from "../../parts/amount.ts";
 import { describeKnownCost } from "./cost.ts";
 
-/** What it came to, in four figures. */
 export function Totals({ usage }: { usage: Usage }) {
   const { inputTokens, outputTokens, cachedInputTokens, calls, seconds } = usage.total;
-  const { words, unknown } = describeKnownCost(usage);
-  const cached = cachedInputTokens ? ` (${formatTokens(cachedInputTokens)} from the cache)` : "";
+  const { text, unknown } = describeKnownCost(usage);
+  const cached = cachedInputTokens ? ` (${formatTokens(cachedInputTokens)} cached)` : "";
   return (
     <dl className="figures">
       <Figure
@@ -17,21 +16,21 @@ export function Totals({ usage }: { usage: Usage }) {
       >
         {formatTokens(inputTokens)} in{cached}, {formatTokens(outputTokens)} out
       </Figure>
-      <Figure name="Cost" value={words}>
+      <Figure name="Cost" value={text}>
         {unknown.length === 0 ? (
-          "by the prices your host knows"
+          "based on known prices"
         ) : (
           <span className="warn-text">
-            {unknown.length === 1 ? `The price of ${unknown[0]} is` : `The prices of ${unknown.length} models are`} not
-            known: add {unknown.length === 1 ? "it" : "them"} to <code>prices</code> in config.jsonc.
+            {unknown.length === 1 ? `The price of ${unknown[0]} is` : `The prices of ${unknown.length} models are`}{" "}
+            unknown. Add {unknown.length === 1 ? "it" : "them"} to <code>prices</code> in config.jsonc.
           </span>
         )}
       </Figure>
       <Figure name="Calls" value={formatNumber(calls)}>
-        to {usage.byModel.length === 1 ? "one model" : `${usage.byModel.length} models`}
+        to {formatCount(usage.byModel.length, "model")}
       </Figure>
       <Figure name="Time" value={formatSeconds(seconds)}>
-        with models and tools
+        in model and tool calls
       </Figure>
     </dl>
   );

@@ -2,112 +2,114 @@ import { charsPerToken, estimateMessageTokens, estimateTextTokens } from "../../
 import type { Compaction } from "../../store/facts.ts";
 import { formatSummary } from "./summary.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
-import { shortenResult } from "./transcript.ts";
+import { truncateResult } from "./transcript.ts";
 
-/** What becomes of a conversation that is too long for its model. Nothing here asks anybody or writes anything. */
+// Plans how to compact a conversation that is too long for its model. Pure functions: no model calls, no writes.
 
-/** Above this share of what the model reads at once, the conversation is compacted. */
+/** Above this share of the context window, the conversation is compacted. */
 export const compactionThreshold = 0.8;
-/** Below this share it need not be made any smaller. */
+/** Share of the context window that a compaction aims for. */
 export const targetShare = 0.6;
-/** The messages that stay as they are take this share at most. */
+/** Maximum share of the messages that are kept as they are. */
 const tailShare = 0.3;
-/** The summary and, where it lies before the tail, the user's request get these shares at most. */
+/** Maximum shares of the summary and of the user's request, if that is not among the kept messages. */
 const summaryShare = 0.12;
 const requestShare = 0.2;
-/** Nobody reads a longer one. */
+/** Maximum length of a summary, however large the context window is. */
 const maxSummaryChars = 16_000;
-/** What has to be left for the answer. */
-const answerShare = 0.1;
-/** Results of the last steps are what the model is working with. */
-const wholeSteps = 2;
+/** Share that must be left for the response. */
+const responseShare = 0.1;
+/** Tool results of the last steps are not truncated at first: the model is working with them. */
+const untruncatedSteps = 2;
 
-/** How large things are, in the provider's tokens as far as they are known. */
+/** Sizes used to plan a compaction. */
 export interface Measure {
-  /** How much the model reads at once. */
+  /** The model's context window, in the provider's tokens. */
   limit: number;
-  /** The prompt and the tools. */
+  /** Prompt and tools, in our estimated tokens. */
   fixed: number;
-  /** The provider's tokens for one of ours. */
+  /** The provider's tokens per estimated token. */
   scale: number;
 }
 
 export interface CompactionPlan {
-  /** Tool results up to this place are told by their beginning. */
+  /** Tool results up to this position are truncated. */
   shortened: number;
-  /** What comes before this entry goes into a summary; nothing does where it is missing. */
+  /** Entries before this index are summarized; undefined if none are. */
   cut?: number;
-  /** What the conversation will take then, the summary not counted. */
+  /** Size of the conversation afterwards, without the summary. */
   after: number;
 }
 
-/** What the log's last compaction already does. */
+/** The effect of the last compaction in the log. */
 type PreviousCompaction = Pick<Compaction, "runId" | "shortened" | "summary" | "request">;
 
-/** What is told in place of messages. */
+/** What replaces the removed messages. */
 type SummaryParts = Pick<Compaction, "upTo" | "summary" | "request">;
 
-/** The smallest change that will do, or the largest that can be made; nothing where none makes it small enough. */
+/** Returns the smallest sufficient compaction, else the largest possible one, or undefined if none is small enough. */
 export function planCompaction(
-  told: readonly TranscriptEntry[],
+  entries: readonly TranscriptEntry[],
   { limit, fixed, scale }: Measure,
   turn: string,
-  before?: PreviousCompaction,
+  previous?: PreviousCompaction,
 ): CompactionPlan | undefined {
-  const last = told.at(-1)?.position ?? 0;
-  const old = Math.max(before?.shortened ?? 0, findLastStepsStart(told));
-  const [own, short, all] = [before?.shortened ?? 0, old, last].map((upTo) => sumTails(told, upTo)) as [
+  // Tool results are truncated up to: where they are now; the last steps; the end.
+  const current = previous?.shortened ?? 0;
+  const old = Math.max(current, findLastStepsStart(entries));
+  const last = entries.at(-1)?.position ?? 0;
+  const [currentTails, oldTails, allTails] = [current, old, last].map((upTo) => sumTails(entries, upTo)) as [
     number[],
     number[],
     number[],
   ];
-  const head = fixed + estimateTextTokens((before && formatSummary(before)) ?? "");
-  const used = scale * (head + getTail(own, 0));
+  const head = fixed + estimateTextTokens((previous && formatSummary(previous)) ?? "");
+  const used = scale * (head + getTail(currentTails, 0));
 
-  const afterShortening = scale * (head + getTail(short, 0));
-  if (getTail(short, 0) < getTail(own, 0) && afterShortening <= targetShare * limit)
-    return { shortened: old, after: afterShortening };
+  const afterTruncation = scale * (head + getTail(oldTails, 0));
+  if (getTail(oldTails, 0) < getTail(currentTails, 0) && afterTruncation <= targetShare * limit)
+    return { shortened: old, after: afterTruncation };
 
-  const request = findRequest(told, turn);
-  const keptTokens = estimateTextTokens(getPreviousSummary(before ?? {}, turn).request ?? "");
-  const countRepeated = (cut: number) => {
+  const request = findRequest(entries, turn);
+  const previousRequestTokens = estimateTextTokens(getPreviousSummary(previous ?? {}, turn).request ?? "");
+  const countRequestTokens = (cut: number) => {
     const tokens = request
       .filter((index) => index < cut)
-      .reduce((sum, index) => sum + (told[index]?.tokens ?? 0), keptTokens);
+      .reduce((sum, index) => sum + (entries[index]?.tokens ?? 0), previousRequestTokens);
     return Math.min(scale * tokens, requestShare * limit);
   };
-  const createPlan = (upTo: number, tail: readonly number[], cut: number): CompactionPlan => ({
+  const createPlan = (upTo: number, tails: readonly number[], cut: number): CompactionPlan => ({
     shortened: upTo,
     cut,
-    after: scale * (fixed + getTail(tail, cut)) + countRepeated(cut),
+    after: scale * (fixed + getTail(tails, cut)) + countRequestTokens(cut),
   });
-  const cuts = findCuts(told);
-  // The earliest cut keeps the most.
-  const usual = cuts
-    .filter((cut) => scale * getTail(short, cut) <= tailShare * limit)
-    .map((cut) => createPlan(old, short, cut));
+  const cuts = findCuts(entries);
+  // The earliest cut comes first, because it keeps the most.
+  const preferred = cuts
+    .filter((cut) => scale * getTail(oldTails, cut) <= tailShare * limit)
+    .map((cut) => createPlan(old, oldTails, cut));
   const lastCut = cuts.at(-1);
-  const rest = [
-    ...(lastCut === undefined ? [] : [createPlan(old, short, lastCut), createPlan(last, all, lastCut)]),
-    createPlan(last, all, told.length),
+  const fallbacks = [
+    ...(lastCut === undefined ? [] : [createPlan(old, oldTails, lastCut), createPlan(last, allTails, lastCut)]),
+    createPlan(last, allTails, entries.length),
   ];
-  const found = [...usual, ...rest].find(({ after }) => after <= targetShare * limit) ?? rest.at(-1);
-  if (!found || found.after > (1 - answerShare) * limit) return undefined;
-  return found.after + summaryShare * limit < used ? found : undefined;
+  const plan = [...preferred, ...fallbacks].find(({ after }) => after <= targetShare * limit) ?? fallbacks.at(-1);
+  if (!plan || plan.after > (1 - responseShare) * limit) return undefined;
+  return plan.after + summaryShare * limit < used ? plan : undefined;
 }
 
-/** So many characters a summary may have, and a request that is repeated. */
+/** Returns the maximum length of a summary and of a repeated request. */
 export function getMaxChars({ limit, scale }: Measure): { summary: number; request: number } {
   const toChars = (share: number) => Math.floor((share * limit * charsPerToken) / scale);
   return { summary: Math.min(toChars(summaryShare), maxSummaryChars), request: toChars(requestShare) };
 }
 
-/** Where the conversation may begin: not with a result, and not so that a later result has lost its call. */
-export function findCuts(told: readonly TranscriptEntry[]): number[] {
+/** Returns where the conversation may be cut: not before a tool result, and not so that a result loses its call. */
+export function findCuts(entries: readonly TranscriptEntry[]): number[] {
   const cuts: number[] = [];
   const orphans = new Set<string>();
-  for (let index = told.length - 1; index > 0; index--) {
-    const message = told[index]?.message;
+  for (let index = entries.length - 1; index > 0; index--) {
+    const message = entries[index]?.message;
     if (message?.role === "tool") orphans.add(message.callId);
     if (message?.role === "assistant") for (const { id } of message.toolCalls ?? []) orphans.delete(id);
     if (message?.role !== "tool" && orphans.size === 0) cuts.push(index);
@@ -115,22 +117,25 @@ export function findCuts(told: readonly TranscriptEntry[]): number[] {
   return cuts.toReversed();
 }
 
-/** What the user wants of this turn: what was said last when it began, and what joined it. A whole conversation may have been handed in before that. */
-export function findRequest(told: readonly TranscriptEntry[], turn: string): number[] {
-  const own = told.flatMap((entry, index) => (entry.turn === turn ? [{ ...entry, index }] : []));
-  const spoke = own.findIndex(({ step }) => step !== undefined);
-  const said = own.filter(({ message }) => message.role === "user").map(({ index }) => index);
-  const opening = spoke < 0 ? said.length : said.filter((index) => index < (own[spoke]?.index ?? 0)).length;
-  return said.slice(Math.max(0, opening - 1));
+/**
+ * Returns the indexes of the turn's request: its last user message before the model's first response, and all user
+ * messages that joined later. Earlier ones may be a whole conversation that was passed in with the request.
+ */
+export function findRequest(entries: readonly TranscriptEntry[], turn: string): number[] {
+  const turnEntries = entries.flatMap((entry, index) => (entry.turn === turn ? [{ ...entry, index }] : []));
+  const firstResponse = turnEntries.find(({ step }) => step !== undefined)?.index ?? entries.length;
+  const userIndexes = turnEntries.filter(({ message }) => message.role === "user").map(({ index }) => index);
+  const openingCount = userIndexes.filter((index) => index < firstResponse).length;
+  return userIndexes.slice(Math.max(0, openingCount - 1));
 }
 
-/** What was kept so far. Of what another turn was asked for, only that it was. */
+/** Returns the last compaction's summary and request. The request of another turn becomes part of the summary. */
 export function getPreviousSummary({ runId, upTo, summary, request }: Partial<Compaction>, turn: string): SummaryParts {
-  const past = request !== undefined && runId !== turn ? `The user then asked:\n${request}` : undefined;
+  const pastRequest = request !== undefined && runId !== turn ? `The user then asked:\n${request}` : undefined;
   return toSummaryParts({
     upTo,
-    summary: joinTexts([summary, past]),
-    request: past === undefined ? request : undefined,
+    summary: joinTexts([summary, pastRequest]),
+    request: pastRequest === undefined ? request : undefined,
   });
 }
 
@@ -147,29 +152,29 @@ export function toSummaryParts({
 }
 
 export function joinTexts(texts: readonly (string | undefined)[]): string | undefined {
-  const some = texts.filter((text) => text !== undefined);
-  return some.length > 0 ? some.join("\n\n") : undefined;
+  const defined = texts.filter((text) => text !== undefined);
+  return defined.length > 0 ? defined.join("\n\n") : undefined;
 }
 
-/** The place before the steps whose results stay whole. */
-function findLastStepsStart(told: readonly TranscriptEntry[]): number {
-  const spoken = told.filter(({ message }) => message.role === "assistant");
-  const first = spoken.at(-wholeSteps);
-  return first && spoken.length > wholeSteps ? first.position - 1 : 0;
+/** Returns the position before the steps whose results are not truncated. */
+function findLastStepsStart(entries: readonly TranscriptEntry[]): number {
+  const responses = entries.filter(({ message }) => message.role === "assistant");
+  const first = responses.at(-untruncatedSteps);
+  return first && responses.length > untruncatedSteps ? first.position - 1 : 0;
 }
 
-/** What everything from each entry on takes, with the results up to a place shortened. */
-function sumTails(told: readonly TranscriptEntry[], upTo: number): number[] {
+/** Returns for each index the tokens of all entries from there on, with tool results up to a position truncated. */
+function sumTails(entries: readonly TranscriptEntry[], upTo: number): number[] {
   let sum = 0;
-  return told
+  return entries
     .toReversed()
     .map((entry) => (sum += countTokens(entry, upTo)))
     .toReversed();
 }
 
-/** What an entry takes where the results up to a place are shortened. */
+/** Returns an entry's tokens, with tool results up to a position truncated. */
 export function countTokens({ position, message, tokens }: TranscriptEntry, upTo: number): number {
-  return position <= upTo && message.role === "tool" ? estimateMessageTokens(shortenResult(message)) : tokens;
+  return position <= upTo && message.role === "tool" ? estimateMessageTokens(truncateResult(message)) : tokens;
 }
 
-const getTail = (tail: readonly number[], index: number) => tail[index] ?? 0;
+const getTail = (tails: readonly number[], index: number) => tails[index] ?? 0;

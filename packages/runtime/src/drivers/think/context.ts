@@ -14,44 +14,44 @@ import { formatSummary } from "./summary.ts";
 import type { TranscriptEntry } from "./transcript-entry.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** How full the model's memory of the conversation is, and what is to be done about it. */
+// Decides whether the conversation fills the model's context window and must be compacted.
 
-/** So many tokens every model reads at once: below, nobody need know how many it is. */
+/** Every model has at least this context window. Below it, the actual size need not be known. */
 const minWindowTokens = 3_000;
-/** Our estimates are not further off than that, up or down. */
+/** Bounds of the ratio between the provider's token counts and our estimates. */
 const maxScale = 8;
 const minScale = 0.7;
 
 export interface CompactionNeed {
   plan: CompactionPlan;
   measure: Measure;
-  /** What the conversation takes now. */
+  /** Current size of the conversation, in the provider's tokens. */
   used: number;
 }
 
-/** About how many tokens the next call will be told. Cheap, and good enough to know that there is nothing to do. */
+/** Estimates the tokens of the next call. Cheap, and accurate enough to tell that there is nothing to do. */
 export function estimateTokens(turn: TurnContext, transcript: Transcript): number {
   return estimatePromptTokens(turn) + transcript.tokens;
 }
 
-/** What has to be done before the model is called, if anything. */
+/** Returns the compaction needed before the model is called, if any. */
 export async function findNeedBeforeCall(
   turn: TurnContext,
   transcript: Transcript,
   limit: Promise<number>,
 ): Promise<CompactionNeed | undefined> {
-  const rough = estimateTokens(turn, transcript);
-  if (rough < minWindowTokens || rough * maxScale < compactionThreshold * (await limit)) return undefined;
-  // One that has just been compacted is as small as it gets: the provider may see it otherwise.
+  const estimate = estimateTokens(turn, transcript);
+  if (estimate < minWindowTokens || estimate * maxScale < compactionThreshold * (await limit)) return undefined;
+  // Just compacted, so it cannot get smaller; the provider may still accept it.
   const last = transcript.compaction;
-  if (last?.runId === turn.runId && !transcript.hasSpokenSince(last.at)) return undefined;
+  if (last?.runId === turn.runId && !transcript.hasResponseAfter(last.at)) return undefined;
   const { used, measure } = await measureUsage(turn, transcript, await limit);
-  // What was counted may have been thoughts for the most part, which are not told again.
-  const isFull = used > compactionThreshold * measure.limit && rough * measure.scale > targetShare * measure.limit;
+  // Much of the counted tokens may be reasoning, which is not sent again.
+  const isFull = used > compactionThreshold * measure.limit && estimate * measure.scale > targetShare * measure.limit;
   return isFull ? findNeed(turn, transcript, used, measure) : undefined;
 }
 
-/** What can be done after the provider refused the conversation for its length, if anything. */
+/** Returns the compaction to try after the provider rejected the conversation as too long, if any. */
 export async function findNeedAfterOverflow(
   turn: TurnContext,
   transcript: Transcript,
@@ -60,7 +60,7 @@ export async function findNeedAfterOverflow(
   return findNeed(turn, transcript, ...(await measureOverflow(turn, transcript, await limit)));
 }
 
-/** Says what is too large, where nothing can be made smaller. */
+/** Creates the error for a conversation that cannot be compacted further; it says what takes up the space. */
 export async function createOverflowError(
   error: ModelError,
   turn: TurnContext,
@@ -74,27 +74,27 @@ export async function createOverflowError(
     0,
   );
   const toPercent = (tokens: number) => Math.min(99, Math.round((100 * tokens) / (fixed + transcript.tokens)));
-  const what =
+  const cause =
     fixed > transcript.tokens
-      ? `The instructions and the tools alone are about ${toPercent(fixed)} % of it.`
+      ? `Instructions and tools alone take about ${toPercent(fixed)}% of it.`
       : request * 2 > transcript.tokens
-        ? `What was asked is about ${toPercent(request)} % of it.`
-        : "It cannot be made small enough.";
-  return new ModelError("overflow", `${error.message} ${what}`, {
-    passing: false,
-    advice: `${error.advice} If ${model.id} reads less than ${await limit} tokens at once, say so under “contextTokens” in config.jsonc.`,
+        ? `The request takes about ${toPercent(request)}% of it.`
+        : "It could not be compacted enough.";
+  return new ModelError("overflow", `${error.message} ${cause}`, {
+    retryable: false,
+    advice: `${error.advice} If the context window of ${model.id} is smaller than ${await limit} tokens, set it under “contextTokens” in config.jsonc.`,
     ...(error.status === undefined ? {} : { status: error.status }),
   });
 }
 
-/** What the call came to, for whoever watches the meter. */
+/** Returns the tokens a call used, estimated if the provider did not report them. */
 export function countUsedTokens(
   usage: { inputTokens: number; outputTokens: number } | undefined,
   turn: TurnContext,
   transcript: Transcript,
 ): number {
-  const counted = usage ? usage.inputTokens + usage.outputTokens : 0;
-  return counted > 0 ? counted : estimateTokens(turn, transcript);
+  const reported = usage ? usage.inputTokens + usage.outputTokens : 0;
+  return reported > 0 ? reported : estimateTokens(turn, transcript);
 }
 
 function findNeed(
@@ -107,7 +107,7 @@ function findNeed(
   return plan && { plan, measure, used };
 }
 
-/** What the provider counted last, and our estimate of what came since, in its tokens. */
+/** Adds our estimate of everything since the provider's last count to that count, in the provider's tokens. */
 async function measureUsage(
   turn: TurnContext,
   transcript: Transcript,
@@ -115,16 +115,16 @@ async function measureUsage(
 ): Promise<{ used: number; measure: Measure }> {
   const fixed = estimatePromptTokens(turn);
   const head = fixed + estimateTextTokens((transcript.compaction && formatSummary(transcript.compaction)) ?? "");
-  const counted = await turn.conversation.getLastCount();
-  const [before, since] = split(transcript.entries, counted?.position ?? 0);
-  if (!counted) return { used: estimateTokens(turn, transcript), measure: { limit, fixed, scale: 1 } };
-  const scale = Math.min(maxScale, Math.max(minScale, counted.input / (head + sumTokens(before))));
-  // The answer itself was counted with its call.
-  const answer = since[0]?.position === counted.position ? 1 : 0;
-  return { used: counted.tokens + scale * sumTokens(since.slice(answer)), measure: { limit, fixed, scale } };
+  const lastCount = await turn.conversation.getLastCount();
+  const [before, since] = splitEntries(transcript.entries, lastCount?.position ?? 0);
+  if (!lastCount) return { used: estimateTokens(turn, transcript), measure: { limit, fixed, scale: 1 } };
+  const scale = Math.min(maxScale, Math.max(minScale, lastCount.input / (head + sumTokens(before))));
+  // The response at that position is already included in the count.
+  const skip = since[0]?.position === lastCount.position ? 1 : 0;
+  return { used: lastCount.tokens + scale * sumTokens(since.slice(skip)), measure: { limit, fixed, scale } };
 }
 
-/** A conversation that was refused takes at least all there is, whatever we thought of it. */
+/** A conversation that was rejected fills at least the whole context window, whatever we estimated. */
 async function measureOverflow(
   turn: TurnContext,
   transcript: Transcript,
@@ -137,12 +137,12 @@ async function measureOverflow(
   ];
 }
 
-function split(
-  told: readonly TranscriptEntry[],
+function splitEntries(
+  entries: readonly TranscriptEntry[],
   position: number,
 ): [before: readonly TranscriptEntry[], since: readonly TranscriptEntry[]] {
-  const first = told.findIndex((entry) => entry.position >= position);
-  return first < 0 ? [told, []] : [told.slice(0, first), told.slice(first)];
+  const first = entries.findIndex((entry) => entry.position >= position);
+  return first < 0 ? [entries, []] : [entries.slice(0, first), entries.slice(first)];
 }
 
-const sumTokens = (told: readonly TranscriptEntry[]) => told.reduce((sum, { tokens }) => sum + tokens, 0);
+const sumTokens = (entries: readonly TranscriptEntry[]) => entries.reduce((sum, { tokens }) => sum + tokens, 0);

@@ -8,13 +8,13 @@ import { findNeedAfterOverflow, findNeedBeforeCall, createOverflowError, countUs
 import { Transcript } from "./transcript.ts";
 
 /**
- * Our own loop: the model, the tools it asked for, the model again. What there is to do next is read from the
- * conversation, so a turn that was interrupted anywhere continues by being run again.
+ * The built-in agent loop: calls the model, executes its tool calls, and calls it again. The next action is derived
+ * from the conversation, so a turn that was interrupted anywhere continues when it is run again.
  */
 export const thinkDriver: DriverDefinition = { name: "think", needsModel: true, create: () => new ThinkDriver() };
 
 class ThinkDriver implements Driver {
-  /** Kept between turns and only added to, so that a long conversation is not read again for every step. */
+  /** Kept between turns and only appended to, so that a long conversation is not read again for every step. */
   #transcript = new Transcript();
 
   reset(): void {
@@ -31,7 +31,7 @@ class ThinkDriver implements Driver {
       if (await turn.isWaiting()) return "waiting";
       if (calls.length === 0 && (await turn.isAnswered())) return "completed";
       await turn.beginStep({ modelId, startsCall: models.visionId === modelId });
-      await transcript.follow(turn.conversation);
+      await transcript.sync(turn.conversation);
       await runStep(turn, transcript, models);
     }
   }
@@ -39,7 +39,7 @@ class ThinkDriver implements Driver {
 
 interface StepModels {
   primary: Model;
-  /** The model that looks at images; it may be the primary one. */
+  /** The model that reads images; it may be the primary one. */
   visionId: string;
 }
 
@@ -50,7 +50,7 @@ async function runStep(turn: TurnContext, transcript: Transcript, models: StepMo
     const messages = model.id === visionId ? transcript.messages : transcript.toTextMessages(visionId);
     return turn.planModelCall(messages, model.id);
   };
-  // Awaited only if the conversation may be close to it.
+  // Awaited only if the conversation may be close to the limit.
   const limit = turn.models.getContextWindow(model.id);
   const need = await findNeedBeforeCall(turn, transcript, limit);
   if (need) await compact(turn, transcript, need);
@@ -59,31 +59,31 @@ async function runStep(turn: TurnContext, transcript: Transcript, models: StepMo
   for (let [attempt, tries] = [1, 1]; ; attempt++, tries++) {
     if (attempt > 1) await turn.retryModelCall(attempt);
     try {
-      const answer = await callModel(turn, model, request);
-      const used = countUsedTokens(answer.finish.usage, turn, transcript);
-      await turn.completeModelCall({ ...answer, context: { used, limit: await limit, model: model.id } });
+      const response = await callModel(turn, model, request);
+      const used = countUsedTokens(response.finish.usage, turn, transcript);
+      await turn.completeModelCall({ ...response, context: { used, limit: await limit, model: model.id } });
       return;
     } catch (error) {
       turn.signal.throwIfAborted();
       if (!(error instanceof ModelError)) throw error;
-      // Once: a conversation that was made smaller and is refused again is refused.
-      const tooLong =
+      // Only once: if the compacted conversation is rejected too, the turn fails.
+      const overflowNeed =
         error.kind === "overflow" && !hasOverflowed ? await findNeedAfterOverflow(turn, transcript, limit) : undefined;
-      const delay = tooLong ? 0 : getRetryDelayMs(error, tries, Math.random);
+      const delay = overflowNeed ? 0 : getRetryDelayMs(error, tries, Math.random);
       await turn.failModelCall(error, attempt, delay);
       if (delay === undefined) {
         throw error.kind === "overflow" ? await createOverflowError(error, turn, transcript, model, limit) : error;
       }
-      if (tooLong) {
+      if (overflowNeed) {
         [hasOverflowed, tries] = [true, 0];
-        await compact(turn, transcript, tooLong);
+        await compact(turn, transcript, overflowNeed);
         request = await planRequest();
       } else await pause(delay, turn.signal);
     }
   }
 }
 
-/** New images go to the model that can see. */
+/** Selects the vision model if there are new images. */
 async function selectModel(
   { models }: TurnContext,
   transcript: Transcript,
@@ -110,7 +110,7 @@ async function callModel(
       else if (part.type === "replay") replay = part.replay;
       else finish = part;
     }
-    if (text || reasoning) await turn.say(text, reasoning);
+    if (text || reasoning) await turn.appendDelta(text, reasoning);
   }
   turn.signal.throwIfAborted();
   return { finish: checkFinish(finish), toolCalls, replay };
@@ -118,14 +118,14 @@ async function callModel(
 
 function checkFinish(finish: Extract<ModelPart, { type: "finish" }> | undefined): ModelCallEnd["finish"] {
   if (!finish)
-    throw new ModelError("network", "The model's answer ended without an end.", {
-      passing: true,
-      advice: "It is tried again by itself.",
+    throw new ModelError("network", "The model's response ended unexpectedly.", {
+      retryable: true,
+      advice: "The call is retried automatically.",
     });
   if (finish.reason === "content") {
-    throw new ModelError("content", "The provider stopped the answer because of its content rules.", {
-      passing: false,
-      advice: "Put it differently, or use another model.",
+    throw new ModelError("content", "The provider stopped the response because of its content policy.", {
+      retryable: false,
+      advice: "Rephrase the request, or use another model.",
     });
   }
   return finish;

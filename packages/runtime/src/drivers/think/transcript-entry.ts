@@ -1,12 +1,12 @@
 import type { ModelMessage } from "../../model/model.ts";
 
-/** A message as the model is told it, with its position in the conversation. */
+/** A message as sent to the model, with its position in the conversation. */
 export interface TranscriptEntry {
   position: number;
   turn: string;
-  /** The step in which the model said it; undefined for what it was given. */
+  /** The step in which the model said it; undefined for messages it was given. */
   step?: number;
   message: ModelMessage;
-  /** An estimate of how many tokens it takes. */
+  /** Estimated tokens of the message. */
   tokens: number;
 }

@@ -11,7 +11,7 @@ const user = (position: number, content: string, images: string[] = []): Transcr
   attachments: images.map((blob) => ({ blob, mediaType: "image/png", size: 3 })),
   toolCalls: [],
 });
-const said = (position: number, content: string): TranscriptMessage => ({
+const response = (position: number, content: string): TranscriptMessage => ({
   position,
   turn: "t",
   step: 1,
@@ -33,12 +33,12 @@ const result = (position: number, content: string, blob?: string): TranscriptMes
   },
 });
 
-/** A conversation that knows what was read of it. */
-function createConversation(...spoken: TranscriptMessage[]) {
-  const from: number[] = [];
+/** A conversation that records from which positions it was read. */
+function createConversation(...messages: TranscriptMessage[]) {
+  const reads: number[] = [];
   let compaction: Compaction | undefined;
   return {
-    from,
+    reads,
     compact(next: Compaction) {
       compaction = next;
       return this;
@@ -46,8 +46,8 @@ function createConversation(...spoken: TranscriptMessage[]) {
     getCompaction: () => compaction,
     readBlob: async () => new Uint8Array([1, 2, 3]),
     readAfter(after: number) {
-      from.push(after);
-      return spoken.filter(({ position }) => position > after);
+      reads.push(after);
+      return messages.filter(({ position }) => position > after);
     },
   };
 }
@@ -62,59 +62,59 @@ const compaction: Compaction = {
   after: 10,
 };
 
-test("it is only ever added to, until the conversation is compacted", async () => {
+test("messages are only appended until the conversation is compacted", async () => {
   const transcript = new Transcript();
   const conversation = createConversation(
     user(10, "one"),
-    said(20, "two"),
+    response(20, "two"),
     result(30, "r".repeat(5_000)),
     user(40, "four"),
   );
-  await transcript.follow(conversation);
+  await transcript.sync(conversation);
   const before = [...transcript.messages];
-  await transcript.follow(conversation);
+  await transcript.sync(conversation);
   expect(transcript.messages).toEqual(before);
-  expect(conversation.from).toEqual([0, 40]);
+  expect(conversation.reads).toEqual([0, 40]);
 
-  await transcript.follow(conversation.compact(compaction));
-  expect(conversation.from).toEqual([0, 40, 20]);
-  const [summary, shortened, last] = transcript.messages;
+  await transcript.sync(conversation.compact(compaction));
+  expect(conversation.reads).toEqual([0, 40, 20]);
+  const [summary, truncated, last] = transcript.messages;
   expect(summary).toMatchObject({
     role: "user",
-    content: expect.stringMatching(/It was long\..*word for word:\n\nGo on\./s),
+    content: expect.stringMatching(/It was long\..*verbatim:\n\nGo on\./s),
   });
-  expect(shortened?.content).toBe(`${"r".repeat(500)}\n[shortened; 5000 characters in all]`);
+  expect(truncated?.content).toBe(`${"r".repeat(500)}\n[truncated; 5000 characters in total]`);
   expect(last).toEqual({ role: "user", content: "four" });
-  // The same compaction again is nothing new.
-  await transcript.follow(conversation.compact({ ...compaction }));
+  // The same compaction again changes nothing.
+  await transcript.sync(conversation.compact({ ...compaction }));
   expect(transcript.messages).toHaveLength(3);
-  expect(transcript.hasSpokenSince(20)).toBe(false);
+  expect(transcript.hasResponseAfter(20)).toBe(false);
 });
 
-test("a shortened result has no picture any more", async () => {
+test("a truncated result loses its image", async () => {
   const transcript = new Transcript();
-  const pictures = createConversation(result(10, "[picture: a dot]", "blob"), result(40, "[picture: a dot]", "blob"));
-  await transcript.follow(pictures.compact({ ...compaction, upTo: 0 }));
+  const conversation = createConversation(result(10, "[image: a dot]", "blob"), result(40, "[image: a dot]", "blob"));
+  await transcript.sync(conversation.compact({ ...compaction, upTo: 0 }));
   expect(transcript.entries.map(({ message }) => "images" in message)).toEqual([false, true]);
 });
 
-test("an image is new until the model has spoken, and can be told in words", async () => {
+test("an image is new until the model has responded, and can be replaced by a note", async () => {
   const transcript = new Transcript();
-  await transcript.follow(createConversation(user(10, "look", ["blob"])));
+  await transcript.sync(createConversation(user(10, "look", ["blob"])));
   expect(transcript.hasNewImages()).toBe(true);
   expect(transcript.toTextMessages("eyes:x")).toEqual([
     {
       role: "user",
       content: [
-        { type: "text", text: "[image, image/png; eyes:x looked at it and answered.]" },
+        { type: "text", text: "[image, image/png; eyes:x looked at it and responded.]" },
         { type: "text", text: "look" },
       ],
     },
   ]);
   expect(JSON.stringify(transcript.messages)).toContain('"type":"image"');
-  await transcript.follow(createConversation(said(20, "a dot")));
+  await transcript.sync(createConversation(response(20, "a dot")));
   expect(transcript.hasNewImages()).toBe(false);
-  await transcript.follow(createConversation(result(30, "[picture]", "blob")));
+  await transcript.sync(createConversation(result(30, "[image]", "blob")));
   expect(transcript.hasNewImages()).toBe(true);
   expect(transcript.toTextMessages("eyes:x").at(-1)).toMatchObject({
     content: expect.stringContaining("eyes:x looked at it"),

@@ -8,14 +8,14 @@ import type { TranscriptEntry } from "./transcript-entry.ts";
 
 type Blobs = Pick<Conversation, "readBlob">;
 
-/** Attached texts are shown up to here; the rest is named. */
+/** Maximum characters of an attached text. */
 const maxAttachedChars = 100_000;
-/** So much of an old tool result is told once the conversation was too long. */
-const maxShortenedChars = 500;
+/** Maximum characters of an old tool result after a compaction. */
+const maxTruncatedChars = 500;
 
 /**
- * The boundary where our messages become the model's. Kept between turns and only ever added to, but for a compaction,
- * so that a long conversation is not read again for every step and its bytes stay the same for the provider's cache.
+ * Converts stored messages to model messages. Kept between turns and only appended to, except by a compaction, so that
+ * a long conversation is not read again for every step and stays byte-identical for the provider's cache.
  */
 export class Transcript {
   #entries: TranscriptEntry[] = [];
@@ -25,17 +25,17 @@ export class Transcript {
   #hasImages = false;
   #tokens = 0;
 
-  /** The place up to which it has been told. */
+  /** The position of the last message it contains. */
   get position(): number {
     return this.#position;
   }
 
-  /** What follows the summary, or all of it where there is none. */
+  /** The entries after the summary, or all entries if there is none. */
   get entries(): readonly TranscriptEntry[] {
     return this.#entries;
   }
 
-  /** About how many tokens all of it takes. */
+  /** Estimated tokens of the whole transcript. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -44,8 +44,8 @@ export class Transcript {
     return this.#compaction;
   }
 
-  /** Adds what was said since; starts over if the conversation was compacted meanwhile. */
-  async follow(conversation: Pick<Conversation, "getCompaction" | "readAfter" | "readBlob">): Promise<void> {
+  /** Appends new messages; starts over if the conversation was compacted meanwhile. */
+  async sync(conversation: Pick<Conversation, "getCompaction" | "readAfter" | "readBlob">): Promise<void> {
     this.#restart(await conversation.getCompaction());
     await this.#add(conversation);
   }
@@ -63,9 +63,11 @@ export class Transcript {
 
   async #add(conversation: Pick<Conversation, "readAfter" | "readBlob">): Promise<void> {
     for (const entry of await conversation.readAfter(this.#position)) {
-      const whole =
-        entry.attachments.length > 0 || isPicture(entry) ? await loadBlobs(entry, conversation) : toModelMessage(entry);
-      const message = entry.position <= (this.#compaction?.shortened ?? 0) ? shortenResult(whole) : whole;
+      const full =
+        entry.attachments.length > 0 || isImageResult(entry)
+          ? await loadBlobs(entry, conversation)
+          : toModelMessage(entry);
+      const message = entry.position <= (this.#compaction?.shortened ?? 0) ? truncateResult(full) : full;
       this.#messages.push(message);
       const tokens = estimateMessageTokens(message);
       this.#entries.push({
@@ -85,20 +87,20 @@ export class Transcript {
     return this.#messages;
   }
 
-  /** The same for a model that sees nothing: images in words, and who has looked at them. */
-  toTextMessages(lookedAtBy: string): readonly ModelMessage[] {
-    return this.#hasImages ? this.#messages.map((message) => toTextMessage(message, lookedAtBy)) : this.#messages;
+  /** Returns the messages for a model without vision: images are replaced by a note that names the vision model. */
+  toTextMessages(visionModel: string): readonly ModelMessage[] {
+    return this.#hasImages ? this.#messages.map((message) => toTextMessage(message, visionModel)) : this.#messages;
   }
 
-  /** Is there an image that no model has seen yet? */
+  /** Returns whether there is an image that no model has seen yet. */
   hasNewImages(): boolean {
     if (!this.#hasImages) return false;
-    const spoke = this.#entries.findLastIndex(({ message }) => message.role === "assistant");
-    return this.#entries.slice(spoke + 1).some(({ message }) => countImages(message) > 0);
+    const lastResponse = this.#entries.findLastIndex(({ message }) => message.role === "assistant");
+    return this.#entries.slice(lastResponse + 1).some(({ message }) => countImages(message) > 0);
   }
 
-  /** Has the model said anything since that place? */
-  hasSpokenSince(position: number): boolean {
+  /** Returns whether the model has responded after this position. */
+  hasResponseAfter(position: number): boolean {
     const last = this.#entries.findLast(({ step }) => step !== undefined);
     return last !== undefined && last.position > position;
   }
@@ -118,16 +120,16 @@ function toModelMessage(entry: TranscriptMessage): ModelMessage {
   };
 }
 
-/** A tool's result by its beginning. What else there is to say stays as it is. */
-export function shortenResult(message: ModelMessage): ModelMessage {
+/** Truncates a tool result and drops its images. Other messages are returned as they are. */
+export function truncateResult(message: ModelMessage): ModelMessage {
   if (message.role !== "tool") return message;
   const { images: _, ...rest } = message;
   const { content } = rest;
-  // The note takes room too.
-  if (content.length <= maxShortenedChars + 100) return rest;
+  // The note takes up space too.
+  if (content.length <= maxTruncatedChars + 100) return rest;
   return {
     ...rest,
-    content: `${content.slice(0, maxShortenedChars).toWellFormed()}\n[shortened; ${content.length} characters in all]`,
+    content: `${content.slice(0, maxTruncatedChars).toWellFormed()}\n[truncated; ${content.length} characters in total]`,
   };
 }
 
@@ -137,12 +139,12 @@ function countImages(message: ModelMessage): number {
   return message.content.filter(({ type }) => type === "image").length;
 }
 
-function toTextMessage(message: ModelMessage, lookedAtBy: string): ModelMessage {
+function toTextMessage(message: ModelMessage, visionModel: string): ModelMessage {
   if (countImages(message) === 0) return message;
-  const note = `${lookedAtBy} looked at it and answered.`;
+  const note = `${visionModel} looked at it and responded.`;
   if (message.role === "tool") {
     const { images: _, ...rest } = message;
-    return { ...rest, content: `${rest.content}\n[You cannot see this picture; ${note}]` };
+    return { ...rest, content: `${rest.content}\n[You cannot see this image; ${note}]` };
   }
   if (message.role !== "user" || typeof message.content === "string") return message;
   return {
@@ -153,7 +155,7 @@ function toTextMessage(message: ModelMessage, lookedAtBy: string): ModelMessage 
   };
 }
 
-function isPicture(entry: TranscriptMessage): boolean {
+function isImageResult(entry: TranscriptMessage): boolean {
   return entry.toolResult?.blob !== undefined && (entry.toolResult.mediaType ?? "").startsWith("image/");
 }
 
@@ -167,7 +169,7 @@ async function loadBlobs(entry: TranscriptMessage, blobs: Blobs): Promise<ModelM
   const parts: UserPart[] = [];
   for (const { blob, mediaType, name, size } of entry.attachments) {
     const data = await blobs.readBlob(blob);
-    if (!data) parts.push({ type: "text", text: `[attachment ${name ?? blob} is gone]` });
+    if (!data) parts.push({ type: "text", text: `[attachment ${name ?? blob} is no longer available]` });
     else if (mediaType.startsWith("image/")) parts.push({ type: "image", mediaType, data });
     else parts.push({ type: "text", text: formatAttachment(name ?? "attachment", mediaType, size, data) });
   }
@@ -180,7 +182,7 @@ function formatAttachment(name: string, mediaType: string, size: number, data: U
   const text = new TextDecoder().decode(data);
   const shown =
     text.length > maxAttachedChars
-      ? `${text.slice(0, maxAttachedChars)}\n[… cut, ${text.length} characters in all]`
+      ? `${text.slice(0, maxAttachedChars)}\n[… truncated; ${text.length} characters in total]`
       : text;
   return `<attachment name=${JSON.stringify(name)}>\n${shown}\n</attachment>`;
 }

@@ -5,8 +5,8 @@ const at = "http://127.0.0.1:5099/agency/review%3Apr-1/agent/alice/app";
 
 const convert = (path: string, init?: RequestInit) => toAppRequest(new Request(`${at}${path}`, init));
 
-test("an app is asked for what comes after its address, as it was written", async () => {
-  const places = [
+test("an app receives the path below its address, undecoded", async () => {
+  const paths = [
     "/",
     "/items/3?done=1&x=%20",
     "/a%2Fb/%zz",
@@ -14,9 +14,9 @@ test("an app is asked for what comes after its address, as it was written", asyn
     "/app/agency/x/agent/y/app/z",
     "/@evil.example/",
   ];
-  for (const place of places) {
-    const { url } = await convert(place);
-    expect([place, new URL(url).origin, url]).toEqual([place, "http://app", new URL(`http://app${place}`).href]);
+  for (const path of paths) {
+    const { url } = await convert(path);
+    expect([path, new URL(url).origin, url]).toEqual([path, "http://app", new URL(`http://app${path}`).href]);
   }
 });
 
@@ -52,7 +52,7 @@ test.each([
   expect([...headers]).toEqual([["accept", "text/html"]]);
 });
 
-test("what the app is told reaches it", async () => {
+test("other headers, the method and the body reach an app", async () => {
   const headers = {
     "content-type": "application/json",
     accept: "*/*",
@@ -68,7 +68,7 @@ test("what the app is told reaches it", async () => {
   expect([request.method, await request.text()]).toEqual(["POST", "{}"]);
 });
 
-test("a body arrives byte by byte, and may have a mebibyte", async () => {
+test("a body arrives unchanged and may have up to 1 MiB", async () => {
   const bytes = Uint8Array.from({ length: 1024 * 1024 }, (_, index) => (index * 31) % 256);
   const request = await convert("/", { method: "PUT", body: bytes });
   expect(Buffer.compare(Buffer.from(await request.arrayBuffer()), bytes)).toBe(0);

@@ -10,8 +10,8 @@ const respond = (headers: Record<string, string> = {}, status = 200) =>
     address,
   );
 
-/** What is ours to say, whatever the app says. */
-const ours = {
+/** Headers that we set, whatever the app sets. */
+const enforced = {
   "content-security-policy": "sandbox allow-scripts allow-forms; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -19,22 +19,22 @@ const ours = {
   "x-frame-options": "DENY",
 };
 
-test("every answer of an app is walled in", async () => {
+test("every response of an app is isolated", async () => {
   for (const status of [200, 404, 500]) {
-    const answer = respond({}, status);
-    expect(Object.fromEntries(answer.headers)).toMatchObject({
-      ...ours,
+    const response = respond({}, status);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      ...enforced,
       "cache-control": "no-store",
       "x-thinkery-app": "0123456789ab",
     });
-    expect([answer.status, await answer.text()]).toEqual([status, "hello"]);
-    expect(answer.headers.get("cross-origin-opener-policy")).toBe(null);
-    expect(answer.headers.get("x-thinkery-app-error")).toBe(status === 500 ? "1" : null);
+    expect([response.status, await response.text()]).toEqual([status, "hello"]);
+    expect(response.headers.get("cross-origin-opener-policy")).toBe(null);
+    expect(response.headers.get("x-thinkery-app-error")).toBe(status === 500 ? "1" : null);
   }
 });
 
-test.each(Object.keys(ours))("an app cannot say another %s", (name) => {
-  expect(respond({ [name]: "unsafe-none" }).headers.get(name)).toBe(ours[name as keyof typeof ours]);
+test.each(Object.keys(enforced))("an app cannot override %s", (name) => {
+  expect(respond({ [name]: "unsafe-none" }).headers.get(name)).toBe(enforced[name as keyof typeof enforced]);
 });
 
 test.each([
@@ -83,12 +83,12 @@ test.each([
   "x-agents-anything",
   "x-robots-tag",
   "x-forwarded-for",
-])("%s of an app is not passed on", (name) => {
+])("%s of an app is removed", (name) => {
   expect(respond({ [name]: "anything" }).headers.has(name)).toBe(false);
 });
 
-test("what an app says about its body is passed on", () => {
-  const said = {
+test("headers that describe the body are kept", () => {
+  const described = {
     "content-type": "text/html; charset=utf-8",
     "content-language": "de",
     "cache-control": "max-age=60",
@@ -97,10 +97,10 @@ test("what an app says about its body is passed on", () => {
     "x-total-count": "3",
     "x-frames": "2",
   };
-  expect(Object.fromEntries(respond(said).headers)).toMatchObject(said);
+  expect(Object.fromEntries(respond(described).headers)).toMatchObject(described);
 });
 
-test("headers that would drown the others are left out", () => {
+test("excess and overlong headers are removed", () => {
   const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`x-${index}`, "1"]));
   const { headers } = respond({
     ...many,
@@ -126,10 +126,10 @@ test.each([
   ["?page=2", `${address}shop/cart?page=2`],
   [".//evil.example/x", `${address}shop//evil.example/x`],
   ["http://app//evil.example", `${address}/evil.example`],
-])("an app sends its reader on to %s", (location, next) => {
+])("an app can redirect to %s", (location, target) => {
   const { headers } = respond({ location }, 302);
-  expect(headers.get("location")).toBe(next);
-  expect(new URL(next, "http://127.0.0.1:5099").href.startsWith(`http://127.0.0.1:5099${address}`)).toBe(true);
+  expect(headers.get("location")).toBe(target);
+  expect(new URL(target, "http://127.0.0.1:5099").href.startsWith(`http://127.0.0.1:5099${address}`)).toBe(true);
 });
 
 test.each([
@@ -143,6 +143,6 @@ test.each([
   "data:text/html,x",
   "\\\\evil.example\\x",
   "http://",
-])("an app cannot send its reader to %s", (location) => {
+])("an app cannot redirect to %s", (location) => {
   expect(respond({ location }, 302).headers.has("location")).toBe(false);
 });

@@ -3,11 +3,11 @@ import type { FileReadResult } from "../../objects/files-api.ts";
 import type { Transfer } from "../../objects/transfer.ts";
 import { toWorkspaceResponse } from "../response.ts";
 
-/** What a browser may show; nothing in it can run. All else it may only save. */
+/** Types that a browser may display, because nothing in them can run. Others can only be downloaded. */
 const inlineTypes = /^(?:text\/plain|image\/(?:png|jpeg|gif|webp|avif|bmp)|application\/pdf)$/;
 const mediaTypePattern = /^[\w.+-]+\/[\w.+-]+$/;
 
-/** A file as an answer: with its body or a part of it, or without one where the asker knows it or only wants to hear of it. */
+/** Responds with a file or a part of it; without a body if the client has it already or only asked for metadata. */
 export function toFileResponse(
   { file, body, part, isKnown }: FileReadResult,
   { download }: { download: boolean },
@@ -36,7 +36,7 @@ export function toFileResponse(
   });
 }
 
-/** Whoever reads a stream is told how long it will be only this way. */
+/** A stream only gets a content-length this way. */
 function fixLength(body: Transfer, size: number): BodyInit {
   return body instanceof ReadableStream ? body.pipeThrough(new FixedLengthStream(size)) : body;
 }
@@ -56,7 +56,7 @@ export function toArchiveResponse(
 function formatDisposition(kind: "inline" | "attachment", name: string): string {
   const encoded = encodeURIComponent(name).replace(
     /['()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   return `${kind}; filename*=UTF-8''${encoded}`;
 }

@@ -2,19 +2,19 @@ import { formatAppAddress, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { toAppRequest } from "../app/request.ts";
 import { sanitizeAppResponse } from "../app/response.ts";
-import { requireAgent as entered } from "../directory.ts";
+import { requireAgent } from "../directory.ts";
 import { checkFetchDestination } from "../fetch-destination.ts";
 import { isUpgrade } from "../guard.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-/** An agent's app: setting it, and reaching it. */
+/** Manages an agent's app, and forwards requests to it. */
 export function addAppRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.getApp, async (call) => (await entered(call)).app.read());
+  route(app, endpoints.getApp, async (call) => (await requireAgent(call)).app.read());
 
-  route(app, endpoints.putApp, async (call) => (await entered(call)).app.put(call.body, call.caller.user));
+  route(app, endpoints.putApp, async (call) => (await requireAgent(call)).app.put(call.body, call.caller.user));
 
   route(app, endpoints.deleteApp, async (call) => {
-    await (await entered(call)).app.remove(call.caller.user);
+    await (await requireAgent(call)).app.remove(call.caller.user);
     return undefined;
   });
 
@@ -26,12 +26,13 @@ export function addAppRoutes(app: Hono<HonoEnv>): void {
     endpoints.deleteToApp,
   ]) {
     route(app, endpoint, async (call) => {
-      const agent = await entered(call);
-      if (isUpgrade(call.request)) throw fail("bad_request", "An app takes no WebSockets; ask it with plain requests.");
+      const agent = await requireAgent(call);
+      if (isUpgrade(call.request))
+        throw fail("bad_request", "Apps do not support WebSockets. Use plain HTTP requests.");
       checkFetchDestination(call.request, call.caller, "app");
       const request = await toAppRequest(call.request);
       const { url } = request;
-      // Nothing that an app does is worth waiting for when the host stops.
+      // A shutdown of the host does not wait for apps.
       call.release();
       return sanitizeAppResponse(
         await agent.fetchApp(request),

@@ -2,19 +2,19 @@ import { endpoints, fail, type Who } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
 import { forgetCredential } from "../authenticate.ts";
-import { mint, sha256, verifyCredential, parseTokenUser } from "../credentials.ts";
+import { mintCredential, sha256, verifyCredential, parseTokenUser } from "../credentials.ts";
 import { toJsonResponse, createEmptyResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 const codeLifetimeSeconds = 10 * 60;
 const loginLifetimeSeconds = 30 * 86_400;
 
-/** Tokens for programs, and the one-time link that logs the page in. */
+/** Tokens for programs, and one-time login links for the page. */
 export function addCredentialRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.who, ({ caller }) => ({ user: caller.user, scopes: caller.scopes }));
 
   route(app, endpoints.createLoginCode, async ({ env, caller }) => {
-    const minted = mint(caller.user, env.SIGNING_KEY);
+    const minted = mintCredential(caller.user, env.SIGNING_KEY);
     const expiresAt = getExpiry(codeLifetimeSeconds);
     await env.User.getByName(caller.user).addCredential({
       id: minted.id,
@@ -31,7 +31,10 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
     const user = verifyCredential(body.code, env.SIGNING_KEY);
     const scopes = user && (await env.User.getByName(user).redeemCode(sha256(body.code)));
     if (!user || !scopes) {
-      throw fail("unauthorized", "This login link was used already or has expired. Run `thinkery open` for a new one.");
+      throw fail(
+        "unauthorized",
+        "This login link has already been used or has expired. Run `thinkery open` for a new one.",
+      );
     }
     const cookie = await startLogin(env, { user, scopes }, isHttps(request));
     return toJsonResponse({ user, scopes } satisfies Who, 200, { "set-cookie": cookie });
@@ -51,7 +54,7 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.createToken, async ({ env, caller, body }) => {
     const user = body.user ?? caller.user;
-    const minted = mint(user, env.SIGNING_KEY);
+    const minted = mintCredential(user, env.SIGNING_KEY);
     const token = await env.User.getByName(user).addCredential({
       id: minted.id,
       hash: minted.hash,
@@ -66,14 +69,14 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.revokeToken, async ({ env, params }) => {
     const user = parseTokenUser(params.id);
     const hash = user && (await env.User.getByName(user).revokeCredential({ id: params.id }));
-    if (!hash) throw fail("not_found", "There is no such token.");
+    if (!hash) throw fail("not_found", "Token not found. `thinkery token ls` lists all tokens.");
     forgetCredential(hash);
     return undefined;
   });
 }
 
 async function startLogin(env: Env, who: Who, isSecure: boolean): Promise<string> {
-  const minted = mint(who.user, env.SIGNING_KEY);
+  const minted = mintCredential(who.user, env.SIGNING_KEY);
   await env.User.getByName(who.user).addCredential({
     id: minted.id,
     hash: minted.hash,
@@ -85,7 +88,7 @@ async function startLogin(env: Env, who: Who, isSecure: boolean): Promise<string
   return createCookie(env, minted.secret, loginLifetimeSeconds, isSecure);
 }
 
-// Browsers share cookies between all ports of a machine, so the name carries ours.
+// Browsers share cookies between all ports of a host, so the name contains our port.
 function createCookie(env: Env, value: string, maxAge: number, isSecure: boolean): string {
   return `${env.COOKIE_NAME}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAge}${isSecure ? "; Secure" : ""}`;
 }

@@ -13,7 +13,7 @@ export function addHostRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.shutdown, async ({ env }) => {
     const host = openHost(env.HOST);
-    if (!host) throw fail("unavailable", "There is no daemon here to stop.");
+    if (!host) throw fail("unavailable", "This Worker was not started by a daemon, so it cannot be stopped.");
     await host.shutdown();
     return { status: "stopping" as const };
   });
@@ -26,7 +26,7 @@ export function addHostRoutes(app: Hono<HonoEnv>): void {
 
 async function readHealth(env: Env, caller: Caller): Promise<Health> {
   const models = openModels(env);
-  const [totals, host, fallback, found] = await Promise.all([
+  const [totals, host, defaultModel, localServers] = await Promise.all([
     env.User.getByName(caller.user).getTotals(),
     openHost(env.HOST)?.status(),
     models.getDefaultModel(),
@@ -37,22 +37,25 @@ async function readHealth(env: Env, caller: Caller): Promise<Health> {
     version: env.VERSION,
     uptime: Math.max(0, Math.round((Date.now() - Date.parse(host?.startedAt ?? env.STARTED_AT)) / 1000)),
     ...totals,
-    models: { configured: [...new Set([...env.PROVIDERS, ...found])], default: fallback },
+    models: { configured: [...new Set([...env.PROVIDERS, ...localServers])], default: defaultModel },
     ...(host ? { pid: host.pid, restarts: host.main.restarts, ...(await readSandboxes(env, host, caller)) } : {}),
     ...(host?.main.worker ? { worker: host.main.worker } : {}),
   };
 }
 
-/** What the daemon knows of the processes, with what the pool knows of what runs in them. Whose code that is, is the owner's to know. */
+/** Joins the daemon's view of the sandbox processes with the pool's. Only the owner sees whose code runs in them. */
 async function readSandboxes(
   env: Env,
   { slots }: HostStatus,
   { user }: Caller,
 ): Promise<Pick<Health, "sandboxes" | "waitingRuns">> {
   const pool = await createSlotClient(env)?.status();
-  const inside = (pool?.slots ?? []).map(({ runs, agent }) => ({
+  const runsBySlot = (pool?.slots ?? []).map(({ runs, agent }) => ({
     runs,
     ...(agent && user === ownerUser ? { agent } : {}),
   }));
-  return { sandboxes: slots.map((slot, index) => ({ ...slot, ...inside[index] })), waitingRuns: pool?.waiting ?? 0 };
+  return {
+    sandboxes: slots.map((slot, index) => ({ ...slot, ...runsBySlot[index] })),
+    waitingRuns: pool?.waiting ?? 0,
+  };
 }

@@ -6,7 +6,7 @@ import type { Caller } from "../authenticate.ts";
 import { enterAgent } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-/** What an agent has left running in its Linux sandbox. The daemon knows; the agent itself need not be asked. */
+/** The background processes of an agent's Linux sandbox. Answered by the daemon, without waking the agent. */
 export function addProcessRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.listProcesses, (call) => callLinux(call, async (linux) => ({ processes: await linux.list() })));
 
@@ -21,10 +21,10 @@ interface AgentCall {
   params: { agency: string; agent: string };
 }
 
-async function callLinux<T>({ env, caller, params }: AgentCall, ask: (linux: AgentLinux) => Promise<T>): Promise<T> {
+async function callLinux<T>({ env, caller, params }: AgentCall, run: (linux: AgentLinux) => Promise<T>): Promise<T> {
   await enterAgent(env, caller.user, params.agency, params.agent);
   try {
-    return await ask(openLinux(env, formatAgentObjectName(params.agency, params.agent)));
+    return await run(openLinux(env, formatAgentObjectName(params.agency, params.agent)));
   } catch (error) {
     throw error instanceof ToolError ? fail("unavailable", error.message) : error;
   }

@@ -6,7 +6,7 @@ import type { Caller } from "../authenticate.ts";
 import { enterAgency } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-/** What an agency has spent and may spend. */
+/** The usage and budget of an agency. */
 export function addUsageRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.getAgencyUsage, async (call) => (await requireUpToDateAgency(call)).getUsage(call.query.days));
 
@@ -20,7 +20,7 @@ export function addUsageRoutes(app: Hono<HonoEnv>): void {
   });
 }
 
-/** With all that its agents have spent by now in its books. */
+/** Flushes pending usage reports first, so that the totals are current. */
 async function requireUpToDateAgency(call: Parameters<typeof requireAgency>[0]) {
   const agency = await requireAgency(call);
   await flushReports(call.env);

@@ -4,7 +4,7 @@ import type { Env } from "../../objects/env.ts";
 import { flushReports } from "../../objects/usage-reports.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-/** The caller: who they are, what is theirs, what they have spent and may spend. */
+/** The caller's profile, agents, preferences, usage and budget. */
 export function addUserRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.getUser, ({ env, caller }) => env.User.getByName(caller.user).describe());
 
@@ -30,7 +30,7 @@ export function addUserRoutes(app: Hono<HonoEnv>): void {
   });
 }
 
-/** With all that their agents have spent by now in their books. */
+/** Flushes pending usage reports first, so that the totals are current. */
 async function getUpToDateUser(env: Env, user: string) {
   await flushReports(env);
   return env.User.getByName(user);

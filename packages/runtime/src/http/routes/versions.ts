@@ -1,35 +1,37 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { requireAgent as entered } from "../directory.ts";
+import { requireAgent } from "../directory.ts";
 import { toJsonResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
 
-/** What a workspace was, and how it came to be what it is. */
+/** The versions and branches of an agent's workspace. */
 export function addVersionRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.listVersions, async (call) => (await entered(call)).files.listVersions(call.query));
+  route(app, endpoints.listVersions, async (call) => (await requireAgent(call)).files.listVersions(call.query));
 
   route(app, endpoints.getVersion, async (call) =>
-    (await entered(call)).files.diff(Number(call.params.version), call.query.path),
+    (await requireAgent(call)).files.diff(Number(call.params.version), call.query.path),
   );
 
   route(app, endpoints.revert, async (call) => {
-    const merged = await (await entered(call)).files.revert(call.body, call.caller.user);
+    const merged = await (await requireAgent(call)).files.revert(call.body, call.caller.user);
     return toJsonResponse(merged, merged.version ? 201 : 200);
   });
 
-  route(app, endpoints.listBranches, async (call) => ({ branches: await (await entered(call)).files.listBranches() }));
+  route(app, endpoints.listBranches, async (call) => ({
+    branches: await (await requireAgent(call)).files.listBranches(),
+  }));
 
   route(app, endpoints.createBranch, async (call) =>
-    (await entered(call)).files.createBranch(call.body, call.caller.user),
+    (await requireAgent(call)).files.createBranch(call.body, call.caller.user),
   );
 
   route(app, endpoints.deleteBranch, async (call) => {
-    await (await entered(call)).files.removeBranch(call.params.branch, call.caller.user);
+    await (await requireAgent(call)).files.removeBranch(call.params.branch, call.caller.user);
     return undefined;
   });
 
   route(app, endpoints.mergeBranch, async (call) => {
-    const merged = await (await entered(call)).files.mergeBranch(call.params.branch, call.body, call.caller.user);
+    const merged = await (await requireAgent(call)).files.mergeBranch(call.params.branch, call.body, call.caller.user);
     return toJsonResponse(merged, merged.version ? 201 : 200);
   });
 }

@@ -7,13 +7,12 @@ import { toCount, PartCollector, parseToolCall } from "../wire/parts.ts";
 import { type AiSdkReplay, createPrompt } from "./ai-sdk/prompt.ts";
 import { toModelError } from "./ai-sdk/to-model-error.ts";
 
-/** A model of the AI SDK behind our interface: for reach, not for speed. */
 export interface AiSdkOptions {
   id: string;
   key?: string;
   keyName?: string;
   idleMs?: number;
-  /** Options of the provider, for every call. */
+  /** Provider options for every call. */
   providerOptions?: SharedV4ProviderOptions;
 }
 
@@ -24,6 +23,7 @@ const finishReasons: Record<string, FinishReason> = {
   "tool-calls": "tool-calls",
 };
 
+/** Wraps an AI SDK model. Covers more providers than our own wire formats, but is slower. */
 export function createAiSdkModel(model: LanguageModelV4, options: AiSdkOptions): Model {
   return { id: options.id, stream: (request, signal) => streamParts(model, options, request, signal) };
 }
@@ -38,10 +38,10 @@ async function* streamParts(
   const adapter = `ai-sdk ${options.id}`;
   const idleTimeout = new IdleTimeout(options.idleMs ?? 120_000, signal);
   const parts = new PartCollector();
-  const answer = new AiSdkResponseParser(adapter);
+  const parser = new AiSdkResponseParser(adapter);
   let reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | undefined;
   try {
-    const asked = model.doStream({
+    const response = model.doStream({
       prompt: createPrompt(request, adapter),
       tools: request.tools.map(({ name, description, parameters }) => ({
         type: "function",
@@ -54,20 +54,20 @@ async function* streamParts(
       ...(options.providerOptions ? { providerOptions: options.providerOptions } : {}),
     });
     idleTimeout.begin();
-    reader = (await asked).stream.getReader();
+    reader = (await response).stream.getReader();
     while (!parts.isFinished) {
       idleTimeout.begin();
       const { done, value } = await reader.read();
       idleTimeout.pause();
-      if (done) throw createNetworkError(options, "broke off in the middle of its answer.");
-      answer.take(value, parts);
+      if (done) throw createNetworkError(options, "closed the stream before the response was complete.");
+      parser.take(value, parts);
       const arrived = parts.take();
       if (arrived.length > 0) yield arrived;
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw idleTimeout.hasExpired
-      ? createNetworkError(options, "was silent for too long.")
+      ? createNetworkError(options, "sent no data for too long.")
       : toModelError(options, error);
   } finally {
     idleTimeout.end();
@@ -78,7 +78,7 @@ async function* streamParts(
 
 class AiSdkResponseParser {
   private layout: Layout<AiSdkReplay> = [];
-  /** Where the text and the thoughts that are still being written stand in the layout. */
+  /** Text and reasoning blocks still being streamed, with their position in the layout. */
   private open = new Map<string, { at: number; options?: SharedV4ProviderOptions; text: string }>();
   private hasCalls = false;
 
@@ -88,19 +88,19 @@ class AiSdkResponseParser {
     switch (part.type) {
       case "text-start":
       case "reasoning-start":
-        // Two places: what the provider wants back with it, and the thing itself.
+        // Two entries: the metadata the provider wants back, and the block itself.
         this.open.set(part.id, { at: this.layout.push({ text: 0 }, { text: 0 }) - 2, text: "" });
-        this.note(part);
+        this.update(part);
         break;
       case "text-delta":
       case "reasoning-delta":
         if (part.type === "text-delta") parts.addText(part.delta);
         else parts.addReasoning(part.delta);
-        this.note(part, part.delta);
+        this.update(part, part.delta);
         break;
       case "text-end":
       case "reasoning-end":
-        this.note(part);
+        this.update(part);
         break;
       case "tool-call": {
         if (part.providerExecuted) break;
@@ -120,7 +120,7 @@ class AiSdkResponseParser {
     }
   }
 
-  private note(part: { type: string; id: string; providerMetadata?: SharedV4ProviderOptions }, delta = ""): void {
+  private update(part: { type: string; id: string; providerMetadata?: SharedV4ProviderOptions }, delta = ""): void {
     const open = this.open.get(part.id);
     if (!open) return;
     open.text += delta;
@@ -139,8 +139,8 @@ class AiSdkResponseParser {
     parts: PartCollector,
   ): void {
     const { unified, raw } = finishReason;
-    if (unified === "interrupted") throw new Error("the answer was cut off");
-    if (unified === "error") throw { error: { message: `it stopped with ${raw ?? "an error"}.` } };
+    if (unified === "interrupted") throw new Error("the response was cut off");
+    if (unified === "error") throw { error: { message: `the response ended with “${raw ?? "error"}”.` } };
     if (this.layout.some((entry) => "kept" in entry))
       parts.addReplay({ adapter: this.adapter, data: this.layout.filter(isNonEmpty) });
     const reason = finishReasons[unified] ?? "other";

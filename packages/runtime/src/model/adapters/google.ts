@@ -3,24 +3,24 @@ import type { WireOptions } from "../wire/call.ts";
 import { createRedirectError } from "../wire/create-model-error.ts";
 import { createAiSdkModel } from "./ai-sdk.ts";
 
-/** Google's own format, through the AI SDK. */
+/** Google's native format, through the AI SDK. */
 export async function createGoogleModel(options: WireOptions): Promise<Model> {
   const { createGoogle } = await import("@ai-sdk/google");
   const google = createGoogle({
     baseURL: options.base,
-    // Without a key the provider says so itself, and the error names the variable.
+    // Without a key the provider rejects the call, and our error names the variable to set.
     apiKey: options.key || "none",
     fetch: createGuardedFetch(options),
     ...(options.headers ? { headers: options.headers } : {}),
   });
-  const thinks = /^(models\/)?gemini-(2\.5|[3-9])/.test(options.model);
+  const supportsThinking = /^(models\/)?gemini-(2\.5|[3-9])/.test(options.model);
   return createAiSdkModel(google(options.model), {
     ...options,
-    ...(thinks ? { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } } : {}),
+    ...(supportsThinking ? { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } } : {}),
   });
 }
 
-/** A key does not follow a redirect. */
+/** Rejects redirects, which would carry the key elsewhere. */
 const createGuardedFetch =
   (options: WireOptions): typeof fetch =>
   async (input, init) => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ModelPart } from "../model.ts";
 import { createWorkersAiModel } from "./workers-ai.ts";
 
-const question = {
+const request = {
   system: "Be brief.",
   messages: [
     { role: "user" as const, content: "Hi" },
@@ -12,16 +12,16 @@ const question = {
   tools: [],
 };
 
-async function ask(run: (model: string, inputs: any) => Promise<Response>): Promise<ModelPart[]> {
+async function call(run: (model: string, inputs: any) => Promise<Response>): Promise<ModelPart[]> {
   const model = createWorkersAiModel({ id: "workers-ai:@cf/x", model: "@cf/x", binding: { run } });
   const parts: ModelPart[] = [];
-  for await (const batch of model.stream(question, new AbortController().signal)) parts.push(...batch);
+  for await (const batch of model.stream(request, new AbortController().signal)) parts.push(...batch);
   return parts;
 }
 
-test("the binding gets the model apart from its inputs, and no content that is null", async () => {
+test("the binding receives the model separately from the inputs, and no null content", async () => {
   const seen: any[] = [];
-  const parts = await ask(async (model, inputs) => {
+  const parts = await call(async (model, inputs) => {
     seen.push(model, inputs);
     return new Response('data: {"response":"Hel"}\n\ndata: {"response":"lo"}\n\ndata: [DONE]\n\n', {
       headers: { "content-type": "text/event-stream" },
@@ -44,8 +44,8 @@ test.each([
   ["3040: Capacity temporarily exceeded", "overloaded", 429],
   ["3006: Request is too large", "overflow", 413],
   ["Network connection lost.", "network", undefined],
-])("what the binding throws is sorted: %s", async (message, kind, status) => {
-  await expect(ask(() => Promise.reject(new Error(message)))).rejects.toMatchObject({
+])("errors thrown by the binding are classified: %s", async (message, kind, status) => {
+  await expect(call(() => Promise.reject(new Error(message)))).rejects.toMatchObject({
     name: "ModelError",
     kind,
     status,

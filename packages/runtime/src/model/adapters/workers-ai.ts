@@ -1,7 +1,7 @@
 import type { Model } from "../model.ts";
 import { createChatModel } from "../wire/chat.ts";
 
-/** As much of the binding as we use. */
+/** The part of the Workers AI binding that we use. */
 export interface AiBinding {
   run(
     model: string,
@@ -17,9 +17,9 @@ interface WorkersAiOptions {
   idleMs?: number;
 }
 
-/** Workers AI speaks chat completions (and an older dialect of them), only not over an address but over a binding. */
+/** Workers AI speaks chat completions (and an older variant of them), over a binding instead of HTTP. */
 export function createWorkersAiModel({ id, model, binding, idleMs }: WorkersAiOptions): Model {
-  const run = async (_address: unknown, init?: { body?: unknown; signal?: AbortSignal | null }): Promise<Response> => {
+  const run = async (_url: unknown, init?: { body?: unknown; signal?: AbortSignal | null }): Promise<Response> => {
     const { model: _model, stream_options: _options, messages, ...rest } = JSON.parse(String(init?.body));
     const inputs = { ...rest, messages: messages.map(fillContent) };
     try {
@@ -40,11 +40,11 @@ export function createWorkersAiModel({ id, model, binding, idleMs }: WorkersAiOp
   });
 }
 
-/** The binding's own schema has no null. */
+/** The binding's schema does not allow null content. */
 const fillContent = (message: { content: unknown }): object => ({ ...message, content: message.content ?? "" });
 
-/** The statuses that the binding's codes stand for in the HTTP API. */
-const statuses: Record<string, number> = {
+/** HTTP statuses of the binding's error codes. */
+const statusByCode: Record<string, number> = {
   3006: 413,
   3007: 408,
   3008: 408,
@@ -58,10 +58,10 @@ const statuses: Record<string, number> = {
   5018: 403,
 };
 
-/** The binding throws what its HTTP API would answer, with the code in front. */
+/** The binding throws what the HTTP API would return, prefixed with the error code. */
 function toErrorResponse(error: unknown): Response {
   const message = error instanceof Error ? error.message : String(error);
   const code = message.match(/^(\d{4}):/)?.[1];
   if (code === undefined) throw error;
-  return Response.json({ errors: [{ code: Number(code), message }] }, { status: statuses[code] ?? 400 });
+  return Response.json({ errors: [{ code: Number(code), message }] }, { status: statusByCode[code] ?? 400 });
 }

@@ -2,14 +2,14 @@ import type { Exchange, Script, ScriptCall, ScriptFailure } from "@thinkery/sdk"
 import type { ModelMessage } from "../model.ts";
 import type { TemplateVariables } from "./template.ts";
 
-/** One thing to do, in the order in which it is done. */
+/** One action of a scripted response. */
 export type ScriptAction =
   | { do: "wait"; ms: number }
   | { do: "reasoning" | "text"; text: string }
   | { do: "fail"; failure: ScriptFailure }
   | { do: "calls"; calls: ScriptCall[] };
 
-/** Where in a script a request stands. */
+/** What a script plays for a request. */
 export interface ScriptPosition {
   actions: readonly ScriptAction[];
   variables: TemplateVariables;
@@ -18,49 +18,49 @@ export interface ScriptPosition {
 const maxMatchedChars = 10_000;
 
 /**
- * Found from the messages alone, so that a turn that is taken up again plays on where it was. The latest user
- * message chooses the exchange; every answer since then took one of its parts.
+ * Derived from the messages alone, so that a resumed turn continues where it was. The latest user message selects the
+ * exchange; each assistant message since then has consumed one of its responses.
  */
 export function findScriptPosition(script: Script, messages: readonly ModelMessage[]): ScriptPosition {
-  const said = listUserMessages(messages);
-  const latest = said.at(-1) ?? { text: "", at: -1 };
+  const userMessages = listUserMessages(messages);
+  const latest = userMessages.at(-1) ?? { text: "", at: -1 };
   const since = messages.slice(latest.at + 1);
-  const answers = since.filter(({ role }) => role === "assistant").length;
+  const responseCount = since.filter(({ role }) => role === "assistant").length;
   const exchange = findExchange(
     script,
-    said.map(({ text }) => text),
+    userMessages.map(({ text }) => text),
   );
   const results = since.flatMap((message) =>
     message.role === "tool" ? [{ tool: message.name, content: message.content }] : [],
   );
   return {
-    actions: (exchange && splitAnswers(exchange)[answers]) ?? [],
-    variables: { message: latest.text, turn: Math.max(1, said.length), results },
+    actions: (exchange && splitResponses(exchange)[responseCount]) ?? [],
+    variables: { message: latest.text, turn: Math.max(1, userMessages.length), results },
   };
 }
 
-// Messages that came in a row, before any answer, are one; the last of them counts.
+// Consecutive user messages count as one; the last of them is used.
 function listUserMessages(messages: readonly ModelMessage[]): { text: string; at: number }[] {
-  const said: { text: string; at: number }[] = [];
+  const userMessages: { text: string; at: number }[] = [];
   messages.forEach((message, at) => {
     if (message.role !== "user") return;
-    if (messages[at - 1]?.role === "user") said.pop();
-    said.push({ text: getUserText(message.content), at });
+    if (messages[at - 1]?.role === "user") userMessages.pop();
+    userMessages.push({ text: getUserText(message.content), at });
   });
-  return said;
+  return userMessages;
 }
 
-// The first exchange whose pattern fits; else those without one, in order, and the last of them from then on.
-function findExchange({ exchanges }: Script, said: readonly string[]): Exchange | undefined {
-  const fitting = (text: string) => exchanges.find(({ when }) => when !== undefined && matchesPattern(when, text));
-  const found = fitting(said.at(-1) ?? "");
-  if (found) return found;
-  const plain = exchanges.filter(({ when }) => when === undefined);
-  const earlier = said.slice(0, -1).filter((text) => !fitting(text)).length;
-  return plain[Math.min(earlier, plain.length - 1)];
+// The first exchange whose pattern matches; otherwise those without a pattern in order, repeating the last one.
+function findExchange({ exchanges }: Script, texts: readonly string[]): Exchange | undefined {
+  const findMatch = (text: string) => exchanges.find(({ when }) => when !== undefined && matchesPattern(when, text));
+  const match = findMatch(texts.at(-1) ?? "");
+  if (match) return match;
+  const unconditional = exchanges.filter(({ when }) => when === undefined);
+  const used = texts.slice(0, -1).filter((text) => !findMatch(text)).length;
+  return unconditional[Math.min(used, unconditional.length - 1)];
 }
 
-// `/…/i` is a regular expression; other text is looked for as it is, and then as an expression.
+// `/…/i` is a regular expression; other patterns are matched as plain text first, then as an expression.
 function matchesPattern(pattern: string, message: string): boolean {
   const text = message.slice(0, maxMatchedChars);
   const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(pattern) ?? [];
@@ -72,21 +72,21 @@ function matchesPattern(pattern: string, message: string): boolean {
   }
 }
 
-/** An exchange cut into the model's answers: each ends with its calls, and the next follows their results. */
-function splitAnswers({ steps }: Exchange): ScriptAction[][] {
-  const answers: ScriptAction[][] = [[]];
+/** Splits an exchange into model responses: each ends with its tool calls, and the next follows their results. */
+function splitResponses({ steps }: Exchange): ScriptAction[][] {
+  const responses: ScriptAction[][] = [[]];
   for (const { wait, reasoning, text, call, calls, fail } of steps) {
-    const current = answers.at(-1) as ScriptAction[];
+    const current = responses.at(-1) as ScriptAction[];
     if (wait !== undefined) current.push({ do: "wait", ms: wait });
     if (reasoning !== undefined) current.push({ do: "reasoning", text: reasoning });
     if (text !== undefined) current.push({ do: "text", text });
     if (fail) current.push({ do: "fail", failure: fail });
-    const called = [...(call ? [call] : []), ...(calls ?? [])];
-    if (called.length === 0) continue;
-    current.push({ do: "calls", calls: called });
-    answers.push([]);
+    const allCalls = [...(call ? [call] : []), ...(calls ?? [])];
+    if (allCalls.length === 0) continue;
+    current.push({ do: "calls", calls: allCalls });
+    responses.push([]);
   }
-  return answers;
+  return responses;
 }
 
 function getUserText(content: Extract<ModelMessage, { role: "user" }>["content"]): string {

@@ -5,14 +5,14 @@ import type { ModelMessage, ModelPart } from "../model.ts";
 import { createScriptedModel } from "./scripted.ts";
 import { tour } from "./tour.ts";
 
-function modelOf(written: unknown) {
-  const { script, problems } = validateScript(written);
-  if (!script) throw new Error(JSON.stringify(problems));
+function createModel(source: unknown) {
+  const { script, issues } = validateScript(source);
+  if (!script) throw new Error(JSON.stringify(issues));
   return createScriptedModel("scripted:test", script);
 }
 
-async function parts(
-  model: ReturnType<typeof modelOf>,
+async function collectParts(
+  model: ReturnType<typeof createModel>,
   messages: ModelMessage[],
   signal = new AbortController().signal,
 ) {
@@ -21,17 +21,17 @@ async function parts(
   return all;
 }
 
-/** Plays a turn as the runtime does: answers go back in, calls get results, until an answer has no calls. */
+/** Plays a turn like the runtime: appends responses and tool results until a response has no calls. */
 async function play(
-  model: ReturnType<typeof modelOf>,
+  model: ReturnType<typeof createModel>,
   messages: ModelMessage[],
   results: (name: string) => string = () => "ok",
 ) {
   const transcript: unknown[] = [];
   for (;;) {
-    const answer = await parts(model, messages);
-    const text = answer.map((part) => (part.type === "text" ? part.text : "")).join("");
-    const toolCalls = answer.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
+    const response = await collectParts(model, messages);
+    const text = response.map((part) => (part.type === "text" ? part.text : "")).join("");
+    const toolCalls = response.flatMap((part) => (part.type === "tool-call" ? [part.call] : []));
     transcript.push(text, ...toolCalls.map(({ name, input }) => [name, input]));
     messages.push({ role: "assistant", content: text, toolCalls });
     if (toolCalls.length === 0) return transcript;
@@ -59,8 +59,8 @@ const two = [
 
 const sum = (name: string) => (name === "sum" ? '{"value":3}' : "plain");
 
-test("an exchange is cut into answers at its calls, and results fill its expressions", async () => {
-  expect(await play(modelOf(two), [user("Add 1 and 2")], sum)).toEqual([
+test("an exchange is split into responses at its calls, and results fill its expressions", async () => {
+  expect(await play(createModel(two), [user("Add 1 and 2")], sum)).toEqual([
     "first ",
     ["sum", { of: "Add 1 and 2" }],
     "it is 3",
@@ -70,22 +70,22 @@ test("an exchange is cut into answers at its calls, and results fill its express
   ]);
 });
 
-test("it plays on from the messages alone: another model in the middle goes on in the same way", async () => {
+test("the position follows from the messages alone: a new model continues mid-turn in the same way", async () => {
   const whole: ModelMessage[] = [user("add")];
-  const expected = await play(modelOf(two), whole, sum);
-  // The conversation is cut after each message that is not an answer, and a new model finishes it.
+  const expected = await play(createModel(two), whole, sum);
+  // Cut the conversation after each message that is not a response, and let a new model finish it.
   for (const [at, { role }] of whole.entries()) {
     const next = whole[at + 1]?.role;
     if (role === "assistant" || next === "tool") continue;
     const resumed = whole.slice(0, at + 1);
-    await play(modelOf(two), resumed, sum);
+    await play(createModel(two), resumed, sum);
     expect(resumed.map(({ content }) => content)).toEqual(whole.map(({ content }) => content));
   }
   expect(expected).toHaveLength(6);
 });
 
-test("exchanges without a pattern are used in order and the last repeats; patterned ones take nobody's place", async () => {
-  const model = modelOf(two);
+test("exchanges without a pattern are used in order and the last repeats; those with one do not advance the order", async () => {
+  const model = createModel(two);
   const messages: ModelMessage[] = [];
   const texts: unknown[] = [];
   for (const text of ["x", "add", "y", "z"]) {
@@ -95,8 +95,8 @@ test("exchanges without a pattern are used in order and the last repeats; patter
   expect(texts).toEqual(["one", "done in turn 2", "two", "two"]);
 });
 
-test("messages in a row are one, and the last of them is answered; one in the middle of a turn begins anew", async () => {
-  const model = modelOf(two);
+test("consecutive messages count as one, and the last is answered; one in the middle of a turn starts a new exchange", async () => {
+  const model = createModel(two);
   expect(await play(model, [user("x"), user("y")])).toEqual(["one"]);
   const steered: ModelMessage[] = [
     user("add"),
@@ -107,70 +107,70 @@ test("messages in a row are one, and the last of them is answered; one in the mi
   expect(await play(model, steered)).toEqual(["one"]);
 });
 
-test("patterns are text in any case, expressions between slashes, or expressions alone", async () => {
+test("patterns are case-insensitive text, expressions between slashes, or bare expressions", async () => {
   const say = (when: string) => ({ when, steps: [{ text: when }] });
-  const model = modelOf([say("/^exact$/"), say("C++"), say("order \\d+"), { steps: [{ text: "else" }] }]);
-  const heard = async (text: string) => (await play(model, [user(text)]))[0];
-  expect(await heard("exact")).toBe("/^exact$/");
-  expect(await heard("inexact")).toBe("else");
-  expect(await heard("i like c++")).toBe("C++");
-  expect(await heard("Order 66")).toBe("order \\d+");
+  const model = createModel([say("/^exact$/"), say("C++"), say("order \\d+"), { steps: [{ text: "else" }] }]);
+  const reply = async (text: string) => (await play(model, [user(text)]))[0];
+  expect(await reply("exact")).toBe("/^exact$/");
+  expect(await reply("inexact")).toBe("else");
+  expect(await reply("i like c++")).toBe("C++");
+  expect(await reply("Order 66")).toBe("order \\d+");
 });
 
-test("a script that has nothing left to say stops", async () => {
-  const model = modelOf([{ when: "only this", text: "yes" }]);
-  expect(await parts(model, [user("something else")])).toEqual([
+test("a script without a matching exchange stops", async () => {
+  const model = createModel([{ when: "only this", text: "yes" }]);
+  expect(await collectParts(model, [user("something else")])).toEqual([
     expect.objectContaining({ type: "finish", reason: "stop" }),
   ]);
 });
 
-test("usage is estimated, and calls finish as calls", async () => {
-  const answer = await parts(modelOf([{ call: { tool: "t" } }]), [user("12345678")]);
-  expect(answer.at(-1)).toEqual({
+test("usage is estimated, and a response with calls finishes with tool-calls", async () => {
+  const response = await collectParts(createModel([{ call: { tool: "t" } }]), [user("12345678")]);
+  expect(response.at(-1)).toEqual({
     type: "finish",
     reason: "tool-calls",
     usage: { inputTokens: 2, outputTokens: expect.any(Number) },
   });
 });
 
-test("call ids are never the same twice", async () => {
-  const model = modelOf([{ calls: [{ tool: "t" }, { tool: "t" }] }]);
-  const ids = [...(await parts(model, [user("a")])), ...(await parts(model, [user("a")]))].flatMap((part) =>
-    part.type === "tool-call" ? [part.call.id] : [],
+test("call ids are unique", async () => {
+  const model = createModel([{ calls: [{ tool: "t" }, { tool: "t" }] }]);
+  const ids = [...(await collectParts(model, [user("a")])), ...(await collectParts(model, [user("a")]))].flatMap(
+    (part) => (part.type === "tool-call" ? [part.call.id] : []),
   );
   expect(new Set(ids).size).toBe(4);
 });
 
-test("a failure is what that HTTP status would be; with `times` it passes, without it stays", async () => {
-  const model = modelOf([
+test("a failure maps to the error of its HTTP status; it ends after `times`, or never without it", async () => {
+  const model = createModel([
     { steps: [{ text: "a" }, { fail: { status: 429, times: 2, retryAfter: 7 } }, { text: "b" }] },
   ]);
-  const error = await parts(model, [user("x")]).catch((error: unknown) => error);
+  const error = await collectParts(model, [user("x")]).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(ModelError);
-  expect(error).toMatchObject({ kind: "overloaded", passing: true, status: 429, retryAfterMs: 7000 });
-  await expect(parts(model, [user("x")])).rejects.toThrow();
-  expect(await parts(model, [user("x")])).toMatchObject([{ text: "a" }, { text: "b" }, { type: "finish" }]);
-  const always = modelOf([{ fail: 401 }]);
+  expect(error).toMatchObject({ kind: "overloaded", retryable: true, status: 429, retryAfterMs: 7000 });
+  await expect(collectParts(model, [user("x")])).rejects.toThrow();
+  expect(await collectParts(model, [user("x")])).toMatchObject([{ text: "a" }, { text: "b" }, { type: "finish" }]);
+  const always = createModel([{ fail: 401 }]);
   for (let n = 0; n < 3; n++)
-    await expect(parts(always, [user("x")])).rejects.toMatchObject({ kind: "auth", passing: false });
+    await expect(collectParts(always, [user("x")])).rejects.toMatchObject({ kind: "auth", retryable: false });
 });
 
-test("an expression that leads nowhere is refused by name", async () => {
-  const model = modelOf([{ text: "{{ results.bash.stdout }}" }]);
-  await expect(parts(model, [user("x")])).rejects.toThrow("{{ results.bash.stdout }}");
+test("an unresolvable expression fails with its name", async () => {
+  const model = createModel([{ text: "{{ results.bash.stdout }}" }]);
+  await expect(collectParts(model, [user("x")])).rejects.toThrow("{{ results.bash.stdout }}");
   const deep: ModelMessage[] = [
     user("x"),
     { role: "assistant", content: "" },
     { role: "tool", callId: "1", name: "t", content: "text" },
   ];
   await expect(
-    parts(modelOf([{ steps: [{ call: { tool: "t" } }, { text: "{{ results.t.constructor }}" }] }]), deep),
+    collectParts(createModel([{ steps: [{ call: { tool: "t" } }, { text: "{{ results.t.constructor }}" }] }]), deep),
   ).rejects.toMatchObject({ kind: "refused" });
 });
 
-test("an abort ends a pause at once", async () => {
+test("an abort ends a wait at once", async () => {
   const stop = new AbortController();
-  const model = modelOf([{ steps: [{ text: "a" }, { wait: 600_000 }, { text: "b" }] }]);
+  const model = createModel([{ steps: [{ text: "a" }, { wait: 600_000 }, { text: "b" }] }]);
   const seen: ModelPart[] = [];
   await expect(async () => {
     for await (const batch of model.stream({ system: "", messages: [user("x")], tools: [] }, stop.signal)) {
@@ -181,16 +181,16 @@ test("an abort ends a pause at once", async () => {
   expect(seen).toEqual([{ type: "text", text: "a" }]);
 });
 
-test("with a pace it streams word by word, and nothing of the text is lost", async () => {
+test("with a pace the text is streamed word by word without loss", async () => {
   const text = "  Three small words,\n\nand more.  ";
-  const answer = await parts(modelOf({ pace: 1, exchanges: [{ text }] }), [user("x")]);
-  const words = answer.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const response = await collectParts(createModel({ pace: 1, exchanges: [{ text }] }), [user("x")]);
+  const words = response.flatMap((part) => (part.type === "text" ? [part.text] : []));
   expect(words.length).toBeGreaterThan(4);
   expect(words.join("")).toBe(text);
 });
 
-test("the tour is a valid script that titles, plans, ticks off, and says what it is", async () => {
-  const model = modelOf({ ...tour, pace: 0 });
+test("the tour is a valid script that sets a title, completes a plan, and says what it is", async () => {
+  const model = createModel({ ...tour, pace: 0 });
   const messages = [user("hello")];
   const transcript = await play(model, messages);
   const calls = transcript.filter(Array.isArray) as [string, { todos?: { status: string }[] }][];

@@ -7,11 +7,11 @@ const builtIn: Record<string, ScriptInput> = { tour };
 
 export interface Scripts {
   listNames(): Promise<string[]>;
-  /** The script of that name: from the machine's folders, else built in. */
+  /** Finds a script in the folders of this machine, then among the built-in ones. */
   find(name: string): Promise<Script>;
 }
 
-/** On Cloudflare there is no daemon, and only the built-in ones are there. */
+/** Without a host (on Cloudflare) only built-in scripts are available. */
 export function openScripts(host: Host | undefined): Scripts {
   const listNames = async () => {
     const found = await (host?.listScripts() ?? []);
@@ -20,19 +20,19 @@ export function openScripts(host: Host | undefined): Scripts {
 
   async function find(name: string): Promise<Script> {
     const found = host && scriptNameSchema.safeParse(name).success ? await host.readScript(name) : undefined;
-    const own = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
-    if (!found && !own) throw await createUnknownScriptError(name);
-    const { script, problems } = validateScript(found ? found.script : own);
+    const builtInScript = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
+    if (!found && !builtInScript) throw await createUnknownScriptError(name);
+    const { script, issues } = validateScript(found ? found.script : builtInScript);
     if (script) return script;
-    // The daemon has checked it already; this is a daemon of another version.
-    throw fail("bad_request", `The script ${found?.file ?? name} is not valid: ${problems[0]?.message}.`, { problems });
+    // The daemon has validated it already, so this is a daemon of another version.
+    throw fail("bad_request", `Invalid script ${found?.file ?? name}: ${issues[0]?.message}.`, { issues });
   }
 
   async function createUnknownScriptError(name: string): Promise<Error> {
     const all = await listNames();
     const suggestion = findNearest(name, all);
-    const advice = suggestion ? `did you mean “scripted:${suggestion}”?` : `there are ${all.join(", ")}.`;
-    const message = `There is no script “${name}”; ${advice} A script is a file scripts/<name>.yaml in the data folder or the working folder.`;
+    const advice = suggestion ? `Did you mean “scripted:${suggestion}”?` : `Available scripts: ${all.join(", ")}.`;
+    const message = `Unknown script “${name}”. ${advice} Scripts are files named scripts/<name>.yaml in the data folder or the working folder.`;
     return fail("bad_request", message, suggestion ? { suggestion: `scripted:${suggestion}` } : {});
   }
 

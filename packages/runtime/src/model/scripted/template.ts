@@ -1,40 +1,43 @@
-import { compilePattern } from "@thinkery/sdk";
+import { expressionPattern } from "@thinkery/sdk";
 import { ModelError } from "../error.ts";
 
-/** What `{{ }}` in a script can speak of. */
+/** The variables available in `{{ }}` expressions of a script. */
 export interface TemplateVariables {
   message: string;
   turn: number;
-  /** Of the tools called since that message, oldest first. */
+  /** Results of the tools called since that message, oldest first. */
   results: readonly { tool: string; content: string }[];
 }
 
-export function fillText(text: string, known: TemplateVariables): string {
-  return text.replaceAll(compilePattern, (_, name: string) => toText(resolveValue(name, known)));
+export function fillText(text: string, variables: TemplateVariables): string {
+  return text.replaceAll(expressionPattern, (_, name: string) => toText(resolveValue(name, variables)));
 }
 
-/** The same through a whole input; an expression that stands alone keeps the type of its value. */
-export function fillInput(input: unknown, known: TemplateVariables): unknown {
+/** Fills the strings of an input recursively; a string that is one expression keeps the type of its value. */
+export function fillInput(input: unknown, variables: TemplateVariables): unknown {
   if (typeof input === "string") {
-    const alone = /^\{\{\s*([^{}]*?)\s*\}\}$/.exec(input)?.[1];
-    return alone === undefined ? fillText(input, known) : resolveValue(alone, known);
+    const expression = /^\{\{\s*([^{}]*?)\s*\}\}$/.exec(input)?.[1];
+    return expression === undefined ? fillText(input, variables) : resolveValue(expression, variables);
   }
-  if (Array.isArray(input)) return input.map((item) => fillInput(item, known));
+  if (Array.isArray(input)) return input.map((item) => fillInput(item, variables));
   if (typeof input !== "object" || input === null) return input;
-  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, fillInput(value, known)]));
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, fillInput(value, variables)]));
 }
 
-function resolveValue(name: string, known: TemplateVariables): unknown {
-  const [root, of = "", ...path] = name.split(".");
-  if (root === "message") return known.message;
-  if (root === "turn") return known.turn;
-  const result = /^\d+$/.test(of) ? known.results[Number(of)] : known.results.findLast(({ tool }) => tool === of);
+function resolveValue(name: string, variables: TemplateVariables): unknown {
+  const [root, key = "", ...path] = name.split(".");
+  if (root === "message") return variables.message;
+  if (root === "turn") return variables.turn;
+  const result = /^\d+$/.test(key)
+    ? variables.results[Number(key)]
+    : variables.results.findLast(({ tool }) => tool === key);
   if (!result) throw createMissingResultError(name);
   if (path.length === 0) return result.content;
   let value = tryParseJson(result.content);
-  for (const key of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) throw createMissingResultError(name);
-    value = (value as Record<string, unknown>)[key];
+  for (const field of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, field))
+      throw createMissingResultError(name);
+    value = (value as Record<string, unknown>)[field];
   }
   return value;
 }
@@ -52,9 +55,9 @@ function toText(value: unknown): string {
 }
 
 function createMissingResultError(name: string): ModelError {
-  const advice = "Correct the script: results count from 0 and begin anew with every message.";
-  return new ModelError("refused", `The script asks for {{ ${name} }}, and there is no such result.`, {
-    passing: false,
+  const advice = "Fix the script: results are numbered from 0 and start over with every message.";
+  return new ModelError("refused", `The script refers to {{ ${name} }}, but there is no such result.`, {
+    retryable: false,
     advice,
   });
 }

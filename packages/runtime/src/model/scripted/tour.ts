@@ -16,7 +16,7 @@ const athens = `mkdir -p notes && cat > notes/athens.md <<'END'
 END
 wc -l notes/*.md | sort -n`;
 
-/** The script that plays where there is no model: a short walk through the house, and how to get a real model. */
+/** The default script for hosts without a model: a short tour, and how to set up a real model. */
 export const tour: ScriptInput = {
   description: "A short tour of Thinkery, for hosts without a model.",
   pace: 15,
@@ -27,13 +27,13 @@ export const tour: ScriptInput = {
         { call: { tool: "set_title", input: { title: "Getting a real model" } } },
         {
           text: [
-            "I am a scripted model: these words were written beforehand. For a real one, set one of these where you start Thinkery, or in a .env file in that folder:",
+            "I am a scripted model: my replies are canned. To use a real model, set one of these variables where you start Thinkery, or in a .env file in that folder:",
             "",
             "- ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY",
-            "- LLM_API_BASE and LLM_API_KEY for any server that speaks OpenAI's format",
-            "- nothing at all for Ollama or LM Studio on this machine: they are found by themselves",
+            "- LLM_API_BASE and LLM_API_KEY for any OpenAI-compatible server",
+            "- nothing for Ollama or LM Studio on this machine: they are detected automatically",
             "",
-            "Then run `thinkery restart`. `thinkery providers` shows what was found, and `thinkery models` what you can choose from.",
+            "Then run `thinkery restart`. `thinkery providers` shows what was found, and `thinkery models` lists the models you can choose from.",
           ].join("\n"),
         },
       ],
@@ -43,13 +43,13 @@ export const tour: ScriptInput = {
       steps: [
         {
           text: [
-            "I am a scripted model, so I only know a few lines. The house around me is real, though:",
+            "I am a scripted model, so I only know a few lines. Everything around me is real, though:",
             "",
             "- `thinkery new alice` creates an agent, `thinkery chat alice` talks to it, `thinkery ls` lists them",
             '- `thinkery run alice "do this"` gives it a job and prints the answer',
-            "- `thinkery doctor` says what is missing on this machine",
+            "- `thinkery doctor` checks what is missing on this machine",
             "",
-            "Ask me about “models” to hear how to give me a mind.",
+            "Ask me about “models” to learn how to set up a real one.",
           ].join("\n"),
         },
       ],
@@ -57,7 +57,7 @@ export const tour: ScriptInput = {
     {
       when: String.raw`/\b(files?|folders?|workspace|shell|bash|history|undo|revert|versions?)\b/i`,
       steps: [
-        { text: "Agents have files of their own, and a shell. I write one, read it, and change it:" },
+        { text: "Every agent has its own files and a shell. I will write a file, read it, and edit it:" },
         { call: { tool: "bash", input: { command: athens } } },
         { call: { tool: "readFile", input: { path: "notes/athens.md" } } },
         {
@@ -71,31 +71,31 @@ export const tour: ScriptInput = {
           },
         },
         {
-          text: "The shell said:\n\n{{ results.0 }}\n\nEach of these changes is a version that says who made it. Open “Files” to see them, edit along, or take one back; or use `thinkery files`, `thinkery versions` and `thinkery revert`.",
+          text: "The shell printed:\n\n{{ results.0 }}\n\nEach of these changes is a version that records who made it. Open “Files” to see them, edit the files yourself, or revert a change; or use `thinkery files`, `thinkery versions` and `thinkery revert`.",
         },
       ],
     },
     {
       when: String.raw`/\b(todos?|plan|list|steps?)\b/i`,
       steps: [
-        { text: "Here is how an agent plans. Watch the list beside our conversation." },
+        { text: "Here is how an agent plans. Watch the list next to our conversation." },
         { call: createPlanTodos("in_progress", "pending") },
         { wait: 400 },
         { call: createPlanTodos("completed", "in_progress") },
         { wait: 400 },
         { call: createPlanTodos("completed", "completed") },
         {
-          text: "Each of these changes was a tool call: checked, written down, and only then done. A real model plans the same way.",
+          text: "Each of these changes was a tool call: checked, logged, and only then executed. A real model plans the same way.",
         },
       ],
     },
     {
       when: String.raw`/\b(code|compute|calculate|javascript|typescript|sandbox)\b/i`,
       steps: [
-        { text: "Agents can write code and run it. Here is a little, in TypeScript; it even calls one of my tools:" },
+        { text: "Agents can write and run code. Here is some TypeScript, which also calls one of my tools:" },
         { call: { tool: "executeCode", input: { code: primes } } },
         {
-          text: "It ran in a sandbox: a process of its own without network, files or keys, which is killed when it spins or eats too much. This came back:\n\n{{ results.0 }}",
+          text: "It ran in a sandbox: a separate process without network, files or keys, which is killed if it hangs or uses too much memory. It returned:\n\n{{ results.0 }}",
         },
       ],
     },
@@ -103,17 +103,17 @@ export const tour: ScriptInput = {
       steps: [
         {
           reasoning:
-            "Somebody is here. There is no model behind me, so I should say that plainly, and show what the house does.",
+            "Someone is here. There is no model behind me, so I should say so plainly and show what Thinkery does.",
         },
         {
-          text: "Welcome to Thinkery. I am a scripted model: no key for a real one was found, so I play a short tour that was written beforehand. Everything around me is real.",
+          text: "Welcome to Thinkery. I am a scripted model: no real model is set up yet, so I play a short, prepared tour. Everything around me is real.",
         },
         { call: { tool: "set_title", input: { title: "A tour of Thinkery" } } },
-        { text: "I have just given our conversation a title. Now a plan:" },
+        { text: "I have just given our conversation a title. Next, a plan:" },
         { call: createTourTodos("in_progress", "pending", "pending") },
         { wait: 300 },
         {
-          text: "Agents remember: every message and step is on disk before you see it. Stop the host in the middle of a turn and it goes on where it was.",
+          text: "Agents remember: every message and step is on disk before you see it. Stop the host in the middle of a turn, and it continues where it was.",
         },
         { call: createTourTodos("completed", "in_progress", "pending") },
         { wait: 300 },
@@ -121,18 +121,18 @@ export const tour: ScriptInput = {
         { call: createTourTodos("completed", "completed", "in_progress") },
         { wait: 300 },
         {
-          text: "And agents think with the model you give them: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or start Ollama, and run `thinkery restart`.",
+          text: "And agents think with the model you choose: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or start Ollama, and run `thinkery restart`.",
         },
         { call: createTourTodos("completed", "completed", "completed") },
         {
-          text: "That was the tour. Ask me about “models” or “help”, say “plan” to see a list being worked through, “code” to see some run, or “files” to see some written.",
+          text: "That was the tour. Ask me about “models” or “help”, say “plan” to watch a to-do list being worked through, “code” to see code run, or “files” to see files written.",
         },
       ],
     },
     {
       steps: [
         {
-          text: "I heard you, but I am only a script and cannot think about it. Ask about “models” to hear how to set a key for a real one, “help” for the commands, or “plan”, “code” or “files” for a small demonstration.",
+          text: "I am only a script and cannot answer that. Ask about “models” to learn how to set up a real one, “help” for the commands, or “plan”, “code” or “files” for a small demonstration.",
         },
       ],
     },
@@ -145,7 +145,7 @@ function createTourTodos(remember: Status, act: Status, think: Status) {
   const items: [string, Status][] = [
     ["See how agents remember", remember],
     ["See how agents act", act],
-    ["Hear where their thoughts come from", think],
+    ["Learn how to choose a model", think],
   ];
   return { tool: "write_todos", input: { todos: items.map(([content, status]) => ({ content, status })) } };
 }
@@ -153,7 +153,7 @@ function createTourTodos(remember: Status, act: Status, think: Status) {
 function createPlanTodos(write: Status, tick: Status) {
   const items: [string, Status][] = [
     ["Write the plan down", write],
-    ["Tick it off", tick],
+    ["Check it off", tick],
   ];
   return { tool: "write_todos", input: { todos: items.map(([content, status]) => ({ content, status })) } };
 }

@@ -1,36 +1,36 @@
-/** For a chunk at a time, and for all that gathers between two reads. */
+/** Buffer sizes for reading one chunk at a time, and for reading all that gathered between two reads. */
 const chunkBufferBytes = 4 * 1024;
 const gatherBufferBytes = 16 * 1024;
-/** How far ahead of its reader a body is fetched at most. */
+/** How far ahead of the reader a body is fetched. */
 const maxAheadBytes = 64 * 1024;
-/** So many chunks are read one by one before anything is made of their rate: most answers end before that. */
+/** Chunks read one by one before their rate is measured; most responses end before that. */
 const probeChunks = 16;
-/** Chunks that are this close to each other on average are worth gathering. */
+/** Gathering pays off if the average gap between chunks is at most this. */
 const maxGapMs = 4;
-/** About so many are gathered for a read, within these times. */
+/** Chunks to gather per read, approximately, within the time limits below. */
 const gatherChunks = 8;
 const minGatherMs = 1;
 const maxGatherMs = 10;
 
 /**
  * Reads a response body in few reads. In workerd a read returns at most one HTTP chunk, however many have arrived, and
- * costs several times what parsing a delta does: providers send a chunk for each. So a body that comes fast is split:
- * one branch is pumped into nothing, natively, while the other one gathers what came, and a read returns all of that.
- * Nothing waits for more than has arrived: a stream that pauses shows all it has sent.
+ * costs several times as much as parsing a delta; providers send one chunk per delta. So a fast body is teed: one
+ * branch is pumped and discarded natively, while the other buffers what arrives, and one read returns all of it. A read
+ * never waits for more than has arrived, so a stream that pauses still delivers everything it has sent.
  */
 export class BodyReader {
   readonly #body: ReadableStream<Uint8Array>;
   #reader: ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array>;
-  /** What byte streams are read into: memory that is new for every read costs a fifth of the read. */
+  /** Reused for byte streams: allocating a buffer for every read costs a fifth of the read. */
   #buffer: ArrayBuffer | undefined;
   #pump: Pump | undefined;
-  /** How long to gather before the next read; 0 where chunks are read one by one. */
+  /** How long to gather before the next read; 0 while chunks are read one by one. */
   #gatherMs = 0;
-  /** What was read since the rate was last looked at, and when that was. */
+  /** What was read since the rate was last measured, and when that was. */
   #reads = 0;
   #bytes = 0;
   #since = Date.now();
-  /** The average size of a chunk, known when gathering begins. */
+  /** The average chunk size, measured when gathering begins. */
   #chunkBytes = 1;
 
   constructor(body: ReadableStream<Uint8Array>) {
@@ -39,10 +39,10 @@ export class BodyReader {
     if (this.#reader instanceof ReadableStreamBYOBReader) this.#buffer = new ArrayBuffer(chunkBufferBytes);
   }
 
-  /** Returns what has arrived, at least one byte, or undefined at the end. Valid until the next read. */
+  /** Returns what has arrived (at least one byte), or undefined at the end. The bytes are valid until the next read. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#gatherMs > 0) await scheduler.wait(this.#gatherMs);
-    // One await and no function of its own around it: that would be paid for with every chunk.
+    // A single await, without a helper function: its cost would be paid for every chunk.
     const { done, value: bytes } = this.#buffer
       ? await (this.#reader as ReadableStreamBYOBReader).read(new Uint8Array(this.#buffer))
       : await (this.#reader as ReadableStreamDefaultReader<Uint8Array>).read();
@@ -82,7 +82,10 @@ export class BodyReader {
 
 const canGather = typeof IdentityTransformStream === "function" && typeof scheduler === "object";
 
-/** Keeps a branch of a body flowing, at most so far ahead of the branch that is read. No JavaScript runs for a chunk. */
+/**
+ * Keeps a branch of a body flowing, at most `maxAheadBytes` ahead of the branch being read. Runs no JavaScript per
+ * chunk.
+ */
 class Pump {
   readonly #reader: ReadableStreamBYOBReader;
   #ahead = 0;
@@ -91,12 +94,12 @@ class Pump {
   constructor(branch: ReadableStream<Uint8Array>) {
     const { readable, writable } = new IdentityTransformStream();
     this.#reader = readable.getReader({ mode: "byob" });
-    // The reader of the other branch sees how it ends.
+    // The reader of the other branch sees the error.
     branch.pipeTo(writable).catch(() => {});
     this.#fetch();
   }
 
-  /** The reader has taken so much. */
+  /** Called when the reader has consumed `bytes`. */
   follow(bytes: number): void {
     this.#ahead -= bytes;
     if (this.#idle && this.#ahead <= 0) this.#fetch();

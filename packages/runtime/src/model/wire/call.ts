@@ -8,30 +8,30 @@ import { parseProviderError, parseErrorResponse } from "./provider-error.ts";
 import { EventParser } from "./sse.ts";
 
 export interface WireOptions {
-  /** `provider:model`, as people write it. */
+  /** `provider:model` */
   id: string;
-  /** The model's name as the provider knows it. */
+  /** The provider's name for the model. */
   model: string;
-  /** The address up to and with its version, such as `https://api.openai.com/v1`. */
+  /** The base URL including the version, such as `https://api.openai.com/v1`. */
   base: string;
   key?: string;
-  /** The environment variable that holds the key; errors name it. */
+  /** The environment variable that holds the key, for error messages. */
   keyName?: string;
   fetch: typeof fetch;
   headers?: Record<string, string>;
-  /** Longest silence of the provider. Local models may need long to load. */
+  /** How long the provider may send no data. Local models can take long to load. */
   idleMs?: number;
-  /** Further fields of the request body; they win over ours. */
+  /** Extra fields of the request body; they override ours. */
   extra?: Record<string, unknown>;
 }
 
-/** One format's reading of one answer. */
+/** Parses one response of one wire format. */
 export interface ResponseParser {
-  /** One event, parsed. Adds to the parts and finishes them at the format's own end marker, or answers a complaint. */
+  /** Adds an event to the parts and finishes them at the format's end marker. Returns the error if the event is one. */
   take(event: never, parts: PartCollector): ProviderError | undefined;
-  /** The body ended, or `[DONE]` marked its end: finishes the parts where that counts as an end. */
+  /** Called when the body ends or on `[DONE]` (`marked`). Finishes the parts if that ends a response in this format. */
   end(parts: PartCollector, marked: boolean): void;
-  /** The whole answer at once, from a server that does not stream. */
+  /** Adds a complete response, from a server that does not stream. */
   takeWhole(body: never, parts: PartCollector): ProviderError | undefined;
 }
 
@@ -39,19 +39,19 @@ interface WireRequest {
   path: string;
   headers: Record<string, string>;
   body: object;
-  /** Asked once after a refusal: the same question in a form that this server may take. */
-  amend?(complaint: ProviderError): object | undefined;
+  /** Called once if the request is rejected. Returns a body that this server may accept, if there is one. */
+  amend?(error: ProviderError): object | undefined;
 }
 
 const defaultIdleMs = 120_000;
-const maxBodyBytes = 64 * 1024 * 1024;
-const maxErrorBytes = 64 * 1024;
+const maxBodyChars = 64 * 1024 * 1024;
+const maxErrorChars = 64 * 1024;
 
-/** One call over HTTP: the question goes out, the parts of the answer come back as they arrive. */
+/** Makes one call over HTTP and yields the parts of the response as they arrive. */
 export async function* streamCall(
   options: WireOptions,
-  question: WireRequest,
-  answer: ResponseParser,
+  request: WireRequest,
+  parser: ResponseParser,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart[]> {
   signal.throwIfAborted();
@@ -60,29 +60,29 @@ export async function* streamCall(
   const parts = new PartCollector();
   try {
     idleTimeout.begin();
-    const response = await sendRequest(options, question, idleTimeout.controller.signal);
+    const response = await sendRequest(options, request, idleTimeout.controller.signal);
     idleTimeout.pause();
-    if (!response.body) throw createNetworkError(options, "answered without a body.");
+    if (!response.body) throw createNetworkError(options, "returned a response without a body.");
     reader = new BodyReader(response.body);
     if (!response.ok) {
-      const body = await readBody(reader, idleTimeout, maxErrorBytes).catch(() => "");
+      const body = await readBody(reader, idleTimeout, maxErrorChars).catch(() => "");
       const providerError = parseErrorResponse(response.status, response.headers, body, Date.now());
-      const amended = question.amend?.(providerError);
+      const amended = request.amend?.(providerError);
       if (!amended) throw createModelError(options, providerError);
-      yield* streamCall(options, { path: question.path, headers: question.headers, body: amended }, answer, signal);
+      yield* streamCall(options, { path: request.path, headers: request.headers, body: amended }, parser, signal);
       return;
     }
-    const kind = response.headers.get("content-type") ?? "";
-    if (kind.includes("text/html")) {
+    const contentType = response.headers.get("content-type") ?? "";
+    if (contentType.includes("text/html")) {
       throw createModelError(options, {
         status: response.status,
-        message: "it sent a web page. Is the address right?",
+        message: "it returned a web page. Check the base URL of the provider.",
       });
     }
-    if (kind.includes("json")) {
-      const body = await readBody(reader, idleTimeout, maxBodyBytes);
-      readSafely(options, () => answer.takeWhole(parsePayload(options, body), parts));
-      if (!parts.isFinished) throw createNetworkError(options, "sent an answer without an end.");
+    if (contentType.includes("json")) {
+      const body = await readBody(reader, idleTimeout, maxBodyChars);
+      readSafely(options, () => parser.takeWhole(parsePayload(options, body), parts));
+      if (!parts.isFinished) throw createNetworkError(options, "sent an incomplete response.");
       yield parts.take();
       return;
     }
@@ -94,13 +94,14 @@ export async function* streamCall(
       readSafely(options, () => {
         for (const payload of bytes ? events.push(bytes) : events.end()) {
           const providerError =
-            payload === "[DONE]" ? answer.end(parts, true) : answer.take(parsePayload(options, payload), parts);
+            payload === "[DONE]" ? parser.end(parts, true) : parser.take(parsePayload(options, payload), parts);
           if (providerError) return providerError;
           if (parts.isFinished) return;
         }
-        if (!bytes) answer.end(parts, false);
+        if (!bytes) parser.end(parts, false);
       });
-      if (!bytes && !parts.isFinished) throw createNetworkError(options, "broke off in the middle of its answer.");
+      if (!bytes && !parts.isFinished)
+        throw createNetworkError(options, "closed the stream before the response was complete.");
       const arrived = parts.take();
       if (arrived.length > 0) yield arrived;
     }
@@ -122,11 +123,11 @@ async function sendRequest(
   { path, headers, body }: WireRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  // The platform's own complaint about a header would show its value.
+  // The platform's error for an invalid header would include its value.
   if (options.key && /[^\x21-\x7e]/.test(options.key)) {
     throw createModelError(options, {
       type: "invalid_api_key",
-      message: "it contains blanks or characters that no key has.",
+      message: "it contains spaces or other invalid characters.",
     });
   }
   const response = await options.fetch(joinUrl(options.base, path), {
@@ -143,20 +144,20 @@ async function sendRequest(
   return response;
 }
 
-/** A base may end in a slash and may carry a query of its own. */
+/** The base may end in a slash and have a query. */
 function joinUrl(base: string, path: string): string {
   const url = new URL(base);
   url.pathname = url.pathname.replace(/\/+$/, "") + path;
   return url.href;
 }
 
-/** Whatever a server invents, it ends as a failure of a kind we know. */
+/** Turns anything unexpected in a response into a ModelError. */
 function readSafely(options: WireOptions, read: () => ProviderError | undefined | void): void {
   let providerError: ProviderError | undefined | void;
   try {
     providerError = read();
   } catch (error) {
-    throw error instanceof ModelError ? error : createNetworkError(options, "sent something that is not its format.");
+    throw error instanceof ModelError ? error : createNetworkError(options, "sent a response in an unexpected format.");
   }
   if (providerError) throw createModelError(options, { ...providerError, midway: true });
 }
@@ -166,47 +167,47 @@ function parsePayload(options: WireOptions, payload: string): never {
   try {
     event = JSON.parse(payload);
   } catch {
-    throw createNetworkError(options, "sent something that is not JSON.");
+    throw createNetworkError(options, "sent invalid JSON.");
   }
   const providerError = parseProviderError(event);
   if (providerError) throw createModelError(options, { ...providerError, midway: true });
   return event as never;
 }
 
-async function readBody(reader: BodyReader, retryTimeoutMs: IdleTimeout, most: number): Promise<string> {
+async function readBody(reader: BodyReader, idleTimeout: IdleTimeout, maxChars: number): Promise<string> {
   const decoder = new TextDecoder();
-  let whole = "";
+  let text = "";
   for (;;) {
-    retryTimeoutMs.begin();
+    idleTimeout.begin();
     const bytes = await reader.read();
-    retryTimeoutMs.pause();
-    if (!bytes) return whole + decoder.decode();
-    whole += decoder.decode(bytes, { stream: true });
-    if (whole.length > most) return whole.slice(0, most);
+    idleTimeout.pause();
+    if (!bytes) return text + decoder.decode();
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > maxChars) return text.slice(0, maxChars);
   }
 }
 
-function toModelError(options: WireOptions, error: unknown, retryTimeoutMs: IdleTimeout): ModelError {
+function toModelError(options: WireOptions, error: unknown, idleTimeout: IdleTimeout): ModelError {
   if (error instanceof ModelError) return error;
-  if (retryTimeoutMs.hasExpired)
+  if (idleTimeout.hasExpired)
     return createNetworkError(
       options,
-      `was silent for ${Math.round((options.idleMs ?? defaultIdleMs) / 1000)} seconds.`,
+      `sent no data for ${Math.round((options.idleMs ?? defaultIdleMs) / 1000)} seconds.`,
     );
   return createNetworkError(
     options,
-    `could not be reached or broke off: ${error instanceof Error ? error.message : String(error)}`,
+    `could not be reached, or the connection was lost: ${error instanceof Error ? error.message : String(error)}`,
   );
 }
 
-/** What little follows the end is read, so that the connection can serve the next call; its silence has the same limit. */
-async function drain(reader: BodyReader, retryTimeoutMs: IdleTimeout): Promise<void> {
-  retryTimeoutMs.begin();
+/** Reads what follows the end, so that the connection can be reused. The idle timeout still applies. */
+async function drain(reader: BodyReader, idleTimeout: IdleTimeout): Promise<void> {
+  idleTimeout.begin();
   try {
     while (await reader.read());
   } catch {
-    // Whoever breaks off now has nothing left to say.
+    // The response is already complete.
   } finally {
-    retryTimeoutMs.end();
+    idleTimeout.end();
   }
 }

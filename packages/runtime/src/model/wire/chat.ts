@@ -3,17 +3,21 @@ import { streamCall, type WireOptions } from "./call.ts";
 import { createChatBody } from "./chat/request.ts";
 import { ChatResponseParser } from "./chat/response-parser.ts";
 
-/** OpenAI's chat completions, which nearly every other server speaks too. */
+/** OpenAI's chat completions API, which most other servers support too. */
 export function createChatModel(options: WireOptions): Model {
   const headers: Record<string, string> = options.key ? { authorization: `Bearer ${options.key}` } : {};
   const adapter = `chat ${options.id}`;
-  const own = new URL(options.base).hostname === "api.openai.com";
+  const isOpenAi = new URL(options.base).hostname === "api.openai.com";
   return {
     id: options.id,
     stream: (request, signal) =>
       streamCall(
         options,
-        { path: "/chat/completions", headers, body: createChatBody(request, { model: options.model, adapter, own }) },
+        {
+          path: "/chat/completions",
+          headers,
+          body: createChatBody(request, { model: options.model, adapter, isOpenAi }),
+        },
         new ChatResponseParser(adapter),
         signal,
       ),

@@ -25,7 +25,7 @@ const recorded: Answer = {
   ],
 };
 
-describe.each(wires)("the wire $name", ({ format, open }) => {
+describe.each(wires)("the $name wire format", ({ format, open }) => {
   const body = (newline: string) =>
     new TextEncoder().encode(
       format
@@ -42,8 +42,8 @@ describe.each(wires)("the wire $name", ({ format, open }) => {
     ["a byte stream", "bytes", "\n"],
     ["a byte stream with CR LF", "bytes", "\r\n"],
     ["a stream of chunks", undefined, "\n"],
-  ] as const)("any chunking of %s gives the same parts", async (_what, type, newline) => {
-    const chance = createRandom(
+  ] as const)("any chunking of %s yields the same parts", async (_name, type, newline) => {
+    const random = createRandom(
       `chunking, ${format === chat ? "chat" : format === messages ? "messages" : "responses"}`,
     );
     const whole = body(newline);
@@ -55,13 +55,13 @@ describe.each(wires)("the wire $name", ({ format, open }) => {
       const cuts =
         run === 0
           ? whole.map((_, at) => at)
-          : Array.from({ length: chance.below(80) }, () => chance.below(whole.length));
+          : Array.from({ length: random.below(80) }, () => random.below(whole.length));
       expect(await read(open, whole, [...cuts], type)).toEqual(expected);
     }
   });
 });
 
-/** Everything that one call returns if its body is cut at these places, with neighbouring texts joined. */
+/** Returns the parts of one call whose body is cut at these places, with adjacent texts joined. */
 async function read(
   open: (options: WireOptions) => Model,
   whole: Uint8Array,

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { createModelError, createNetworkError } from "./create-model-error.ts";
 import { parseProviderError, parseErrorResponse, parseRetryAfter } from "./provider-error.ts";
 
-const asked = { id: "test:model", keyName: "TEST_API_KEY", key: "secret-key-value" };
-const sort = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+const identity = { id: "test:model", keyName: "TEST_API_KEY", key: "secret-key-value" };
+const classify = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   createModelError(
-    asked,
+    identity,
     parseErrorResponse(status, new Headers(headers), typeof body === "string" ? body : JSON.stringify(body), 0),
   );
 
-describe("a provider's no", () => {
+describe("a provider's error", () => {
   test.each([
     [
       "OpenAI, wrong key",
@@ -18,7 +18,7 @@ describe("a provider's no", () => {
       "auth",
     ],
     [
-      "OpenAI, no credit, though the status says slow down",
+      "OpenAI, no credit, with a rate limit status",
       429,
       { error: { type: "insufficient_quota", code: "insufficient_quota" } },
       "quota",
@@ -30,7 +30,7 @@ describe("a provider's no", () => {
       "overflow",
     ],
     ["OpenAI, filtered", 400, { error: { code: "content_policy_violation" } }, "content"],
-    ["OpenAI, slow down", 429, { error: { type: "tokens", code: "rate_limit_exceeded" } }, "overloaded"],
+    ["OpenAI, rate limit", 429, { error: { type: "tokens", code: "rate_limit_exceeded" } }, "overloaded"],
     [
       "Anthropic, too long",
       400,
@@ -55,7 +55,7 @@ describe("a provider's no", () => {
     ["Anthropic, no credit", 402, { type: "error", error: { type: "billing_error" } }, "quota"],
     ["Anthropic, too many bytes", 413, { type: "error", error: { type: "request_too_large" } }, "overflow"],
     [
-      "Google, wrong key, though the status says bad request",
+      "Google, wrong key, with a bad request status",
       400,
       { error: { code: 400, status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] } },
       "auth",
@@ -67,39 +67,39 @@ describe("a provider's no", () => {
     ["a proxy's page", 504, "<html>Gateway timeout</html>", "overloaded"],
     ["nothing at all", 408, "", "overloaded"],
     ["a teapot", 418, "", "refused"],
-  ])("%s", (_who, status, body, kind) => {
-    const error = sort(status, body);
+  ])("%s", (_name, status, body, kind) => {
+    const error = classify(status, body);
     expect(error.kind).toBe(kind);
-    expect(error.passing).toBe(kind === "overloaded");
+    expect(error.retryable).toBe(kind === "overloaded");
     expect(error.status).toBe(status);
     expect(error.advice).not.toBe("");
   });
 
-  test("names the variable of the key, and tells a missing key from a wrong one", () => {
-    expect(sort(401, "").advice).toContain("TEST_API_KEY");
+  test("names the variable of the key, and distinguishes a missing key from a wrong one", () => {
+    expect(classify(401, "").advice).toContain("TEST_API_KEY");
     expect(createModelError({ id: "test:model", keyName: "TEST_API_KEY" }, { status: 401 }).message).toContain(
       "TEST_API_KEY is not set",
     );
-    expect(sort(404, "").message).toContain("no such model");
+    expect(classify(404, "").message).toContain("no such model");
   });
 
-  test("never shows the key, a page, or more than a few words", () => {
-    const { message } = sort(401, {
+  test("never contains the key, an HTML page, or a long text", () => {
+    const { message } = classify(401, {
       error: { message: `Wrong key secret-key-value or sk-proj-abc123***xyz ${"long ".repeat(500)}` },
     });
     expect(message).not.toMatch(/secret-key-value|abc123/);
     expect(message.length).toBeLessThan(400);
-    expect(sort(502, "<html>secret page</html>").message).not.toContain("page");
-    expect(createNetworkError(asked, "failed at secret-key-value").message).not.toContain("secret-key-value");
+    expect(classify(502, "<html>secret page</html>").message).not.toContain("page");
+    expect(createNetworkError(identity, "failed at secret-key-value").message).not.toContain("secret-key-value");
   });
 
-  test("in the middle of an answer, an unknown error is the provider's trouble, a known one is itself", () => {
-    expect(createModelError(asked, { message: "boom", midway: true }).kind).toBe("overloaded");
-    expect(createModelError(asked, { code: "context_length_exceeded", midway: true }).kind).toBe("overflow");
-    expect(createModelError(asked, { status: 401, midway: true }).kind).toBe("auth");
+  test("in the middle of a response, an unknown error counts as overloaded, and a known one keeps its kind", () => {
+    expect(createModelError(identity, { message: "boom", midway: true }).kind).toBe("overloaded");
+    expect(createModelError(identity, { code: "context_length_exceeded", midway: true }).kind).toBe("overflow");
+    expect(createModelError(identity, { status: 401, midway: true }).kind).toBe("auth");
   });
 
-  test("an event that does not complain is no complaint", () => {
+  test("an event that is not an error yields none", () => {
     for (const event of [{ choices: [] }, { error: null }, { type: "ping" }, "text", null, 7, { errors: [] }])
       expect(parseProviderError(event)).toBeUndefined();
     expect(parseProviderError({ error: { code: 502, message: "bad" } })).toEqual({ status: 502, message: "bad" });
@@ -119,12 +119,13 @@ test.each([
   [{ "retry-after": "soon" }, undefined],
   [{ "retry-after": "-3" }, undefined],
   [{}, undefined],
-])("the wish to wait in %o is %s ms", (headers, ms) => {
+])("the retry delay of %o is %s ms", (headers, ms) => {
   expect(parseRetryAfter(new Headers(headers as Record<string, string>), 1000)).toBe(ms);
 });
 
-test("Google's wish to wait is among its details", () => {
+test("Google's retry delay is read from the details", () => {
   expect(
-    sort(429, { error: { code: 429, status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "34.5s" }] } }).retryAfterMs,
+    classify(429, { error: { code: 429, status: "RESOURCE_EXHAUSTED", details: [{ retryDelay: "34.5s" }] } })
+      .retryAfterMs,
   ).toBe(34_500);
 });

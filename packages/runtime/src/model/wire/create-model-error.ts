@@ -1,13 +1,13 @@
 import { ModelError, type ModelErrorKind } from "../error.ts";
 
-/** Who was asked: all that an error may say about our side. The key is here only to be kept out of messages. */
+/** What an error may say about the model. The key is only here so that it can be kept out of messages. */
 export interface ModelIdentity {
   id: string;
   keyName?: string;
   key?: string;
 }
 
-/** What a provider says when it says no, whatever its format. */
+/** A provider's error, independent of its wire format. */
 export interface ProviderError {
   status?: number;
   type?: string;
@@ -15,7 +15,7 @@ export interface ProviderError {
   param?: string;
   message?: string;
   retryAfterMs?: number;
-  /** It came in the middle of an answer: the request itself had been taken. */
+  /** The error came in the middle of a response: the request itself had been accepted. */
   midway?: boolean;
 }
 
@@ -24,7 +24,7 @@ const kindByCode: Record<string, ModelErrorKind> = {
   billing_error: "quota",
   billing_hard_limit_reached: "quota",
   billing_not_active: "quota",
-  // Workers AI: the free allocation of the day is used up.
+  // Workers AI: the daily free allocation is used up.
   "3036": "quota",
   context_length_exceeded: "overflow",
   exceed_context_size_error: "overflow",
@@ -56,43 +56,43 @@ const kindByCode: Record<string, ModelErrorKind> = {
   INTERNAL: "overloaded",
 };
 
-/** Two providers give a too long prompt no code of its own, but always begin its message in the same way. */
+/** Two providers have no error code for a prompt that is too long, but their messages start with a fixed text. */
 const overflowPrefixes = [
   "prompt is too long:",
   "input length and `max_tokens` exceed context limit",
   "The input token count",
 ];
 
-export function createModelError(asked: ModelIdentity, complaint: ProviderError): ModelError {
-  const kind = classifyError(complaint);
-  const { status, retryAfterMs } = complaint;
-  const said = quote(asked, complaint.message);
-  const message = `${describeError(kind, asked, status)}${said ? ` It said: ${said}` : ""}`;
+export function createModelError(identity: ModelIdentity, error: ProviderError): ModelError {
+  const kind = classifyError(error);
+  const { status, retryAfterMs } = error;
+  const detail = quote(identity, error.message);
+  const message = `${describeError(kind, identity, status)}${detail ? `: ${detail}` : "."}`;
   return new ModelError(kind, message, {
-    passing: kind === "overloaded" || kind === "network",
+    retryable: kind === "overloaded" || kind === "network",
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
-    advice: createAdvice(kind, asked, status),
+    advice: createAdvice(kind, identity, status),
   });
 }
 
-/** The connection, not the provider: nobody answered, the answer broke off, or it made no sense. */
-export function createNetworkError(asked: ModelIdentity, what: string): ModelError {
-  return new ModelError("network", `${asked.id} ${quote(asked, what)}`, {
-    passing: true,
-    advice: createAdvice("network", asked, undefined),
+/** A failure of the connection: no response, an incomplete one, or one that cannot be parsed. */
+export function createNetworkError(identity: ModelIdentity, reason: string): ModelError {
+  return new ModelError("network", `${identity.id} ${quote(identity, reason)}`, {
+    retryable: true,
+    advice: createAdvice("network", identity, undefined),
   });
 }
 
-/** A redirect would take the key to another address. */
-export function createRedirectError(asked: ModelIdentity, status: number): ModelError {
+/** Redirects are not followed, because they would carry the key to another address. */
+export function createRedirectError(identity: ModelIdentity, status: number): ModelError {
   return new ModelError(
     "refused",
-    `${asked.id} answered with a redirect (${status}), which is not followed: it would carry the key to another address.`,
+    `${identity.id} returned a redirect (${status}). Redirects are not followed, because they would send the API key to another address.`,
     {
-      passing: false,
+      retryable: false,
       status,
-      advice: "Set the provider's address to the one it redirects to, if you trust it.",
+      advice: "If you trust the redirect target, set it as the base URL of the provider.",
     },
   );
 }
@@ -105,60 +105,60 @@ function classifyError({ status, type, code, message, midway }: ProviderError): 
   if (status === 402) return "quota";
   if (status === 413) return "overflow";
   if (status === 408 || status === 429 || (status ?? 0) >= 500) return "overloaded";
-  // It had taken the request, so the request was not what it minds.
+  // The request had been accepted, so it is not the cause.
   if (midway && status === undefined) return "overloaded";
   return "refused";
 }
 
 function describeError(kind: ModelErrorKind, { id, key, keyName }: ModelIdentity, status: number | undefined): string {
-  const number = status === undefined ? "" : ` (${status})`;
+  const suffix = status === undefined ? "" : ` (${status})`;
   switch (kind) {
     case "auth":
       return key || !keyName
-        ? `${id} does not accept the key${number}.`
-        : `${id} needs a key${number}, and ${keyName} is not set.`;
+        ? `${id} rejected the API key${suffix}`
+        : `${id} needs an API key, but ${keyName} is not set${suffix}`;
     case "quota":
-      return `The account behind ${id} has no credit left${number}.`;
+      return `The account for ${id} is out of credit${suffix}`;
     case "overflow":
-      return `The conversation is longer than ${id} can read${number}.`;
+      return `The conversation exceeds the context window of ${id}${suffix}`;
     case "overloaded":
-      return status === 429 ? `${id} asks us to slow down${number}.` : `${id} has trouble of its own${number}.`;
+      return status === 429 ? `${id} is rate limited${suffix}` : `${id} is temporarily unavailable${suffix}`;
     case "content":
-      return `The content filter of ${id} stopped this${number}.`;
+      return `The content filter of ${id} blocked this${suffix}`;
     default:
       return status === 404
-        ? `${id} was not found${number}: there is no such model there, or the address is wrong.`
-        : `${id} refused the request${number}.`;
+        ? `${id} was not found${suffix}; there is no such model, or the base URL is wrong`
+        : `${id} rejected the request${suffix}`;
   }
 }
 
 function createAdvice(kind: ModelErrorKind, { keyName, key }: ModelIdentity, status: number | undefined): string {
   switch (kind) {
     case "auth":
-      return `${key ? "Check the key in" : "Put a key into"} ${keyName ?? "the provider's settings"} and start the host again.`;
+      return `${key ? "Check the API key in" : "Set an API key in"} ${keyName ?? "the provider's settings"} and restart the host.`;
     case "quota":
-      return `Add credit or raise the limit of the account${keyName ? ` whose key is in ${keyName}` : ""}, or choose another model.`;
+      return `Add credit to the account${keyName ? ` of the key in ${keyName}` : ""} or raise its limit, or choose another model.`;
     case "overflow":
-      return "Shorten the conversation, or choose a model that reads more at once.";
+      return "Shorten the conversation, or choose a model with a larger context window.";
     case "overloaded":
-      return "Wait a little and try again, or choose another model.";
+      return "Try again in a moment, or choose another model.";
     case "content":
-      return "Say it in another way, or choose another model.";
+      return "Rephrase the message, or choose another model.";
     case "network":
-      return "Check the network and the provider's address, then try again.";
+      return "Check the network and the base URL of the provider, then try again.";
     default:
       return status === 404
-        ? "Check the name of the model (`thinkery models` lists them) and the provider's address."
+        ? "Check the model name (`thinkery models` lists them) and the base URL of the provider."
         : "Check the model and its settings.";
   }
 }
 
-/** A provider's words, short, on one line, and without anything that looks like a key: some echo it. */
-function quote({ key }: ModelIdentity, words: string | undefined): string {
-  if (!words) return "";
-  const safe = (key ? words.replaceAll(key, "…") : words)
+/** Shortens a provider's message to one line and removes anything that looks like a key, because some echo it. */
+function quote({ key }: ModelIdentity, text: string | undefined): string {
+  if (!text) return "";
+  const line = (key ? text.replaceAll(key, "…") : text)
     .replace(/\bsk-[\w*.-]{4,}/g, "…")
     .replace(/\s+/g, " ")
     .trim();
-  return safe.length > 300 ? `${safe.slice(0, 299)}…` : safe;
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line;
 }

@@ -6,40 +6,40 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-let retryTimeoutMs: IdleTimeout;
-afterEach(() => retryTimeoutMs.end());
+let idleTimeout: IdleTimeout;
+afterEach(() => idleTimeout.end());
 
-test("a silence of the whole length ends the call, however often something came before", async () => {
-  retryTimeoutMs = new IdleTimeout(1000, new AbortController().signal);
+test("a call is aborted after the full idle time, however much data came before", async () => {
+  idleTimeout = new IdleTimeout(1000, new AbortController().signal);
   for (let chunk = 0; chunk < 20; chunk += 1) {
-    retryTimeoutMs.begin();
+    idleTimeout.begin();
     await vi.advanceTimersByTimeAsync(900);
-    retryTimeoutMs.pause();
+    idleTimeout.pause();
   }
-  expect(retryTimeoutMs.hasExpired).toBe(false);
-  retryTimeoutMs.begin();
+  expect(idleTimeout.hasExpired).toBe(false);
+  idleTimeout.begin();
   await vi.advanceTimersByTimeAsync(999);
-  expect(retryTimeoutMs.controller.signal.aborted).toBe(false);
+  expect(idleTimeout.controller.signal.aborted).toBe(false);
   await vi.advanceTimersByTimeAsync(1000);
-  expect([retryTimeoutMs.hasExpired, retryTimeoutMs.controller.signal.aborted]).toEqual([true, true]);
+  expect([idleTimeout.hasExpired, idleTimeout.controller.signal.aborted]).toEqual([true, true]);
 });
 
-test("time that our own side takes does not count", async () => {
-  retryTimeoutMs = new IdleTimeout(1000, new AbortController().signal);
-  retryTimeoutMs.begin();
-  retryTimeoutMs.pause();
+test("time spent on our side does not count", async () => {
+  idleTimeout = new IdleTimeout(1000, new AbortController().signal);
+  idleTimeout.begin();
+  idleTimeout.pause();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(retryTimeoutMs.controller.signal.aborted).toBe(false);
+  expect(idleTimeout.controller.signal.aborted).toBe(false);
 });
 
-test("the caller's abort is passed on, also one that came before, and after the end it is nobody's business", () => {
+test("the caller's abort is forwarded, also an earlier one, but not after the end", () => {
   const caller = new AbortController();
-  retryTimeoutMs = new IdleTimeout(1000, caller.signal);
+  idleTimeout = new IdleTimeout(1000, caller.signal);
   const ended = new IdleTimeout(1000, caller.signal);
   ended.end();
   caller.abort(new Error("enough"));
-  expect(retryTimeoutMs.controller.signal.reason).toEqual(new Error("enough"));
-  expect([retryTimeoutMs.hasExpired, ended.controller.signal.aborted]).toEqual([false, false]);
+  expect(idleTimeout.controller.signal.reason).toEqual(new Error("enough"));
+  expect([idleTimeout.hasExpired, ended.controller.signal.aborted]).toEqual([false, false]);
   const late = new IdleTimeout(1000, caller.signal);
   expect(late.controller.signal.aborted).toBe(true);
   late.end();

@@ -1,7 +1,7 @@
-/** How long we wait for the next byte, and how a call is stopped: by the caller, or by a silence that is too long. */
+/** Aborts a call if the caller aborts it or the provider sends nothing for too long. */
 export class IdleTimeout {
   readonly controller = new AbortController();
-  /** Set when it was the silence that stopped the call. */
+  /** Whether the timeout aborted the call. */
   hasExpired = false;
   private since = Date.now();
   private isWaiting = true;
@@ -18,8 +18,8 @@ export class IdleTimeout {
   }
 
   /**
-   * Only waiting for the provider counts; while our own side is busy, its silence is ours. Two calls around an await
-   * and not one with a promise of its own: that would be paid for with every chunk.
+   * Only time spent waiting for the provider counts, not time our side is busy. Two calls around an await instead of
+   * one that wraps a promise, whose cost would be paid for every chunk.
    */
   begin(): void {
     this.since = Date.now();
@@ -35,13 +35,13 @@ export class IdleTimeout {
     this.signal.removeEventListener("abort", this.forwardAbort);
   }
 
-  /** One timer for a whole call, set anew when it fires: a timer for every chunk would cost more than the chunk. */
+  /** One timer per call, re-armed when it fires: a timer per chunk would cost more than the chunk. */
   private arm(ms: number): void {
     this.timer = setTimeout(() => {
-      const silence = this.isWaiting ? Date.now() - this.since : 0;
-      if (silence < this.idleMs) return this.arm(this.idleMs - silence);
+      const idleMs = this.isWaiting ? Date.now() - this.since : 0;
+      if (idleMs < this.idleMs) return this.arm(this.idleMs - idleMs);
       this.hasExpired = true;
-      this.controller.abort(new Error("silence"));
+      this.controller.abort(new Error("idle timeout"));
     }, ms);
   }
 }

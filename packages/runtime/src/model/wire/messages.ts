@@ -3,7 +3,7 @@ import { streamCall, type WireOptions } from "./call.ts";
 import { createMessagesBody } from "./messages/request.ts";
 import { MessagesResponseParser } from "./messages/response-parser.ts";
 
-/** Anthropic's messages. */
+/** Anthropic's messages API. */
 export function createMessagesModel(options: WireOptions): Model {
   const headers: Record<string, string> = {
     "anthropic-version": "2023-06-01",

@@ -1,4 +1,4 @@
-/** OpenAI's models that think before they answer: they take no temperature and give their thoughts only on request. */
+/** Whether an OpenAI model reasons. Those accept no temperature and return their reasoning only on request. */
 export function isReasoner(model: string): boolean {
   if (/^o\d/.test(model)) return true;
   const version = model.match(/^gpt-(\d+)/)?.[1];

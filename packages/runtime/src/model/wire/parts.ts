@@ -1,11 +1,11 @@
 import { type FinishReason, type ModelPart, createCallId, type Replay, type ToolCall, type Usage } from "../model.ts";
 
-/** Collects what arrived together. Neighbouring deltas become one part: whoever reads pays by the part. */
+/** Collects the parts that arrive together. Adjacent deltas are merged, because the reader's cost is per part. */
 export class PartCollector {
   private list: ModelPart[] = [];
   private held: { type: "text" | "reasoning"; text: string } | undefined;
 
-  /** The end was reached; nothing counts after it. */
+  /** Set once the response is complete; later events are ignored. */
   isFinished = false;
 
   addText(text: unknown): void {
@@ -35,7 +35,7 @@ export class PartCollector {
 
   take(): ModelPart[] {
     const last = this.list.at(-1);
-    // Half a character would be stored as a broken one: it waits for its other half.
+    // Hold back half of a surrogate pair until the other half arrives.
     if ((last?.type === "text" || last?.type === "reasoning") && endsInHighSurrogate(last.text)) {
       this.held = { type: last.type, text: last.text.slice(-1) };
       last.text = last.text.slice(0, -1);
@@ -49,11 +49,11 @@ export class PartCollector {
   private append(type: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "") return;
     if (this.held && this.held.type !== type) this.flush();
-    const whole = this.held ? this.held.text + text : text;
+    const joined = this.held ? this.held.text + text : text;
     this.held = undefined;
     const last = this.list.at(-1);
-    if (last?.type === type) last.text += whole;
-    else this.list.push({ type, text: whole });
+    if (last?.type === type) last.text += joined;
+    else this.list.push({ type, text: joined });
   }
 
   private flush(): void {
@@ -67,7 +67,7 @@ function endsInHighSurrogate(text: string): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** A call from the model's own text of its input. No text at all is what models write for “no input”. */
+/** Parses a call from the raw text of its input. Models send empty text for “no input”. */
 export function parseToolCall(id: string | undefined, name: string, text: string): ToolCall {
   const call = { id: id || createCallId(), name };
   if (text.trim() === "") return { ...call, input: {} };
@@ -78,7 +78,7 @@ export function parseToolCall(id: string | undefined, name: string, text: string
   }
 }
 
-/** The input as formats want to see it again, always an object: what was malformed is shown to the model as such. */
+/** The input to send back, always an object. Malformed input is shown to the model as such. */
 export function toInputObject(call: ToolCall): Record<string, unknown> {
   if (call.malformed !== undefined) return { malformed: call.malformed };
   const { input } = call;

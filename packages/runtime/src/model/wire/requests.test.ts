@@ -33,10 +33,10 @@ const request = (messages = conversation, settings?: ModelRequest["settings"]): 
 });
 
 describe("chat completions", () => {
-  const body = (own = false, given = request(), model = "m") =>
-    createChatBody(given, { model, adapter: "chat m", own }) as any;
+  const body = (isOpenAi = false, given = request(), model = "m") =>
+    createChatBody(given, { model, adapter: "chat m", isOpenAi }) as any;
 
-  test("users are merged, results stay together, and their images follow", () => {
+  test("user messages are merged, results stay adjacent, and their images follow", () => {
     const { messages } = body();
     expect(messages.map(({ role }: any) => role)).toEqual(["system", "user", "assistant", "tool", "tool", "user"]);
     expect(messages[1].content).toBe("One\n\nTwo");
@@ -51,7 +51,7 @@ describe("chat completions", () => {
     ]);
   });
 
-  test("OpenAI itself has another name for the limit, and its reasoners take no temperature", () => {
+  test("OpenAI has another name for the output limit, and its reasoning models accept no temperature", () => {
     const settings = { temperature: 0.5, maxOutputTokens: 9 };
     expect(body(false, request([], settings))).toMatchObject({ max_tokens: 9, temperature: 0.5 });
     expect(body(true, request([], settings), "gpt-4o")).toMatchObject({ max_completion_tokens: 9, temperature: 0.5 });
@@ -60,7 +60,7 @@ describe("chat completions", () => {
   });
 });
 
-test("responses: users are merged, results keep their images, and nothing is stored", () => {
+test("responses: user messages are merged, results keep their images, and nothing is stored", () => {
   const body = createResponsesBody(request(), { model: "gpt-5", adapter: "responses m", summaries: true }) as any;
   expect(body).toMatchObject({
     instructions: "Be brief.",
@@ -91,7 +91,7 @@ describe("messages", () => {
   const body = (given = request(), model = "claude-sonnet-4-5") =>
     createMessagesBody(given, { model, adapter: "messages m" }) as any;
 
-  test("roles take turns, results come first, empty things are left out, ids are safe", () => {
+  test("roles alternate, results come first, empty content is omitted, ids are sanitized", () => {
     const { messages } = body();
     expect(messages.map(({ role }: any) => role)).toEqual(["user", "assistant", "user"]);
     expect(messages[1].content.map(({ id }: any) => id)).toEqual(["a_b_1", "b"]);
@@ -104,7 +104,7 @@ describe("messages", () => {
     expect(steered.messages[2].content.map(({ type }: any) => type)).toEqual(["tool_result", "tool_result", "text"]);
   });
 
-  test("tools, system and the last message are marked for the cache, and nothing else", () => {
+  test("only tools, system prompt and the last message are marked for the cache", () => {
     const given = body();
     expect(given.tools.at(-1).cache_control).toBeDefined();
     expect(given.system[0].cache_control).toBeDefined();
@@ -112,7 +112,7 @@ describe("messages", () => {
     expect(JSON.stringify(given).split("cache_control")).toHaveLength(4);
   });
 
-  test("thoughts go back where they were, around what is still there", () => {
+  test("reasoning goes back to its place among the remaining content", () => {
     const thought = { type: "thinking", thinking: "hm", signature: "s" };
     const data = [{ kept: thought }, { text: 2 }, { kept: thought }, { call: "gone" }, { call: "b" }];
     const [, { content }] = body(
@@ -152,27 +152,27 @@ describe("messages", () => {
     ["claude-sonnet-4-6", 64_000, true],
     ["claude-sonnet-5-20260101", 64_000, false],
     ["something-else", 4096, true],
-  ])("%s writes at most %i tokens; takes a temperature: %s", (model, most, warm) => {
-    expect(getMaxOutputTokens(model)).toBe(most);
-    expect(supportsTemperature(model)).toBe(warm);
+  ])("%s has an output limit of %i tokens; accepts a temperature: %s", (model, maxTokens, hasTemperature) => {
+    expect(getMaxOutputTokens(model)).toBe(maxTokens);
+    expect(supportsTemperature(model)).toBe(hasTemperature);
   });
 });
 
-test("OpenAI's reasoners are told by their names", () => {
+test("OpenAI's reasoning models are recognized by name", () => {
   expect(["o1", "o3-mini", "gpt-5", "gpt-5.1-codex", "gpt-6"].every(isReasoner)).toBe(true);
   expect(["gpt-4o", "gpt-4.1", "gpt-5-chat-latest", "llama-3", "omni"].some(isReasoner)).toBe(false);
 });
 
-test("the same request is the same bytes in every format", () => {
+test("equal requests produce equal bytes in every format", () => {
   const copy = structuredClone(request());
-  expect(JSON.stringify(createChatBody(copy, { model: "m", adapter: "a", own: true }))).toBe(
-    JSON.stringify(createChatBody(request(), { model: "m", adapter: "a", own: true })),
+  expect(JSON.stringify(createChatBody(copy, { model: "m", adapter: "a", isOpenAi: true }))).toBe(
+    JSON.stringify(createChatBody(request(), { model: "m", adapter: "a", isOpenAi: true })),
   );
   expect(JSON.stringify(createMessagesBody(copy, { model: "m", adapter: "a" }))).toBe(
     JSON.stringify(createMessagesBody(request(), { model: "m", adapter: "a" })),
   );
-  const setting = { model: "m", adapter: "a", summaries: true };
-  expect(JSON.stringify(createResponsesBody(copy, setting))).toBe(
-    JSON.stringify(createResponsesBody(request(), setting)),
+  const options = { model: "m", adapter: "a", summaries: true };
+  expect(JSON.stringify(createResponsesBody(copy, options))).toBe(
+    JSON.stringify(createResponsesBody(request(), options)),
   );
 });

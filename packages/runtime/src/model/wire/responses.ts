@@ -4,11 +4,14 @@ import type { ProviderError } from "./create-model-error.ts";
 import { createResponsesBody } from "./responses/request.ts";
 import { ResponsesResponseParser } from "./responses/response-parser.ts";
 
-/** OpenAI's responses. Nothing is stored there: the conversation is ours, and thoughts travel encrypted. */
+/**
+ * OpenAI's responses API. Nothing is stored at OpenAI: we keep the conversation, and reasoning is passed back
+ * encrypted.
+ */
 export function createResponsesModel(options: WireOptions): Model {
   const headers: Record<string, string> = options.key ? { authorization: `Bearer ${options.key}` } : {};
   const adapter = `responses ${options.id}`;
-  // Accounts that are not verified get no summaries of thoughts, and are refused for asking.
+  // Unverified accounts get no reasoning summaries, and requests that ask for them are rejected.
   let summaries = true;
   return {
     id: options.id,

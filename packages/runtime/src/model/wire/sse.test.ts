@@ -4,7 +4,7 @@ import { EventParser } from "./sse.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-function all(text: string, size = text.length): string[] {
+function parseAll(text: string, size = text.length): string[] {
   const parser = new EventParser();
   const whole = bytes(text);
   const payloads: string[] = [];
@@ -13,7 +13,7 @@ function all(text: string, size = text.length): string[] {
 }
 
 describe("server-sent events", () => {
-  test("the payloads that came with the bytes come at once", () => {
+  test("completed payloads are returned at once", () => {
     const parser = new EventParser();
     expect(parser.push(bytes("data: a\n\ndata: b\n\ndata: c"))).toEqual(["a", "b"]);
     expect(parser.push(bytes("\n"))).toEqual([]);
@@ -22,25 +22,25 @@ describe("server-sent events", () => {
   });
 
   test.each([
-    ["lines that end in CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
+    ["lines ending in CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
     [
-      "comments, names, ids and times to retry",
+      "comments, event names, ids and retry delays",
       ": hello\nevent: message\nid: 7\nretry: 10\ndata: a\n\n: bye\n\n",
       ["a"],
     ],
-    ["several data lines are one payload", "data: a\ndata: b\n\n", ["a\nb"]],
-    ["one blank after the colon is no part of it", "data:a\n\ndata:  b\n\n", ["a", " b"]],
+    ["several data lines form one payload", "data: a\ndata: b\n\n", ["a\nb"]],
+    ["one space after the colon is dropped", "data:a\n\ndata:  b\n\n", ["a", " b"]],
     ["data without a colon is an empty line", "data\ndata: a\n\n", ["\na"]],
-    ["a last event needs no blank line", "data: a\n\ndata: b", ["a", "b"]],
-    ["other fields that begin alike", "dataset: a\n\ndata: b\n\n", ["b"]],
-    ["a mark at the beginning of the file", "\ufeffdata: a\n\n", ["a"]],
+    ["the last event needs no blank line", "data: a\n\ndata: b", ["a", "b"]],
+    ["other fields with the same prefix", "dataset: a\n\ndata: b\n\n", ["b"]],
+    ["a byte order mark", "\ufeffdata: a\n\n", ["a"]],
     ["nothing at all", "", []],
-  ])("%s", (_what, text, payloads) => {
-    expect(all(text)).toEqual(payloads);
-    expect(all(text, 1)).toEqual(payloads);
+  ])("%s", (_name, text, payloads) => {
+    expect(parseAll(text)).toEqual(payloads);
+    expect(parseAll(text, 1)).toEqual(payloads);
   });
 
-  test("where chunks are cut makes no difference", () => {
+  test("chunk boundaries make no difference", () => {
     const chance = createRandom("sse");
     for (let round = 0; round < 200; round += 1) {
       const expected = Array.from({ length: chance.below(6) }, () => chance.text(chance.below(40), 'aü日👧 :{}"data'));
@@ -55,11 +55,11 @@ describe("server-sent events", () => {
         payloads.push(...parser.push(whole.subarray(at, at + size)));
         at += size;
       }
-      expect([...payloads, ...parser.end()]).toEqual(all(text));
+      expect([...payloads, ...parser.end()]).toEqual(parseAll(text));
     }
   });
 
-  test("a line without end is given up, and so is an event without end", () => {
+  test("an endless line is rejected, and so is an endless event", () => {
     const parser = new EventParser(1000);
     expect(() => {
       for (let round = 0; round < 200; round += 1) parser.push(bytes("data: 0123456789"));

@@ -1,29 +1,25 @@
-/**
- * Server-sent events, as lean as they get: bytes in, the payloads of all events that came with them out. No stream is
- * piped through another, because every hop costs in workerd.
- */
-
-/** No line of an honest provider comes near this. */
+/** Far above any legitimate line. */
 const maxLineChars = 16 * 1024 * 1024;
 
+/** Parses server-sent events from bytes. Not a stream pipeline, because every hop between streams costs in workerd. */
 export class EventParser {
   private readonly decoder = new TextDecoder();
-  /** Pieces of a line that has not ended yet. Joined once, so that a long line is not copied again and again. */
+  /** Pieces of an incomplete line. Joined once, so that a long line is not copied repeatedly. */
   private pieces: string[] = [];
   private pendingChars = 0;
-  /** The `data` lines of an event that has not ended yet. */
+  /** The `data` lines of an incomplete event. */
   private data: string | undefined;
 
-  constructor(private readonly longest = maxLineChars) {}
+  constructor(private readonly maxChars = maxLineChars) {}
 
-  /** The payloads that are complete with these bytes. Throws a RangeError for a line without end. */
+  /** Returns the payloads completed by these bytes. Throws a RangeError if a line or event is too long. */
   push(bytes: Uint8Array): string[] {
     const payloads: string[] = [];
     this.scan(this.decoder.decode(bytes, { stream: true }), payloads);
     return payloads;
   }
 
-  /** The body has ended: what is left counts, blank line or not. */
+  /** Returns the rest at the end of the body, even without a final blank line. */
   end(): string[] {
     const payloads: string[] = [];
     this.scan(`${this.decoder.decode()}\n\n`, payloads);
@@ -55,7 +51,7 @@ export class EventParser {
       this.data = undefined;
       return;
     }
-    // Comments, `event`, `id` and `retry`: every format we read names its events inside the data as well.
+    // Ignores comments, `event`, `id` and `retry`: all our formats also name the event inside the data.
     if (!line.startsWith("data")) return;
     let value = "";
     if (line.length > 4) {
@@ -67,6 +63,6 @@ export class EventParser {
   }
 
   private checkLength(length: number): void {
-    if (length > this.longest) throw new RangeError("an event without end");
+    if (length > this.maxChars) throw new RangeError("event too long");
   }
 }

@@ -1,15 +1,16 @@
-/** How what is run differs from what was written, within lines: no change ever moves a line. */
-
-/** By line, from 1: at which column of what is run which column of the source begins, both from 0, in order. */
+/**
+ * Maps columns of the executed text to columns of the source, by line from 1, in order. Columns count from 0. Lines never
+ * move, so columns are all that differs.
+ */
 export type ColumnMap = Record<number, [run: number, source: number][]>;
 
-/** Where in the source a column of what is run was. */
-export function toSourceColumn(drift: ColumnMap, line: number, column: number): number {
-  const passed = drift[line]?.findLast(([run]) => run <= column);
-  return passed ? passed[1] + column - passed[0] : column;
+/** Returns the source column of a column in the executed text. */
+export function toSourceColumn(columnMap: ColumnMap, line: number, column: number): number {
+  const mapping = columnMap[line]?.findLast(([run]) => run <= column);
+  return mapping ? mapping[1] + column - mapping[0] : column;
 }
 
-/** A change within lines. Where it is as long as what it replaces, nothing moves. */
+/** A replacement within lines. If it is as long as what it replaces, no column moves. */
 export interface Edit {
   start: number;
   end: number;
@@ -26,12 +27,12 @@ export function applyEdits(source: string, edits: readonly Edit[]): string {
   return text + source.slice(from);
 }
 
-/** Room in place of what stood there. It begins with `;` because what stood there ended the statement before it. */
+/** Replaces a range with blanks. Starts with `;` because the replaced statement ended the one before it. */
 export function createBlank(source: string, start: number, end: number, first = ";"): Edit {
   return { start, end, text: first + source.slice(start + first.length, end).replace(/[^\n]/g, " ") };
 }
 
-/** A short name that does not occur in a text, not even spelled in escapes. It is as long as its stem. */
+/** Returns a name, as long as its stem, that does not occur in a text, not even in escapes. */
 export function findUnusedName(source: string, stem: string): string {
   const text = source.replace(/\\u(?:([\da-f]{4})|\{([\da-f]{1,6})\})/gi, (_, short: string, long: string) =>
     String.fromCodePoint(Math.min(Number.parseInt(short ?? long, 16), 0x10ffff)),

@@ -1,4 +1,4 @@
-/** The answer of an app that could not give one, told apart from answers of its own by a header. */
+/** The response for an app that failed. A header distinguishes it from the app's own responses. */
 export function createErrorResponse(message: string): Response {
   return new Response(message, {
     status: 500,

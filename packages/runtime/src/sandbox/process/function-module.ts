@@ -4,14 +4,13 @@ import { type Exports, rewriteImports } from "./module.ts";
 import type { ParsedSource } from "./parse.ts";
 import { createSyntaxError } from "./source-error.ts";
 
-/** Code that is the body of an async function, as a module that exports that function. */
-
 export interface FunctionModule {
   text: string;
-  /** Did the code say what its result is by `export default`? If that is a function, it is to be called. */
+  /** Whether the code exports its result as default. If that is a function, it is called. */
   exportsDefault: boolean;
 }
 
+/** Turns code that is the body of an async function into a module that exports that function. */
 export function toFunctionModule(parsed: ParsedSource, exports: Exports): FunctionModule {
   const { head, edits } = rewriteImports(parsed, exports);
   const result = rewriteExports(parsed);
@@ -25,13 +24,13 @@ export function toFunctionModule(parsed: ParsedSource, exports: Exports): Functi
 
 interface ResultRewrite {
   edits: Edit[];
-  /** What the function gives back at its end. */
+  /** The expression that the function returns at its end. */
   returned?: string;
-  /** Holds what was exported, until the end. */
+  /** A parameter that holds the exported value until then. */
   parameter?: string;
 }
 
-/** A function exports nothing: what was to be exported stays inside, and what is the default export is returned. */
+/** Removes exports, since a function cannot have any, and returns the default export. */
 function rewriteExports(parsed: ParsedSource): ResultRewrite {
   const { program, text } = parsed;
   const result: ResultRewrite = { edits: [] };
@@ -44,7 +43,7 @@ function rewriteExports(parsed: ParsedSource): ResultRewrite {
       ({ exported }) => exported.type === "Identifier" && exported.name === "default",
     );
     if (named && statement.source)
-      throw createSyntaxError(parsed, statement.start, "Import what is to be the result, and return it");
+      throw createSyntaxError(parsed, statement.start, "The result cannot be re-exported: import it and return it");
     if (named?.local.type === "Identifier") result.returned = named.local.name;
     if (!statement.source)
       result.edits.push(createBlank(text, statement.start, statement.declaration?.start ?? statement.end));
@@ -82,7 +81,7 @@ function rewriteDefaultExport(
     edits.push(createBlank(text, start, declaration.start, `${name}=`));
     return { returned: name, parameter: name };
   }
-  // A declaration needs a name; there is room for it where “export default” was.
+  // A declaration needs a name; there is space for one where “export default” was.
   const keyword = /^(async\s+function|function)(\s*\*)?|^class/.exec(text.slice(declaration.start))?.[0] ?? "";
   const end = declaration.start + keyword.length;
   const lines = createBlank(text, start, declaration.start).text.split("\n");

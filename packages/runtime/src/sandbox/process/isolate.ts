@@ -5,22 +5,20 @@ import type { AppSettings, RunSettings } from "./harness/settings.ts";
 import { codeName } from "./names.ts";
 import type { PreparedCode } from "./source.ts";
 
-/** The isolates that code is loaded into. */
-
 const entrySource = `import { WorkerEntrypoint } from "cloudflare:workers";
-import setting from "/thinkery/setting.json";
+import settings from "/thinkery/settings.json";
 import { run, serve } from "/thinkery/harness.js";
 export default class extends WorkerEntrypoint {
   run(host) {
-    return run(setting, host);
+    return run(settings, host);
   }
   serve(request, host) {
-    return serve(setting, request, host);
+    return serve(settings, request, host);
   }
 }
 `;
 
-/** Of every isolate: no Node in it, nothing bound to it, nowhere to go from it. */
+/** For every isolate: no Node.js APIs, no bindings, no network. */
 const isolateDefaults = {
   compatibilityDate: "2026-10-01",
   compatibilityFlags: ["no_nodejs_compat", "no_nodejs_compat_v2"],
@@ -28,15 +26,16 @@ const isolateDefaults = {
   globalOutbound: null,
 };
 
-/** What is inside an isolate, from outside. */
+/** The RPC interface of an isolate. */
 export interface IsolateEntrypoint {
   run(host: RunHost): Promise<unknown>;
   serve(request: Request, host: RunHost): Promise<Response>;
 }
 
+/** Creates an isolate with the user's code and the harness. */
 export function createIsolateCode(
-  { modules, drifts }: PreparedCode,
-  setting: Omit<RunSettings, "drifts" | "names"> | Omit<AppSettings, "drifts" | "names">,
+  { modules, columnMaps }: PreparedCode,
+  settings: Omit<RunSettings, "columnMaps" | "names"> | Omit<AppSettings, "columnMaps" | "names">,
 ): WorkerLoaderWorkerCode {
   const names = Object.keys(modules).filter((name) => name !== codeName);
   return {
@@ -46,19 +45,19 @@ export function createIsolateCode(
       ...modules,
       "thinkery/entry.js": { js: entrySource },
       "thinkery/harness.js": { js: harness },
-      "thinkery/setting.json": { json: { ...setting, drifts, names } },
+      "thinkery/settings.json": { json: { ...settings, columnMaps, names } },
     },
   };
 }
 
-/** For an isolate that knows TypeScript; see there. */
+/** Creates the isolate that strips types, see stripper.ts. */
 export async function createStripperCode(): Promise<WorkerLoaderWorkerCode> {
   // oxlint-disable-next-line import/default -- the bundle of the file, as text
   const { default: stripper } = await import("./stripper/stripper.ts?text");
   return { ...isolateDefaults, mainModule: "stripper.js", modules: { "stripper.js": { js: stripper } } };
 }
 
-/** For an isolate that is a shell; see there. */
+/** Creates the isolate of a shell, see shell.ts. */
 export async function createShellCode(): Promise<WorkerLoaderWorkerCode> {
   // oxlint-disable-next-line import/default -- the bundle of the file, packed
   const { default: packed } = await import("./shell/shell.ts?packed");

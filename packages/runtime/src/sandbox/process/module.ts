@@ -12,29 +12,27 @@ import { resolveModule, describeMissingModule } from "./names.ts";
 import { type ParsedSource, visit } from "./parse.ts";
 import { createSyntaxError } from "./source-error.ts";
 
-/** One file of the code as a module: what it imports is found, and everything else stays where it was. */
-
-/** What a module offers to others; `undefined` if that cannot be told from its text alone. */
+/** The exported names of each module; undefined if they cannot be determined from its text alone. */
 export type Exports = ReadonlyMap<string, ReadonlySet<string> | undefined>;
 
-/** Every module of the user begins with one line of ours. */
+/** Turns one file of the code into a module. Its imports are resolved in an extra first line; nothing else moves. */
 export function toModule(parsed: ParsedSource, exports: Exports): string {
   const { head, edits } = rewriteImports(parsed, exports);
   return `${head.join("")}\n${applyEdits(parsed.text, edits)}`;
 }
 
 export interface Imports {
-  /** What goes to the line of ours. */
+  /** Statements for the extra first line. */
   head: string[];
   edits: Edit[];
 }
 
-/** Imports go to the first line, where their module has its full name; an import in mid-code becomes a call of ours. */
+/** Moves imports to the first line, with resolved names, and replaces `import()` by a function of the harness. */
 export function rewriteImports(parsed: ParsedSource, exports: Exports): Imports {
   const { text, program, name } = parsed;
   const head: string[] = [];
   const edits: Edit[] = [];
-  // A line for the shell comes first or not at all.
+  // A hashbang is only valid in the first line, so it becomes a comment.
   if (text.startsWith("#!")) edits.push({ start: 0, end: 2, text: "//" });
   for (const statement of program.body) {
     if (
@@ -63,7 +61,7 @@ export function rewriteImports(parsed: ParsedSource, exports: Exports): Imports 
   return { head, edits };
 }
 
-/** What a module imports, with the place. One in mid-code may never be made. */
+/** Returns what a module imports, and where. An `import()` is not certain to be executed. */
 export function listImports({
   text,
   program,
@@ -102,23 +100,23 @@ function renderStatement(
   parsed: ParsedSource,
   statement: FromStatement,
   module: string,
-  offered: ReadonlySet<string> | undefined,
+  exported: ReadonlySet<string> | undefined,
 ): string {
   const from = JSON.stringify(`/${module}`);
   const check = (node: Node, name: string) => {
-    if (!offered || offered.has(name)) return;
-    const has = offered.size > 0 ? `it has ${[...offered].slice(0, 20).join(", ")}` : "it exports nothing";
-    throw createSyntaxError(parsed, node.start, `“${module}” does not export “${name}”; ${has}`);
+    if (!exported || exported.has(name)) return;
+    const names = exported.size > 0 ? [...exported].slice(0, 20).join(", ") : "nothing";
+    throw createSyntaxError(parsed, node.start, `“${module}” does not export “${name}”; it exports ${names}`);
   };
   if (statement.type === "ExportAllDeclaration")
     return `export*${statement.exported ? ` as ${renderName(statement.exported)} ` : ""}from${from};`;
   if (statement.type === "ExportNamedDeclaration") {
-    // Only TypeScript knows that a name it passes on is a type, and then there is nothing to pass on.
-    const kept = statement.specifiers.filter(
-      ({ local }) => !parsed.isTypeScript || !offered || offered.has(getName(local)),
+    // In TypeScript, a re-exported name may be a type, which does not exist at run time.
+    const specifiers = statement.specifiers.filter(
+      ({ local }) => !parsed.isTypeScript || !exported || exported.has(getName(local)),
     );
-    for (const { local } of kept) check(local, getName(local));
-    return `export{${kept.map(({ local, exported }) => `${renderName(local)} as ${renderName(exported)}`).join(",")}}from${from};`;
+    for (const { local } of specifiers) check(local, getName(local));
+    return `export{${specifiers.map((one) => `${renderName(one.local)} as ${renderName(one.exported)}`).join(",")}}from${from};`;
   }
   const parts: string[] = [];
   const names: string[] = [];
@@ -141,7 +139,7 @@ function getName(node: Identifier | Literal): string {
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** As it is written in code: a name that is no identifier is a string. */
+/** Renders a name as code: as a string unless it is an identifier. */
 function renderName(node: Identifier | Literal): string {
   return node.type === "Identifier" ? node.name : JSON.stringify(node.value);
 }
@@ -159,7 +157,7 @@ export function listExportedNames({ program }: ParsedSource): ReadonlySet<string
     for (const { exported } of statement.specifiers) names.add(getName(exported));
     if (!statement.declaration) continue;
     if (statement.declaration.type !== "VariableDeclaration") names.add(statement.declaration.id.name);
-    // Patterns are walked whole: a name too many only means a later complaint, by the engine itself.
+    // Patterns are walked entirely: a name too many only means that the engine reports the error later.
     else
       for (const { id } of statement.declaration.declarations)
         visit(id, (node) => node.type === "Identifier" && names.add((node as Identifier).name));

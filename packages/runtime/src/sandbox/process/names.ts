@@ -1,24 +1,22 @@
-/** What modules may be called, and which one an import means. */
-
-/** What the code itself is called in positions. */
+/** The name of the code itself in positions. */
 export const codeName = "code";
 
-/** Where modules of ours are. */
+/** The folder of our own modules. */
 export const ownFolder = "thinkery/";
 
 const maxNameChars = 200;
 const namePartPattern = /^[\p{L}\p{N}_@.+ -]+$/u;
 
-/** Why a module may not have this name. */
+/** Returns why a module cannot have this name, if so. */
 export function explainInvalidName(name: string): string | undefined {
   if (name === "") return "A module has no name.";
   if (name.length > maxNameChars)
-    return `A module has a name of more than ${maxNameChars} characters: “${name.slice(0, 40)}…”.`;
+    return `A module name has more than ${maxNameChars} characters: “${name.slice(0, 40)}…”.`;
   if (name === codeName || name.startsWith(ownFolder))
-    return `A module cannot be called “${name}”: the sandbox uses that name itself.`;
+    return `A module cannot be named “${name}”: the sandbox uses that name itself.`;
   const parts = name.split("/");
   if (parts.every((part) => namePartPattern.test(part) && ![".", "..", "__proto__"].includes(part))) return undefined;
-  return `“${name}” is no name for a module. Names are relative paths like “util.js” or “lib/parse.ts”.`;
+  return `“${name}” is not a valid module name. Use a relative path such as “util.js” or “lib/parse.ts”.`;
 }
 
 /** `./util.js` and `util.js` are the same module. */
@@ -26,15 +24,15 @@ export function stripDot(name: string): string {
   return name.startsWith("./") ? name.slice(2) : name;
 }
 
-/** Endings that may be left out, and what else a folder is asked for. */
+/** Extensions that may be omitted, and the index files of a folder. */
 const completions = ["", ".ts", ".js", ".mts", ".mjs", ".json", "/index.ts", "/index.js"];
 
-/** Which of the modules is meant, if any; none has a name with a colon. TypeScript is also found under the name it would have as JavaScript. */
+/** Returns the module that a specifier refers to, if any. A `.ts` file is also found as `.js`. */
 export function resolveModule(specifier: string, importer: string, has: (name: string) => boolean): string | undefined {
   return listCandidates(specifier, importer).find(has);
 }
 
-/** Where a file may be that is imported by a path; nothing where that is outside, or no path. */
+/** Returns where an imported file may be; empty if the specifier is not a path or leads outside the workspace. */
 export function listFileCandidates(specifier: string, importer: string): string[] {
   return /^(?:\.\.?)?\//.test(specifier) ? listCandidates(specifier, importer) : [];
 }
@@ -42,11 +40,11 @@ export function listFileCandidates(specifier: string, importer: string): string[
 function listCandidates(specifier: string, importer: string): string[] {
   const path = resolvePath(specifier, importer);
   if (path === undefined || path === "") return [];
-  // Code may know the workspace by the folder that shells know it by.
-  const inside = specifier.startsWith("/work/") ? [path, path.slice("work/".length)] : [path];
-  return inside.flatMap((one) => {
-    const script = /^(.*)\.(m?)js$/.exec(one);
-    return [...completions.map((completion) => one + completion), ...(script ? [`${script[1]}.${script[2]}ts`] : [])];
+  // Shells see the workspace as /work, so code may use that path, too.
+  const paths = specifier.startsWith("/work/") ? [path, path.slice("work/".length)] : [path];
+  return paths.flatMap((base) => {
+    const script = /^(.*)\.(m?)js$/.exec(base);
+    return [...completions.map((completion) => base + completion), ...(script ? [`${script[1]}.${script[2]}ts`] : [])];
   });
 }
 
@@ -61,24 +59,22 @@ function resolvePath(specifier: string, importer: string): string | undefined {
   return parts.join("/");
 }
 
-/** In words: there is no such file. */
 export function describeMissingFile(specifier: string, importer: string): string {
   const [path] = listFileCandidates(specifier, importer);
   const shown = specifier.slice(0, 200);
   return path === undefined
-    ? `“${shown}” is outside of the workspace`
+    ? `“${shown}” is outside the workspace`
     : `There is no file “${(specifier.startsWith("/work/") ? path.slice("work/".length) : path).slice(0, 200)}” in the workspace`;
 }
 
-/** In words: nothing is there under this name, but what is. */
 export function describeMissingModule(specifier: string, names: readonly string[]): string {
-  const given =
+  const provided =
     names
       .slice(0, 10)
       .map((name) => `“${name}”`)
       .join(", ") + (names.length > 10 ? ` and ${names.length - 10} more` : "");
-  const why = /^[a-z][a-z\d+.-]*:/i.test(specifier)
-    ? "Code here runs without the modules of a platform"
-    : "Only modules that were given can be imported";
-  return `There is no module “${specifier.slice(0, 200)}”. ${why}; ${names.length > 0 ? `given: ${given}` : "none was given"}.`;
+  const reason = /^[a-z][a-z\d+.-]*:/i.test(specifier)
+    ? "Platform modules are not available here"
+    : "Only modules that were passed along can be imported";
+  return `There is no module “${specifier.slice(0, 200)}”. ${reason}; ${names.length > 0 ? `available: ${provided}` : "there are none"}.`;
 }

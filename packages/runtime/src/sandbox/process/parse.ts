@@ -2,8 +2,6 @@ import { type Node, parse as parseScript, type Program } from "acorn";
 import { createSyntaxError, type SourceError, type SourceFile } from "./source-error.ts";
 import { type Stripper, stripTypes, type SyntaxIssue } from "./typescript.ts";
 
-/** JavaScript is read as it is; what cannot be read so is tried as TypeScript. */
-
 export interface ParsedSource extends SourceFile {
   program: Program;
   isTypeScript: boolean;
@@ -11,40 +9,41 @@ export interface ParsedSource extends SourceFile {
 
 export type Language = "javascript" | "typescript" | "either";
 
-/** `f<T>(x)` is two comparisons in JavaScript. Nobody means those. */
-const generics = /[\w$]<[^()=;]{1,200}>\s*\(/;
+/** `f<T>(x)` is two comparisons in JavaScript, which nobody means. */
+const genericCallPattern = /[\w$]<[^()=;]{1,200}>\s*\(/;
 
+/** Parses a file as JavaScript; if that fails, or looks wrong, as TypeScript. */
 export async function parseSource(
   name: string,
-  given: string,
+  source: string,
   language: Language,
   isBody: boolean,
   stripper: Stripper,
 ): Promise<ParsedSource> {
-  const script: SourceFile = { name, given, text: given, drift: {} };
-  const read = language === "typescript" ? undefined : parseProgram(script, isBody);
-  if (read && "type" in read && !(language === "either" && generics.test(given)))
-    return { ...script, program: read, isTypeScript: false };
-  if (language === "javascript") throw toSourceError(script, read as SyntaxIssue);
+  const script: SourceFile = { name, source, text: source, columnMap: {} };
+  const program = language === "typescript" ? undefined : parseProgram(script, isBody);
+  if (program && "type" in program && !(language === "either" && genericCallPattern.test(source)))
+    return { ...script, program, isTypeScript: false };
+  if (language === "javascript") throw toSourceError(script, program as SyntaxIssue);
   const typed = await parseTypeScript(script, isBody, stripper);
   if ("program" in typed) return typed;
-  if (read && "type" in read) return { ...script, program: read, isTypeScript: false };
-  // Whichever reading got further understood more of it.
-  throw read && (read.pos ?? 0) > (typed.unread.pos ?? 0)
-    ? toSourceError(script, read)
-    : toSourceError(typed.source, typed.unread);
+  if (program && "type" in program) return { ...script, program, isTypeScript: false };
+  // The parser that got further understood more of it.
+  throw program && (program.pos ?? 0) > (typed.issue.pos ?? 0)
+    ? toSourceError(script, program)
+    : toSourceError(typed.file, typed.issue);
 }
 
 async function parseTypeScript(
   script: SourceFile,
   isBody: boolean,
   stripper: Stripper,
-): Promise<ParsedSource | { source: SourceFile; unread: SyntaxIssue }> {
-  const stripped = await stripTypes(script.given, stripper);
-  if ("message" in stripped) return { source: script, unread: stripped };
-  const source: SourceFile = { ...script, ...stripped };
-  const read = parseProgram(source, isBody);
-  return "type" in read ? { ...source, program: read, isTypeScript: true } : { source, unread: read };
+): Promise<ParsedSource | { file: SourceFile; issue: SyntaxIssue }> {
+  const stripped = await stripTypes(script.source, stripper);
+  if ("message" in stripped) return { file: script, issue: stripped };
+  const file: SourceFile = { ...script, ...stripped };
+  const program = parseProgram(file, isBody);
+  return "type" in program ? { ...file, program, isTypeScript: true } : { file, issue: program };
 }
 
 function parseProgram({ text }: SourceFile, isBody: boolean): Program | SyntaxIssue {
@@ -61,17 +60,17 @@ function parseProgram({ text }: SourceFile, isBody: boolean): Program | SyntaxIs
   }
 }
 
-function toSourceError(source: SourceFile, { message, pos }: SyntaxIssue): SourceError {
-  // Code that is nested too deeply for the parser is no syntax error to it.
-  if (pos === undefined) return createSyntaxError(source, 0, `The code cannot be read: ${message}`);
-  return createSyntaxError(source, pos, message.replace(/ \(\d+:\d+\)$/, ""));
+function toSourceError(file: SourceFile, { message, pos }: SyntaxIssue): SourceError {
+  // Errors without a position are not syntax errors, for example if the code is nested too deeply for the parser.
+  if (pos === undefined) return createSyntaxError(file, 0, `The code cannot be parsed: ${message}`);
+  return createSyntaxError(file, pos, message.replace(/ \(\d+:\d+\)$/, ""));
 }
 
 /** Calls back with every node of a tree, parents first. */
-export function visit(node: Node, see: (node: Node) => void): void {
+export function visit(node: Node, callback: (node: Node) => void): void {
   const left: Node[] = [node];
   for (let next = left.pop(); next; next = left.pop()) {
-    see(next);
+    callback(next);
     for (const value of Object.values(next)) {
       for (const child of Array.isArray(value) ? value : [value]) {
         if (child !== null && typeof child === "object" && typeof (child as Node).type === "string")

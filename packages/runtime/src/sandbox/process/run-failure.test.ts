@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { toRunFailure } from "./run-failure.ts";
 import { SourceError } from "./source-error.ts";
 
-test("what only the engine refuses has its place in what was written", () => {
-  // As workerd says it.
+test("errors that only the engine finds are located in the source", () => {
+  // As reported by workerd.
   const error = new Error(
     "Failed to start Worker:\nUncaught SyntaxError: Identifier 'a' has already been declared\n  at lib/u.ts:3:8",
   );
   const prepared = {
-    given: { "lib/u.ts": "let b: number;\nlet a: any, a" },
-    drifts: { "lib/u.ts": { 2: [[5, 10] as [number, number]] } },
+    sources: { "lib/u.ts": "let b: number;\nlet a: any, a" },
+    columnMaps: { "lib/u.ts": { 2: [[5, 10] as [number, number]] } },
   };
   expect(toRunFailure(error, prepared)).toEqual({
     kind: "syntax",
@@ -26,8 +26,8 @@ test.each([
   [new SourceError("limit", "Too much."), { kind: "limit", message: "Too much." }],
   [new Error("Worker exceeded CPU time limit."), { kind: "limit", message: "The code exceeded CPU time limit." }],
   [new Error("Worker exceeded memory limit."), { kind: "limit", message: "The code exceeded memory limit." }],
-  [new Error("something else"), { kind: "threw", message: "The code was ended: something else" }],
-  ["no error", { kind: "threw", message: "The code was ended: no error" }],
-])("%s", (error, errorCode) => {
-  expect(toRunFailure(error)).toEqual(errorCode);
+  [new Error("something else"), { kind: "threw", message: "The code was stopped: something else" }],
+  ["no error", { kind: "threw", message: "The code was stopped: no error" }],
+])("%s", (error, failure) => {
+  expect(toRunFailure(error)).toEqual(failure);
 });

@@ -2,23 +2,23 @@ import { maxConsoleChars } from "../bounds.ts";
 import type { RunHost } from "../run.ts";
 import { BoundedText } from "./harness/bounded-text.ts";
 
-/** The way from an isolate to main: it passes things on, remembers what was said, and leads nowhere once the run is over. */
+/** Forwards an isolate's calls to main while the run lasts, and keeps its console output. */
 export class RunHostBridge {
   #host: RunHost | undefined;
-  readonly #written = new BoundedText(maxConsoleChars);
+  readonly #console = new BoundedText(maxConsoleChars);
 
   /**
-   * What the isolate holds. Two functions in a plain object: a property of a stub is looked for in the prototype of all
-   * objects first, and there code could lie in wait for the stub.
+   * What the isolate gets. Two functions in a plain object: a property of a stub is looked up in Object.prototype first,
+   * where code could intercept the stub.
    */
-  readonly inside: RunHost = {
+  readonly host: RunHost = {
     call: async (capability, input) => {
-      if (!this.#host) throw new Error("The run that this was given to is over.");
+      if (!this.#host) throw new Error("This run is over.");
       return this.#host.call(capability, input);
     },
-    heard: async (text) => {
-      this.#written.add(text);
-      await this.#host?.heard(text);
+    writeConsole: async (text) => {
+      this.#console.add(text);
+      await this.#host?.writeConsole(text);
     },
   };
 
@@ -26,12 +26,12 @@ export class RunHostBridge {
     this.#host = host;
   }
 
-  /** For a run that can no longer tell it itself. */
+  /** For a run that can no longer report its output itself. */
   get console(): string {
-    return this.#written.text;
+    return this.#console.text;
   }
 
-  shut(): void {
+  close(): void {
     this.#host = undefined;
   }
 }

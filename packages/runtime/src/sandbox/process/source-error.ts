@@ -1,6 +1,6 @@
 import { type ColumnMap, toSourceColumn } from "./column-map.ts";
 
-/** Why code cannot be run at all, in words for whoever wrote it. */
+/** Why code cannot be run at all, for its author. */
 export class SourceError extends Error {
   readonly kind: "syntax" | "limit";
 
@@ -10,35 +10,39 @@ export class SourceError extends Error {
   }
 }
 
-/** One file of the code: as it was given, and as it is once types are gone. */
+/** One file of the code: its source, and its text without types. */
 export interface SourceFile {
   name: string;
-  given: string;
+  source: string;
   text: string;
-  drift: ColumnMap;
+  columnMap: ColumnMap;
 }
 
-/** How much of a long line is shown around the place. */
+/** Length of the excerpt of a long line. */
 const maxShownChars = 120;
 
-/** A syntax error at an offset of the source's text, with the line as it was given and a caret below. */
-export function createSyntaxError({ name, given, text, drift }: SourceFile, offset: number, what: string): SourceError {
+/** Creates a syntax error at an offset of the file's text, with its source line and a caret below. */
+export function createSyntaxError(
+  { name, source, text, columnMap }: SourceFile,
+  offset: number,
+  message: string,
+): SourceError {
   const before = text.slice(0, offset).split("\n");
   const line = before.length;
-  return createSyntaxErrorAt(name, given, line, toSourceColumn(drift, line, before.at(-1)?.length ?? 0), what);
+  return createSyntaxErrorAt(name, source, line, toSourceColumn(columnMap, line, before.at(-1)?.length ?? 0), message);
 }
 
-/** Lines count from 1, columns from 0; what is shown counts both from 1, as stacks do. */
+/** Lines count from 1, columns from 0. The message counts both from 1, like stack traces. */
 export function createSyntaxErrorAt(
   name: string,
-  given: string,
+  source: string,
   line: number,
   column: number,
-  what: string,
+  message: string,
 ): SourceError {
   return new SourceError(
     "syntax",
-    `SyntaxError: ${what} (${name}:${line}:${column + 1})${formatExcerpt(given.split(/\r?\n/)[line - 1] ?? "", line, column)}`,
+    `SyntaxError: ${message} (${name}:${line}:${column + 1})${formatExcerpt(source.split(/\r?\n/)[line - 1] ?? "", line, column)}`,
   );
 }
 
@@ -46,7 +50,7 @@ function formatExcerpt(text: string, line: number, column: number): string {
   if (text.trim() === "") return "";
   const from = Math.max(0, Math.min(column - maxShownChars / 2, text.length - maxShownChars));
   const piece = text.slice(from, from + maxShownChars);
-  // A tab stays a tab, so that the caret is below its place however wide it is.
+  // Tabs are kept, so that the caret is aligned whatever their width.
   const indent = piece.slice(0, column - from).replace(/[^\t]/g, " ");
   const margin = `  ${line} | `;
   return `\n\n${margin}${piece}\n${" ".repeat(margin.length - 2)}| ${indent}^`;

@@ -14,38 +14,37 @@ import { type Language, type ParsedSource, parseSource } from "./parse.ts";
 import { createSyntaxError, createSyntaxErrorAt, SourceError } from "./source-error.ts";
 import type { Stripper } from "./typescript.ts";
 
-/** What was written, as modules that a Worker can be loaded with. */
-
+/** A module as the Worker Loader takes it. */
 export type LoadedModule = { js: string } | { json: unknown } | { text: string };
 
 export interface PreparedCode {
   modules: Record<string, LoadedModule>;
-  /** Of every file with code: what moved within its lines. */
-  drifts: Record<string, ColumnMap>;
-  /** As they were given, to be shown where something is wrong. */
-  given: Record<string, string>;
+  /** For every file with code. */
+  columnMaps: Record<string, ColumnMap>;
+  /** The original sources, quoted in errors. */
+  sources: Record<string, string>;
 }
 
 const maxModules = 100;
 const maxSourceBytes = 1024 * 1024;
 
-/** Answers the first of these files of the workspace that there is. */
+/** Returns the first of these files that exists in the workspace. */
 export type ModuleFinder = (paths: readonly string[]) => Promise<{ path: string; text: string } | undefined>;
 
-/** Where there is a workspace, its files can be imported by their paths, and what is given by name comes first. */
+/** Prepares code for its isolate. With `find`, it can import workspace files by path; modules of the job come first. */
 export async function prepareJob(
   { code, modules }: Pick<Job, "code" | "modules">,
   stripper: Stripper,
   find?: ModuleFinder,
 ): Promise<PreparedCode & { exportsDefault: boolean }> {
   const files = await readFiles(modules, code, stripper);
-  const body = await parseSource(codeName, normalizeLineEnds(code), "either", true, stripper);
+  const body = await parseSource(codeName, normalizeLineEndings(code), "either", true, stripper);
   if (find) await addImported(files, body, find, stripper);
   const { text, exportsDefault } = toFunctionModule(body, files.exports);
   const prepared = assemble(files);
   prepared.modules[codeName] = { js: text };
-  prepared.drifts[codeName] = body.drift;
-  prepared.given[codeName] = body.given;
+  prepared.columnMaps[codeName] = body.columnMap;
+  prepared.sources[codeName] = body.source;
   return { ...prepared, exportsDefault };
 }
 
@@ -56,7 +55,7 @@ export async function prepareApp(
   const files = await readFiles(modules, "", stripper);
   const name = stripDot(main);
   if (!files.scripts.has(name))
-    throw new SourceError("syntax", `The app has no module “${name}” with code, which is to be its main module.`);
+    throw new SourceError("syntax", `The app has no module “${name}” with code. It is the app's main module.`);
   return { ...assemble(files), main: name };
 }
 
@@ -70,19 +69,19 @@ interface Files {
 async function readFiles(modules: Record<string, string>, code: string, stripper: Stripper): Promise<Files> {
   const entries = Object.entries(modules).map(([name, text]) => [stripDot(name), text] as const);
   if (entries.length > maxModules)
-    throw new SourceError("limit", `There are ${entries.length} modules; there may be ${maxModules}.`);
+    throw new SourceError("limit", `There are ${entries.length} modules; the limit is ${maxModules}.`);
   const bytes = [code, ...Object.values(modules)].reduce((sum, text) => sum + countBytes(text), 0);
   if (bytes > maxSourceBytes)
     throw new SourceError(
       "limit",
-      `Code and modules have ${bytes} bytes in all; they may have ${maxSourceBytes}. Hand over data as input, or read it through tools.`,
+      `Code and modules have ${bytes} bytes in total; the limit is ${maxSourceBytes}. Pass data as input, or read it with tools.`,
     );
   const files: Files = { bytes, scripts: new Map(), data: new Map(), exports: new Map() };
-  for (const [name, given] of entries) {
-    const why =
-      explainInvalidName(name) ?? (files.exports.has(name) ? `There are two modules called “${name}”.` : undefined);
-    if (why) throw new SourceError("syntax", why);
-    await addFile(files, name, given, stripper);
+  for (const [name, source] of entries) {
+    const issue =
+      explainInvalidName(name) ?? (files.exports.has(name) ? `There are two modules named “${name}”.` : undefined);
+    if (issue) throw new SourceError("syntax", issue);
+    await addFile(files, name, source, stripper);
   }
   return files;
 }
@@ -90,18 +89,19 @@ async function readFiles(modules: Record<string, string>, code: string, stripper
 async function addFile(
   files: Files,
   name: string,
-  given: string,
+  source: string,
   stripper: Stripper,
 ): Promise<ParsedSource | undefined> {
   const language = getLanguage(name);
-  if (language) files.scripts.set(name, await parseSource(name, normalizeLineEnds(given), language, false, stripper));
-  else files.data.set(name, name.endsWith(".json") ? { json: parseData(name, given) } : { text: given });
+  if (language)
+    files.scripts.set(name, await parseSource(name, normalizeLineEndings(source), language, false, stripper));
+  else files.data.set(name, name.endsWith(".json") ? { json: parseData(name, source) } : { text: source });
   const script = files.scripts.get(name);
   files.exports.set(name, script ? listExportedNames(script) : new Set(["default"]));
   return script;
 }
 
-/** What the code imports of the workspace, and what that imports, and so on. */
+/** Adds the workspace files that the code imports, transitively. */
 async function addImported(files: Files, body: ParsedSource, find: ModuleFinder, stripper: Stripper): Promise<void> {
   const left = [body, ...files.scripts.values()];
   for (let next = left.shift(); next; next = left.shift()) {
@@ -114,16 +114,16 @@ async function addImported(files: Files, body: ParsedSource, find: ModuleFinder,
         continue;
       const paths = listFileCandidates(specifier, importer.name);
       const found = paths.length > 0 ? await find(paths) : undefined;
-      // Whether an import in mid-code is ever made is not known; if it is, it fails there.
+      // An `import()` may never be executed; if it is, it fails at run time.
       if (!found && !isCertain) continue;
       if (!found) throw createSyntaxError(importer, start, describeMissingFile(specifier, importer.name));
-      const why = explainInvalidName(found.path);
-      if (why) throw createSyntaxError(importer, start, why.replace(/\.$/, ""));
+      const issue = explainInvalidName(found.path);
+      if (issue) throw createSyntaxError(importer, start, issue.replace(/\.$/, ""));
       files.bytes += countBytes(found.text);
       if (files.exports.size >= maxModules || files.bytes > maxSourceBytes) {
         throw new SourceError(
           "limit",
-          `The code and all that it imports are too much: there may be ${maxModules} modules, with ${maxSourceBytes} bytes in all. Read data through tools.`,
+          `The code and its imports are too large: the limit is ${maxModules} modules with ${maxSourceBytes} bytes in total. Read data with tools.`,
         );
       }
       const script = await addFile(files, found.path, found.text, stripper);
@@ -136,13 +136,13 @@ function countBytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** What is written in no language of ours is data. */
+/** Returns undefined for data. */
 function getLanguage(name: string): Language | undefined {
-  const ending = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase();
-  if (ending === undefined) return "either";
-  if (ending === "js" || ending === "mjs") return "javascript";
-  if (ending === "ts" || ending === "mts") return "typescript";
-  if (["jsx", "tsx", "cjs", "cts"].includes(ending)) {
+  const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase();
+  if (extension === undefined) return "either";
+  if (extension === "js" || extension === "mjs") return "javascript";
+  if (extension === "ts" || extension === "mts") return "typescript";
+  if (["jsx", "tsx", "cjs", "cts"].includes(extension)) {
     throw new SourceError(
       "syntax",
       `“${name}” cannot be run here: modules are ES modules in JavaScript (.js) or TypeScript (.ts), without JSX.`,
@@ -151,16 +151,16 @@ function getLanguage(name: string): Language | undefined {
   return undefined;
 }
 
-function parseData(name: string, given: string): unknown {
+function parseData(name: string, source: string): unknown {
   try {
-    return JSON.parse(given);
+    return JSON.parse(source);
   } catch (error) {
     const { message } = error as Error;
-    const offset = Number(/at position (\d+)/.exec(message)?.[1] ?? given.length);
-    const before = given.slice(0, offset).split("\n");
+    const offset = Number(/at position (\d+)/.exec(message)?.[1] ?? source.length);
+    const before = source.slice(0, offset).split("\n");
     throw createSyntaxErrorAt(
       name,
-      given,
+      source,
       before.length,
       before.at(-1)?.length ?? 0,
       message.replace(/ at position.*| in JSON.*/, "").replace(/, ?(\.\.\.)?".*/s, ""),
@@ -169,16 +169,16 @@ function parseData(name: string, given: string): unknown {
 }
 
 function assemble({ scripts, data, exports }: Files): PreparedCode {
-  const prepared: PreparedCode = { modules: Object.fromEntries(data), drifts: {}, given: {} };
+  const prepared: PreparedCode = { modules: Object.fromEntries(data), columnMaps: {}, sources: {} };
   for (const [name, script] of scripts) {
     prepared.modules[name] = { js: toModule(script, exports) };
-    prepared.drifts[name] = script.drift;
-    prepared.given[name] = script.given;
+    prepared.columnMaps[name] = script.columnMap;
+    prepared.sources[name] = script.source;
   }
   return prepared;
 }
 
-/** Every engine counts its lines, and reads its template strings, as if they had ended like this. */
-function normalizeLineEnds(given: string): string {
-  return given.replace(/\r\n?/g, "\n");
+/** Engines count lines, and read template strings, as if all lines ended in `\n`. */
+function normalizeLineEndings(source: string): string {
+  return source.replace(/\r\n?/g, "\n");
 }

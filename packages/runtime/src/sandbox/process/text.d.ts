@@ -1,10 +1,10 @@
-/** The bundle of a file as text; see `bundledText` in build.mjs. */
+/** The bundle of a file as text, see `bundledText` in build.mjs. */
 declare module "*?text" {
   const text: string;
   export default text;
 }
 
-/** The same as gzip in base64. */
+/** The same, compressed with gzip, as base64. */
 declare module "*?packed" {
   const packed: string;
   export default packed;

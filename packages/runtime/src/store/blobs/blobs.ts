@@ -1,9 +1,9 @@
 /**
- * The door to big values: content goes in, its hash comes out. The same content is stored once; a stored blob
- * never changes, so a reader may cache it for ever.
+ * Content-addressed storage for large values. The same content is stored once, and a stored blob never changes, so
+ * readers may cache it forever.
  */
 export interface Blobs {
-  /** Stores the bytes and answers their SHA-256 in hex. */
+  /** Stores the bytes; returns their SHA-256 in hex. */
   put(content: Uint8Array): Promise<string>;
   get(hash: string): Promise<Uint8Array | undefined>;
   has(hash: string): Promise<boolean>;
@@ -15,7 +15,7 @@ export async function computeHash(content: Uint8Array): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Where a blob lies. Two levels, because some file systems slow down with a hundred thousand names in a folder. */
+/** Returns a blob's storage key. Two levels, because some file systems slow down with 100,000 entries in a folder. */
 export function toBlobKey(hash: string): string {
   if (!/^[0-9a-f]{64}$/.test(hash)) throw new TypeError("not a blob hash");
   return `${hash.slice(0, 2)}/${hash.slice(2)}`;

@@ -1,7 +1,7 @@
 import { fail } from "@thinkery/sdk";
 import { toBlobKey, type Blobs, computeHash } from "./blobs.ts";
 
-/** Blobs on the machine's own disk, through workerd's disk service. */
+/** Stores blobs on the local disk, through workerd's disk service. */
 export function createDiskBlobs(disk: Fetcher): Blobs {
   const toUrl = (hash: string) => `http://disk/${toBlobKey(hash)}`;
 

@@ -1,6 +1,6 @@
 import { toBlobKey, type Blobs, computeHash } from "./blobs.ts";
 
-/** Blobs in an R2 bucket, on Cloudflare. */
+/** Stores blobs in an R2 bucket, on Cloudflare. */
 export function createR2Blobs(bucket: R2Bucket): Blobs {
   return {
     async put(content) {

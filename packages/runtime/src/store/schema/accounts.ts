@@ -1,4 +1,4 @@
-/** The books that an agency keeps of its agents, and a user of their agencies. */
+/** Usage totals: an agency's of its agents, and a user's of their agencies. */
 export const accountTables = `
   CREATE TABLE books (
     only INTEGER PRIMARY KEY CHECK (only = 1),

@@ -29,7 +29,7 @@ export const agencyMigrations: Migrations = [
   );
   CREATE INDEX agents_unsettled ON agents (state) WHERE state <> 'ready';
   `,
-  // Metered: its owner has a budget, so that what its agents spend has to be asked for one level up.
+  // `metered`: the owner has a budget, so the agency must reserve its agents' spending with the owner.
   `
   ALTER TABLE agency ADD COLUMN metered INTEGER NOT NULL DEFAULT 0;
   ${accountTables}

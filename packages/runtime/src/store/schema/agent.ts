@@ -1,6 +1,6 @@
 import type { Migrations } from "../migrate.ts";
 
-/** The agent's record, its log, and what is derived from it. */
+/** The agent's registration, its log, and the tables derived from the log. */
 export const agentMigrations: Migrations = [
   `
   CREATE TABLE registration (
@@ -9,8 +9,8 @@ export const agentMigrations: Migrations = [
     props TEXT
   );
   `,
-  // The log is the truth; every table below it can be rebuilt from it. Events that were written together lie in
-  // one row, as a JSON array: one insert where there would be ten.
+  // The log is the source of truth; every table below it can be rebuilt from it. Events written together share one row
+  // as a JSON array, which saves inserts.
   `
   CREATE TABLE log (
     first INTEGER PRIMARY KEY,
@@ -120,8 +120,7 @@ export const agentMigrations: Migrations = [
     size INTEGER NOT NULL
   );
   `,
-  // A turn may wait for a report, and a call for its answer; a middleware keeps values of its own; and what was spent
-  // is kept by day and model.
+  // Adds paused turns, deferred calls, middleware state, and spending by day and model.
   `
   ALTER TABLE turns RENAME TO turns_before;
   DROP INDEX turns_open;
@@ -190,12 +189,12 @@ export const agentMigrations: Migrations = [
       sum(reasoning_tokens), coalesce(sum(cost_usd), 0), sum(CASE WHEN cost_usd IS NULL THEN calls ELSE 0 END), sum(ms)
     FROM model_calls GROUP BY 1, 2;
   `,
-  // Calls that code makes while a call runs it.
+  // Adds calls made by code that itself runs inside a call.
   `
   ALTER TABLE ledger ADD COLUMN within TEXT;
   CREATE INDEX ledger_within ON ledger (turn) WHERE within IS NOT NULL AND state = 'started';
   `,
-  // Names that say what they hold.
+  // Renames columns and a table to say what they hold.
   `
   ALTER TABLE turns RENAME COLUMN strikes TO crashes;
   ALTER TABLE ledger RENAME COLUMN repeatable TO idempotent;

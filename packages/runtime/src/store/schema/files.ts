@@ -1,10 +1,10 @@
 import type { Migrations } from "../migrate.ts";
 
-/** The workspace and its live documents. */
+/** The workspace's files, versions and branches, and its live documents. */
 export const fileMigrations: Migrations = [
-  // The workspace. A file is a row, with its text or the hash of a blob; a change says how to get from the text before
-  // to the text after and back, and now and then there is a whole copy, by its hash. What a row may have on Cloudflare
-  // is little, so large values lie in parts. A column that may be long comes last: the others are read without it.
+  // A file is a row with its text or the hash of a blob. A change stores a patch that works in both directions, and
+  // from time to time a full copy is stored by its hash. Rows on Cloudflare are limited in size, so large values are
+  // split into parts. Columns that can be long come last, so that the others can be read without them.
   `
   CREATE TABLE files (
     id INTEGER PRIMARY KEY,
@@ -94,13 +94,13 @@ export const fileMigrations: Migrations = [
   );
   CREATE INDEX live_updates_branch ON live_updates (branch, number);
   `,
-  // The version of the files that a snapshot was made of: as long as it is the latest, nobody has to compare the two.
-  // And where files went, for whoever brings changes to them.
+  // The version of the files that a snapshot was taken of: while it is the latest, the two need not be compared. The
+  // index finds where files were moved to, to rebase edits onto them.
   `
   ALTER TABLE live_docs ADD COLUMN version INTEGER;
   CREATE INDEX changes_moved ON changes (branch, other, version) WHERE kind = 'move';
   `,
-  // A commit that is sent twice is made once.
+  // An idempotency key, so that a commit sent twice is applied once.
   `
   ALTER TABLE versions ADD COLUMN key TEXT;
   CREATE UNIQUE INDEX versions_key ON versions (key) WHERE key IS NOT NULL;

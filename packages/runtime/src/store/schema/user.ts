@@ -22,7 +22,7 @@ export const userMigrations: Migrations = [
   );
   CREATE INDEX credentials_expiry ON credentials (expires_at) WHERE expires_at IS NOT NULL;
   `,
-  // Metered: the agency knows that there is a budget.
+  // `metered`: the agency has been told that there is a budget.
   `
   ALTER TABLE agencies ADD COLUMN metered INTEGER NOT NULL DEFAULT 0;
   CREATE TABLE preferences (

@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { createRedactor } from "../../store/redact.ts";
 import { createCapabilities } from "./capabilities.ts";
 
-test("code finds an echo, a fetch that needs a rule, its files and a shell", () => {
+test("code has echo, a fetch that needs a policy rule, its files and a shell", () => {
   const [echo, fetch, ...others] = createCapabilities(
-    () => Promise.reject(new Error("Nothing is sent here.")),
+    () => Promise.reject(new Error("This test sends no requests.")),
     createRedactor([]),
   );
-  expect(others.map(({ name, defaultPolicy: otherwise }) => [name, otherwise])).toEqual(
+  expect(others.map(({ name, defaultPolicy }) => [name, defaultPolicy])).toEqual(
     ["readFile", "writeFile", "listFiles", "deleteFile", "moveFile", "bash"].map((name) => [name, undefined]),
   );
   expect([echo?.name, fetch?.name]).toEqual(["echo", "fetch"]);

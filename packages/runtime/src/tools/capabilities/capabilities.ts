@@ -1,11 +1,20 @@
-import type { Tool } from "@thinkery/sdk";
+import { defineTool, type Tool } from "@thinkery/sdk";
+import { z } from "zod";
 import type { Outbound } from "../../host/outbound.ts";
 import type { Redact } from "../../store/redact.ts";
-import { echo } from "./echo.ts";
 import { createFetchCapability } from "./fetch.ts";
 import { fileCapabilities } from "./files.ts";
 
-/** What code may call beside its agent's tools. Models, channels and the host itself join them with agents that are code. */
+/** Lets code check that its host is there. */
+const echo = defineTool(
+  { name: "echo", description: "Returns its input.", inputSchema: z.unknown(), idempotent: true, parallel: true },
+  (input) => input,
+);
+
+/**
+ * Functions that code can call in addition to its agent's tools. Models, channels and the host follow with agents that
+ * are code.
+ */
 export function createCapabilities(send: Outbound, redact: Redact): readonly Tool[] {
   return [echo, createFetchCapability(send, redact), ...fileCapabilities];
 }

@@ -3,9 +3,12 @@ import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 import { createRedactor } from "../../store/redact.ts";
 import { createFetchCapability } from "./fetch.ts";
 
-// From what code says to `fetch` to the verdict: the same two steps that a call takes.
+// From the input of `fetch` to the policy's verdict, in the same two steps as a real call.
 
-const fetchTool = createFetchCapability(() => Promise.reject(new Error("Nothing is sent here.")), createRedactor([]));
+const fetchTool = createFetchCapability(
+  () => Promise.reject(new Error("This test sends no requests.")),
+  createRedactor([]),
+);
 
 type Action = "deny" | "ask" | "allow";
 type Verdict = Action | "invalid";
@@ -26,7 +29,7 @@ const sub = "https://*.example.com/*";
 const open = "https://x.org/public/*";
 
 const allowing: [match: string, request: string, verdict: Verdict][] = [
-  // What is meant.
+  // Intended matches.
   [api, "https://api.example.com/", "allow"],
   [api, "https://api.example.com", "allow"],
   [api, "https://api.example.com/v1/users?page=2&q=a/b", "allow"],
@@ -46,7 +49,7 @@ const allowing: [match: string, request: string, verdict: Verdict][] = [
   ["POST https://api.example.com/*", "GET https://api.example.com/v1", "deny"],
   ["* https://api.example.com/*", "DELETE https://api.example.com/v1", "allow"],
   ["* https://api.example.com/*", "PURGE https://api.example.com/v1", "invalid"],
-  // Other hosts that look like it.
+  // Lookalike hosts.
   [api, "https://api.example.com.evil.org/", "deny"],
   [api, "https://api.example.com@evil.org/", "invalid"],
   [api, "https://api.example.com:443@evil.org/", "invalid"],
@@ -56,7 +59,7 @@ const allowing: [match: string, request: string, verdict: Verdict][] = [
   [api, "https://evil.org#https://api.example.com/", "deny"],
   [api, "https://evil.org\\@api.example.com/", "deny"],
   [api, "https://evil.org/@api.example.com/", "deny"],
-  [api, "https://api.example.com\\.evil.org/", "allow"], // The backslash is a slash: it is asked for /.evil.org
+  [api, "https://api.example.com\\.evil.org/", "allow"], // A backslash counts as a slash: this requests /.evil.org
   ["https://api.example.com/v1/*", "https://api.example.com\\v2", "deny"],
   [api, "https://evilapi.example.com/", "deny"],
   [api, "https://api-example.com/", "deny"],
@@ -65,8 +68,8 @@ const allowing: [match: string, request: string, verdict: Verdict][] = [
   [api, "https://x.api.example.com/", "deny"],
   [api, "https://api.example.com./", "deny"],
   ["https://api.example.com./*", "https://api.example.com/", "deny"],
-  [api, "https://api.exa\tmple.com/", "allow"], // A tab is no part of an address.
-  [api, "https://api。example.com/", "allow"], // Any full stop is a dot.
+  [api, "https://api.exa\tmple.com/", "allow"], // Tabs are removed from URLs.
+  [api, "https://api。example.com/", "allow"], // Any Unicode full stop counts as a dot.
   [api, "https://аpi.example.com/", "deny"], // The first letter is Cyrillic.
   [api, "https://api%2eexample.com/", "allow"],
   ["https://bücher.example/*", "https://xn--bcher-kva.example/", "allow"],
@@ -84,7 +87,7 @@ const allowing: [match: string, request: string, verdict: Verdict][] = [
   [api, "file:///etc/passwd", "invalid"],
   [api, "blob:https://api.example.com/x", "invalid"],
   [api, "//api.example.com/", "invalid"],
-  // Names below a name.
+  // Subdomains.
   [sub, "https://api.example.com/", "allow"],
   [sub, "https://a.b.example.com/", "allow"],
   [sub, "https://example.com/", "deny"],
@@ -100,7 +103,7 @@ const allowing: [match: string, request: string, verdict: Verdict][] = [
   ["https://*/*", "https://[::1]/x", "allow"],
   ["http://*:8080/*", "http://one:8080/", "allow"],
   ["http://*:8080/*", "http://one:8081/", "deny"],
-  // Numbers are addresses in one spelling.
+  // Numeric addresses are normalized.
   ["http://127.0.0.1:8080/*", "http://0x7f.1:8080/", "allow"],
   ["http://127.0.0.1:8080/*", "http://127.0.0.1.nip.io:8080/", "deny"],
   ["http://localhost:8080/*", "http://127.0.0.1:8080/", "deny"],
@@ -151,7 +154,7 @@ const allowing: [match: string, request: string, verdict: Verdict][] = [
   ["https://x.org/me%2Fit/*", "https://x.org/me/it/x", "deny"],
   ["https://x.org/me/it/*", "https://x.org/me%2Fit/x", "deny"],
   ["https://x.org/%2A", "https://x.org/secret", "deny"],
-  // Rules that cannot be read allow nothing.
+  // Invalid rules allow nothing.
   ["", "https://x.org/", "deny"],
   ["*", "https://x.org/", "deny"],
   ["x.org", "https://x.org/", "deny"],
@@ -183,14 +186,14 @@ const allowing: [match: string, request: string, verdict: Verdict][] = [
   ["https://x.org/* https://y.org/*", "https://x.org/", "deny"],
 ];
 
-describe("one rule that allows", () => {
-  test.each(allowing)("%j, asked for %j: %s", (match, request, expected) => {
+describe("a single allow rule", () => {
+  test.each(allowing)("%j, requesting %j: %s", (match, request, expected) => {
     const { action, reason } = evaluate([{ match, action: "allow" }], request);
     expect(action).toBe(expected);
     if (action !== "deny") return;
-    // The rule that a person is told of does what is said of it.
-    const [, told = ""] = /would: (\{.*\})$/.exec(reason) ?? [];
-    expect(evaluate([JSON.parse(told)], request).action).toBe("allow");
+    // The rule suggested in the reason does allow the request.
+    const [, suggested = ""] = /blueprint: (\{.*\})$/.exec(reason) ?? [];
+    expect(evaluate([JSON.parse(suggested)], request).action).toBe("allow");
   });
 });
 
@@ -226,29 +229,31 @@ const denying: [match: string, request: string, verdict: Verdict][] = [
   ["https://x.org", "https://y.org/", "deny"],
 ];
 
-describe("everything is allowed, but for one rule that denies", () => {
-  const others = ["https", "http"].flatMap((scheme) =>
+describe("everything is allowed except for one deny rule", () => {
+  const allowAll = ["https", "http"].flatMap((scheme) =>
     ["", ":8443"].map((port) => ({ match: `* ${scheme}://*${port}/*`, action: "allow" as const })),
   );
 
-  test.each(denying)("%j, asked for %j: %s", (match, request, expected) => {
-    expect(evaluate([...others, { match, action: "deny" }], request).action).toBe(expected);
-    // A question to a person holds back whatever a ban would.
-    expect(evaluate([...others, { match, action: "ask" }], request).action).toBe(expected === "deny" ? "ask" : "allow");
+  test.each(denying)("%j, requesting %j: %s", (match, request, expected) => {
+    expect(evaluate([...allowAll, { match, action: "deny" }], request).action).toBe(expected);
+    // An ask rule matches whatever a deny rule would.
+    expect(evaluate([...allowAll, { match, action: "ask" }], request).action).toBe(
+      expected === "deny" ? "ask" : "allow",
+    );
   });
 });
 
-test("without a rule nothing is reached, and with one for every tool everything", () => {
+test("nothing is allowed without a rule, and everything with a rule for all tools", () => {
   expect(evaluate([], "https://x.org/")).toEqual({
     action: "deny",
     reason:
-      'No rule of this agent allows fetch to do this. This rule in config.policy of its blueprint would: {"tool": "fetch", "match": "https://x.org/*", "action": "allow"}',
+      'No policy rule allows this call of fetch. To allow it, add this rule to config.policy of the agent\'s blueprint: {"tool": "fetch", "match": "https://x.org/*", "action": "allow"}',
   });
   expect(evaluate([], "DELETE https://x.org:8443/a").reason).toContain('"match": "DELETE https://x.org:8443/*"');
   expect(evaluate([{ tool: "*", action: "allow" }], "DELETE https://x.org/").action).toBe("allow");
 });
 
-test("however many stars rules have, and however often an address was encoded, there is a verdict", () => {
+test("rules with many wildcards and repeatedly encoded URLs are evaluated in bounded time", () => {
   const policy = Array.from({ length: 500 }, (_, index) => ({
     match: `https://x.org/${"*a".repeat(900)}${index}`,
     action: "deny" as const,

@@ -7,14 +7,14 @@ import { redactRequest, summarizeFetch } from "./fetch/redact-request.ts";
 import { type FetchResponse, readResponse } from "./fetch/response.ts";
 
 /**
- * What code has as `fetch`. Nothing is reached before a rule allows it, and then only what the door to the network
- * reaches. A redirect is an answer like any other: where it leads is asked for anew, or not at all.
+ * The `fetch` that code gets. Nothing can be reached unless a policy rule and the host's network access allow it.
+ * Redirects are returned like any other response: following one is a new request.
  */
 export function createFetchCapability(send: Outbound, redact: Redact): Tool {
   return defineTool(
     {
       name: "fetch",
-      description: "Sends a request over HTTP and gives the answer.",
+      description: "Sends an HTTP request and returns the response.",
       inputSchema: fetchInputSchema,
       action: "fetch",
       parallel: true,
@@ -23,18 +23,18 @@ export function createFetchCapability(send: Outbound, redact: Redact): Tool {
       matchesRule: (match, input, action) => matchRequest(match, input as FetchInput, action),
       ruleFor: (input) => suggestRequestMatch(input as FetchInput),
       redactInput: (input) => redactRequest(input, redact),
-      summarize: (answer) => summarizeFetch(answer as FetchResponse, redact),
+      summarize: (output) => summarizeFetch(output as FetchResponse, redact),
     },
     async ({ url, method, headers, body, bodyBase64 }, { signal }) => {
-      const sent = bodyBase64 === undefined ? body : Buffer.from(bodyBase64, "base64");
+      const requestBody = bodyBase64 === undefined ? body : Buffer.from(bodyBase64, "base64");
       const response = await send(url, {
         method,
         headers,
         signal,
-        ...(sent === undefined ? {} : { body: sent }),
+        ...(requestBody === undefined ? {} : { body: requestBody }),
       }).catch((error: unknown) => {
         signal.throwIfAborted();
-        throw new Error(`${new URL(url).host} cannot be reached from here.`, { cause: error });
+        throw new Error(`${new URL(url).host} could not be reached.`, { cause: error });
       });
       return readResponse({ method, url }, response, signal);
     },

@@ -1,42 +1,42 @@
 import type { Tool, ToolContext } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { type Ask, createFileSystem } from "../../sandbox/process/harness/file-system.ts";
+import { type CreateFunction, createFileSystem } from "../../sandbox/process/harness/file-system.ts";
 import { FilesDouble } from "../files/files-double.ts";
 import { fileCapabilities } from "./files.ts";
 
 const findTool = (name: string) => fileCapabilities.find((tool) => tool.name === name) as Tool;
 
-/** What code has, without the sandbox between: everything is JSON on its way, as it is there. */
-function code(files: FilesDouble, ran: unknown[] = []) {
+/** Creates the API that code gets, without a sandbox: inputs and outputs are sent as JSON, as in a sandbox. */
+function createCodeApi(files: FilesDouble, commands: unknown[] = []) {
   const shell = {
-    run: async (...given: unknown[]) => (
-      ran.push(given),
+    run: async (...args: unknown[]) => (
+      commands.push(args),
       { exitCode: 3, stdout: "out", stderr: "err", notes: [], ms: 5 }
     ),
   };
-  const ask: Ask =
-    (capability, inputOf, answerOf) =>
-    async (...given) => {
+  const createFunction: CreateFunction =
+    (capability, toInput, toOutput) =>
+    async (...args) => {
       const tool = findTool(capability);
-      const input: unknown = tool.inputSchema.parse(JSON.parse(JSON.stringify(inputOf(...given))));
-      const answer: unknown = await tool.execute(input, {
+      const input: unknown = tool.inputSchema.parse(JSON.parse(JSON.stringify(toInput(...args))));
+      const result: unknown = await tool.execute(input, {
         files,
         shell,
-        signal: files.ending.signal,
+        signal: files.abortController.signal,
       } as unknown as ToolContext);
-      tool.summarize?.(answer);
-      return answerOf(JSON.parse(JSON.stringify(answer) ?? "null"));
+      tool.summarize?.(result);
+      return toOutput(JSON.parse(JSON.stringify(result) ?? "null"));
     };
-  return createFileSystem(ask);
+  return createFileSystem(createFunction);
 }
 
-test("code reads and writes text and bytes as they are", async () => {
+test("code reads and writes text and bytes unchanged", async () => {
   const files = new FilesDouble({
     "a.txt": "Grüße\r\n",
     "x.bin": Uint8Array.of(0, 255, 128),
     long: "x".repeat(200_000),
   });
-  const { fs } = code(files);
+  const { fs } = createCodeApi(files);
   expect(await fs.readFile("/work/a.txt")).toBe("Grüße\r\n");
   expect(await fs.readFile("x.bin")).toEqual(Uint8Array.of(0, 255, 128));
   expect(await fs.readFile("long")).toHaveLength(200_000);
@@ -46,15 +46,15 @@ test("code reads and writes text and bytes as they are", async () => {
   expect(files.stored.get("b/c.txt")).toBe("new");
   expect(await fs.readFile("y.bin")).toEqual(Uint8Array.of(0, 2));
   expect(await fs.readFile("z.bin")).toEqual(Uint8Array.of(0, 9));
-  // A program that writes knows what it does, and a model has seen nothing of it.
+  // Code may overwrite any file, and the model has not seen what it wrote.
   await fs.writeFile("a.txt", "other");
   expect(files.stored.get("a.txt")).toBe("other");
   expect(files.seenHashes.size).toBe(0);
 });
 
-test("code lists, asks, moves and deletes", async () => {
+test("code lists, stats, moves and deletes files", async () => {
   const files = new FilesDouble({ "a/b": "x", c: "yy" });
-  const { fs } = code(files);
+  const { fs } = createCodeApi(files);
   expect((await fs.list()).map(({ path, size }) => [path, size])).toEqual([
     ["a/b", 1],
     ["c", 2],
@@ -76,29 +76,29 @@ test("code lists, asks, moves and deletes", async () => {
 });
 
 test("code has a shell", async () => {
-  const ran: unknown[] = [];
-  const { bash } = code(new FilesDouble(), ran);
+  const commands: unknown[] = [];
+  const { bash } = createCodeApi(new FilesDouble(), commands);
   expect(await bash("ls", { timeoutMs: 5 })).toEqual({ exitCode: 3, stdout: "out", stderr: "err", notes: [] });
   await bash("pwd");
-  expect(ran).toEqual([
+  expect(commands).toEqual([
     ["ls", { timeoutMs: 5 }],
     ["pwd", {}],
   ]);
 });
 
-test("what cannot be done is said", async () => {
+test("errors say what is wrong", async () => {
   const files = new FilesDouble({ "a/b": "x" });
-  const { fs } = code(files);
+  const { fs } = createCodeApi(files);
   await expect(fs.readFile("none")).rejects.toThrow("There is no “none” in the workspace.");
   await expect(fs.readFile("a")).rejects.toThrow("“a” is a folder.");
-  await expect(fs.writeFile("../x", "y")).rejects.toThrow("cannot be a path in the workspace");
-  await expect(fs.move("a", "/etc/x")).rejects.toThrow("cannot be a path in the workspace");
-  for (const wrong of [{ text: 5 }, 5, null, undefined, { base64: "?" }])
-    await expect(fs.writeFile("x", wrong as never)).rejects.toThrow();
+  await expect(fs.writeFile("../x", "y")).rejects.toThrow("Invalid path");
+  await expect(fs.move("a", "/etc/x")).rejects.toThrow("Invalid path");
+  for (const invalid of [{ text: 5 }, 5, null, undefined, { base64: "?" }])
+    await expect(fs.writeFile("x", invalid as never)).rejects.toThrow();
   expect([...files.stored.keys()]).toEqual(["a/b"]);
 });
 
-test("the logs have no content, and rules for the tools of a model hold", () => {
+test("logs contain no content, and the rules of the model's tools apply", () => {
   const write = findTool("writeFile");
   expect(write.redactInput?.({ path: "a", content: { text: "secret" } })).toEqual({
     path: "a",

@@ -6,12 +6,10 @@ import { decodeText } from "../../workspace/content.ts";
 import { redactFileInput } from "../files/file-tool.ts";
 import { formatBytes, formatCount } from "../files/format.ts";
 
-/**
- * What code has as `fs` and `bash`. They are called what the tools of a model are called, so that a rule for those holds
- * here too; what they give and take is for programs.
- */
+// The `fs` and `bash` that code gets. They have the names of the model's tools, so that the same policy rules apply, but
+// their inputs and outputs are made for programs.
 
-/** Content on its way to code and back: JSON has no bytes. */
+/** Content as sent to code and back, because JSON cannot hold bytes. */
 type EncodedContent = { text: string } | { base64: string };
 
 const encodedContentSchema = z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.base64() })]);
@@ -19,33 +17,29 @@ const encodedContentSchema = z.union([z.strictObject({ text: z.string() }), z.st
 const readFile = defineTool(
   {
     name: "readFile",
-    description: "What is in a file, or what is known of it; null where there is none.",
+    description: "Returns the content of a file, or with `only` its metadata, which is null if there is no such file.",
     inputSchema: z.strictObject({ path: z.string(), only: z.literal("info").optional() }),
     action: "read",
     idempotent: true,
     parallel: true,
     matchesRule: matchPaths,
     redactInput: redactFileInput,
-    summarize: (answer) =>
-      answer === null
-        ? "not there"
-        : "kind" in (answer as object)
-          ? "what is known of it"
-          : formatSize(answer as EncodedContent),
+    summarize: (output) =>
+      output === null ? "not found" : "kind" in (output as object) ? "metadata" : formatSize(output as EncodedContent),
   },
-  async ({ path: given, only }, { files }) => {
+  async ({ path: rawPath, only }, { files }) => {
     if (only) {
-      const folder = parseFolderPath(given);
+      const folder = parseFolderPath(rawPath);
       const file = folder === undefined ? undefined : await files.stat(folder);
       if (file) return file;
       const isFolder = folder === undefined || (await files.list({ under: folder })).length > 0;
       return isFolder ? { path: folder ?? "", kind: "folder" } : null;
     }
-    const path = parseFilePath(given);
-    const found = await files.read(path);
-    if (!found) throw await createMissingError(files, path);
-    if (typeof found.content === "string") return { text: found.content };
-    const data = await files.readBytes(found.content, path);
+    const path = parseFilePath(rawPath);
+    const snapshot = await files.read(path);
+    if (!snapshot) throw await createMissingError(files, path);
+    if (typeof snapshot.content === "string") return { text: snapshot.content };
+    const data = await files.readBytes(snapshot.content, path);
     const text = decodeText(data);
     return text === undefined ? { base64: Buffer.from(data).toString("base64") } : { text };
   },
@@ -59,10 +53,10 @@ const writeFile = defineTool(
     action: "write",
     matchesRule: matchPaths,
     redactInput: (input) => ({ ...(redactFileInput(input) as object), ...redactContent(input) }),
-    summarize: (answer) => `wrote ${String(answer)}`,
+    summarize: (output) => `wrote ${String(output)}`,
   },
-  async ({ path: given, content }, { files, signal }) => {
-    const path = parseFilePath(given);
+  async ({ path: rawPath, content }, { files, signal }) => {
+    const path = parseFilePath(rawPath);
     const stored = await files.store("text" in content ? content.text : Buffer.from(content.base64, "base64"), path);
     signal.throwIfAborted();
     await files.commit([{ write: path, content: stored }]);
@@ -73,14 +67,14 @@ const writeFile = defineTool(
 const listFiles = defineTool(
   {
     name: "listFiles",
-    description: "All files in a folder and below it.",
+    description: "Lists all files in a folder and its subfolders.",
     inputSchema: z.strictObject({ path: z.string().optional() }),
     action: "list",
     idempotent: true,
     parallel: true,
     matchesRule: matchPaths,
     redactInput: redactFileInput,
-    summarize: (answer) => formatCount((answer as FileInfo[]).length, "file"),
+    summarize: (output) => formatCount((output as FileInfo[]).length, "file"),
   },
   ({ path = "" }, { files }) => files.list({ under: parseFolderPath(path) }),
 );
@@ -120,10 +114,10 @@ const bash = defineTool(
       timeoutMs: z.int().min(1).optional(),
     }),
     action: "run",
-    // The shell's own limits come first.
+    // The shell's own limits apply first.
     timeoutSeconds: 7300,
     matchesRule: () => false,
-    summarize: (answer) => `exit code ${(answer as { exitCode: number }).exitCode}`,
+    summarize: (output) => `exit code ${(output as { exitCode: number }).exitCode}`,
   },
   async ({ command, timeoutMs }, { shell }) => {
     const { exitCode, stdout, stderr, notes } = await shell.run(command, timeoutMs === undefined ? {} : { timeoutMs });
@@ -144,7 +138,7 @@ function formatSize(content: EncodedContent): string {
     : formatBytes(Math.floor((content.base64.length * 3) / 4));
 }
 
-/** Of what could not be written, too. */
+/** Also called with invalid inputs. */
 function redactContent(input: unknown): { content?: string } {
   const { data } = encodedContentSchema.safeParse((input as { content?: unknown } | null)?.content);
   return data ? { content: formatSize(data) } : {};

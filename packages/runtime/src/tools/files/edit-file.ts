@@ -13,7 +13,7 @@ export const editFile = defineFileTool(
     name: "editFile",
     aliases: ["edit_file"],
     description:
-      "Replace text in a file that you have read. oldString must be there once, without line numbers, unless replaceAll. `edits` makes several at once.",
+      "Replace text in a file you have read. oldString must occur exactly once unless replaceAll, without line numbers. `edits` makes several edits at once.",
     inputSchema: z
       .object({
         path: z.string(),
@@ -23,44 +23,44 @@ export const editFile = defineFileTool(
         edits: z.array(z.object(editShape)).optional(),
       })
       .superRefine(({ oldString, newString, edits }, context) => {
-        const isOne = oldString !== undefined && newString !== undefined;
-        const isSeveral = edits !== undefined && edits.length > 0;
-        // Some give all that there is, with nothing in what they do not mean.
-        if (isSeveral ? oldString || newString : !isOne)
+        const hasStrings = oldString !== undefined && newString !== undefined;
+        const hasEdits = edits !== undefined && edits.length > 0;
+        // Some models fill in every field and leave unused ones empty.
+        if (hasEdits ? oldString || newString : !hasStrings)
           context.addIssue({ code: "custom", message: "give oldString and newString, or edits" });
       }),
     action: "edit",
     local: true,
     summarize: (output) => String(output).split("\n", 1)[0] ?? "",
   },
-  async ({ path: given, oldString = "", newString = "", replaceAll, edits: several = [] }, { files, signal }) => {
-    const edits = several.length > 0 ? several : [{ oldString, newString, replaceAll }];
-    const path = parseFilePath(given);
-    const found = await files.read(path);
-    if (!found && !(await isNew(files, path, edits))) throw await createMissingError(files, path);
-    const before = found ? await readText(files, found) : "";
-    const seen = checkSeen(found);
+  async ({ path: rawPath, oldString = "", newString = "", replaceAll, edits: editList = [] }, { files, signal }) => {
+    const edits = editList.length > 0 ? editList : [{ oldString, newString, replaceAll }];
+    const path = parseFilePath(rawPath);
+    const snapshot = await files.read(path);
+    if (!snapshot && !(await isNew(files, path, edits))) throw await createMissingError(files, path);
+    const before = snapshot ? await readText(files, snapshot) : "";
+    const seen = checkSeen(snapshot);
     const result = replaceText(before, edits, { exact: !seen.isFresh });
-    if ("refusal" in result) throw createInputError(seen.warning + result.refusal);
+    if ("error" in result) throw createInputError(seen.warning + result.error);
     if (!seen.isFresh && result.count > edits.length) {
-      throw createInputError(`${seen.warning}Read it again before you replace all of something in it.`);
+      throw createInputError(`${seen.warning}Read it again before you use replaceAll.`);
     }
     const content = await files.store(result.text, path);
     signal.throwIfAborted();
-    const expected = { [path]: found?.file.hash ?? null };
+    const expected = { [path]: snapshot?.file.hash ?? null };
     const { stale, patches } = await files.commit([{ write: path, content }], { expected, seen: seen.isFresh });
     if (stale !== undefined) throw createConflictError(path);
-    // A text that is too long to be edited together is a blob, and has no patch.
+    // A text too large for live editing is a blob and has no patch.
     const patch = patches[0]?.patch ?? createPatch(before, result.text);
     const places = result.count > 1 ? ` in ${formatCount(result.count, "place")}` : "";
-    const around = seen.isFresh ? { around: 1, most: 30 } : { around: 5, most: 60 };
-    const note = seen.warning && ` ${seen.warning}Around the edit it now is as follows; read it for the rest.`;
-    const lines = formatChangedLines(result.text, listChangedBlocks(before, patch), around);
-    return `${found ? "Changed" : "Created"} ${path}${places}.${note}\n${lines}`.trimEnd();
+    const limits = seen.isFresh ? { contextLines: 1, maxLines: 30 } : { contextLines: 5, maxLines: 60 };
+    const note = seen.warning && ` ${seen.warning}The text around the edit is shown below; read the file for the rest.`;
+    const lines = formatChangedLines(result.text, listChangedBlocks(before, patch), limits);
+    return `${snapshot ? "Changed" : "Created"} ${path}${places}.${note}\n${lines}`.trimEnd();
   },
 );
 
-/** A file that is not there yet may be made by replacing nothing. */
+/** An empty oldString creates a file that does not exist yet. */
 async function isNew(files: Files, path: string, edits: readonly TextEdit[]): Promise<boolean> {
   return edits[0]?.oldString === "" && (await files.list({ under: path })).length === 0;
 }
@@ -68,18 +68,19 @@ async function isNew(files: Files, path: string, edits: readonly TextEdit[]): Pr
 async function readText(files: Files, { file: { path }, content }: FileSnapshot): Promise<string> {
   const text = typeof content === "string" ? content : decodeText(await files.readBytes(content, path));
   if (text === undefined)
-    throw createInputError(`“${path}” is not text, and cannot be edited. Write it whole, or use bash.`);
+    throw createInputError(`“${path}” is not text and cannot be edited. Use writeFile to replace it, or bash.`);
   return text;
 }
 
 /**
- * Others may have changed the file since the model read it. What is there to the letter is still what was meant; anything
- * less certain is not.
+ * Checks whether others have changed the file since the model read it. Then an exact match is still certain to be what
+ * the model meant; a tolerant one is not.
  */
-function checkSeen(found: FileSnapshot | undefined): { isFresh: boolean; warning: string } {
-  if (!found) return { isFresh: true, warning: "" };
-  const { file, seenHash } = found;
-  if (seenHash === undefined) throw createInputError(`You have not read “${file.path}” yet. Read it, then edit it.`);
+function checkSeen(snapshot: FileSnapshot | undefined): { isFresh: boolean; warning: string } {
+  if (!snapshot) return { isFresh: true, warning: "" };
+  const { file, seenHash } = snapshot;
+  if (seenHash === undefined)
+    throw createInputError(`You have not read “${file.path}” yet. Read it before you edit it.`);
   const isFresh = seenHash === file.hash;
   return { isFresh, warning: isFresh ? "" : `“${file.path}” has changed since you read it. ` };
 }

@@ -2,17 +2,17 @@ import { defineTool, type ToolOptions, type Tool, type ToolContext, ToolError } 
 import { z } from "zod";
 import { matchPaths } from "../../policy/match-paths.ts";
 
-interface NewFileTool<Input> extends Omit<ToolOptions<Input>, "inputSchema"> {
+interface FileToolOptions<Input> extends Omit<ToolOptions<Input>, "inputSchema"> {
   inputSchema: z.ZodType<Input>;
 }
 
 /**
- * A tool for files. Models that learned the words of other systems may use them: what they write as `file_path` or
- * `old_string` is understood, though they are not told so.
+ * Defines a file tool. Also accepts the parameter names of other systems that models were trained on, such as
+ * `file_path` or `old_string`, without documenting them.
  */
 export function defineFileTool<Input>(
-  definition: NewFileTool<Input>,
-  run: (input: Input, context: ToolContext) => unknown,
+  definition: FileToolOptions<Input>,
+  execute: (input: Input, context: ToolContext) => unknown,
 ): Tool {
   const { $schema: _, ...parameters } = z.toJSONSchema(definition.inputSchema, { io: "input" });
   const tool = defineTool<Input>(
@@ -22,37 +22,37 @@ export function defineFileTool<Input>(
       ...definition,
       inputSchema: z.preprocess(normalizeArgs, definition.inputSchema) as z.ZodType<Input>,
     },
-    run,
+    execute,
   );
   return { ...tool, parameters };
 }
 
-/** What a model is to read and to do otherwise; nothing was done. */
+/** Creates an error for the model to correct its input; nothing was done. */
 export function createInputError(message: string): ToolError {
   return new ToolError("invalid_input", message);
 }
 
-/** Somebody else committed between reading a file and writing it. */
+/** Someone else committed between reading a file and writing it. */
 export function createConflictError(path: string): ToolError {
-  return createInputError(`“${path}” was changed by somebody else just now. Try again.`);
+  return createInputError(`“${path}” was just changed by someone else. Try again.`);
 }
 
-function normalizeArgs(given: unknown): unknown {
-  if (Array.isArray(given)) return given.map(normalizeArgs);
-  if (typeof given !== "object" || given === null) return given;
-  const known = new Map<string, unknown>();
-  for (const [key, value] of Object.entries(given)) {
+function normalizeArgs(args: unknown): unknown {
+  if (Array.isArray(args)) return args.map(normalizeArgs);
+  if (typeof args !== "object" || args === null) return args;
+  const normalized = new Map<string, unknown>();
+  for (const [key, value] of Object.entries(args)) {
     const camel = key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const name = camel === "filePath" ? "path" : camel;
-    if (name === key || !known.has(name)) known.set(name, coerceValue(name, value));
+    if (name === key || !normalized.has(name)) normalized.set(name, coerceValue(name, value));
   }
-  return Object.fromEntries(known);
+  return Object.fromEntries(normalized);
 }
 
 const numberFields = ["offset", "limit", "context"];
 const booleanFields = ["replaceAll", "ignoreCase"];
 
-/** Some write everything as text. */
+/** Some models send every value as a string. */
 function coerceValue(name: string, value: unknown): unknown {
   if (name === "edits") return normalizeArgs(typeof value === "string" ? (parseList(value) ?? value) : value);
   if (typeof value !== "string") return value;
@@ -71,15 +71,15 @@ function parseList(text: string): unknown[] | undefined {
 
 const shortFields = ["path", "from", "to", "offset", "limit", "pattern", "glob", "ignoreCase", "context", "replaceAll"];
 
-/** Where, and how much; never what is in a file. */
+/** Keeps paths and sizes, never the content of a file. */
 export function redactFileInput(input: unknown): unknown {
   if (typeof input !== "object" || input === null) return {};
-  const known = normalizeArgs(input) as Record<string, unknown>;
+  const args = normalizeArgs(input) as Record<string, unknown>;
   const out: Record<string, unknown> = {};
   for (const key of shortFields)
-    if (known[key] !== undefined) out[key] = typeof known[key] === "string" ? known[key].slice(0, 1100) : known[key];
+    if (args[key] !== undefined) out[key] = typeof args[key] === "string" ? args[key].slice(0, 1100) : args[key];
   for (const key of ["content", "oldString", "newString"])
-    if (typeof known[key] === "string") out[key] = `${known[key].length} characters`;
-  if (Array.isArray(known.edits)) out.edits = known.edits.length;
+    if (typeof args[key] === "string") out[key] = `${args[key].length} characters`;
+  if (Array.isArray(args.edits)) out.edits = args.edits.length;
   return out;
 }

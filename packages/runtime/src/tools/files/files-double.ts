@@ -14,10 +14,10 @@ import type {
 import { getContentInfo, decodeText } from "../../workspace/content.ts";
 import { createPatch } from "../../workspace/text/patch.ts";
 
-/** The longest text that it keeps as text. */
+/** Larger texts are stored as blobs. */
 const maxTextBytes = 100_000;
 
-/** Files in memory, as a tool has them. Another person's changes come through `put`. */
+/** In-memory files for testing tools. `put` simulates changes by others. */
 export class FilesDouble implements Files {
   readonly stored = new Map<string, FileContent>();
   readonly blobs = new Map<string, Uint8Array>();
@@ -26,9 +26,9 @@ export class FilesDouble implements Files {
   searches: SearchRequest[] = [];
   found: SearchMatch[] = [];
   more = false;
-  /** What happens the next time that something has to be waited for. */
+  /** Called at the next asynchronous wait. */
   onNextWait: (() => void) | undefined;
-  readonly ending = new AbortController();
+  readonly abortController = new AbortController();
 
   constructor(files: Record<string, string | Uint8Array> = {}) {
     for (const [path, content] of Object.entries(files)) this.put(path, content);
@@ -38,15 +38,15 @@ export class FilesDouble implements Files {
     this.stored.set(path, this.#toContent(content));
   }
 
-  /** As a model calls it. */
+  /** Calls a tool like a model does. */
   async call(tool: Tool, input: unknown): Promise<unknown> {
     const shell = {
-      search: async (order: SearchRequest) => (this.searches.push(order), { found: this.found, more: this.more }),
+      search: async (request: SearchRequest) => (this.searches.push(request), { found: this.found, more: this.more }),
     };
     return tool.execute(tool.inputSchema.parse(input), {
       files: this,
       shell,
-      signal: this.ending.signal,
+      signal: this.abortController.signal,
     } as unknown as ToolContext);
   }
 
@@ -101,12 +101,12 @@ export class FilesDouble implements Files {
   ): Promise<CommitResult> {
     const stale = Object.keys(expected).find((path) => (this.getInfo(path)?.hash ?? null) !== expected[path]);
     if (stale !== undefined) return { stale, overlaps: [], patches: [] };
-    const done: string[] = [];
+    const applied: string[] = [];
     const patches: CommitResult["patches"] = [];
     for (const edit of edits) {
       if ("write" in edit) {
         const before = this.stored.get(edit.write);
-        if (before !== edit.content) done.push(`write ${edit.write}`);
+        if (before !== edit.content) applied.push(`write ${edit.write}`);
         if (typeof before === "string" && typeof edit.content === "string")
           patches.push({ path: edit.write, patch: createPatch(before, edit.content) });
         this.stored.set(edit.write, edit.content);
@@ -122,9 +122,9 @@ export class FilesDouble implements Files {
         this.stored.set(to, content);
         if (seen && isKnown) this.see(to);
       }
-      done.push("move" in edit ? `move ${from} ${edit.to}` : `delete ${from}`);
+      applied.push("move" in edit ? `move ${from} ${edit.to}` : `delete ${from}`);
     }
-    if (done.length > 0) this.commits.push(done);
+    if (applied.length > 0) this.commits.push(applied);
     return { overlaps: [], patches };
   }
 

@@ -17,13 +17,13 @@ export const glob = defineFileTool(
     summarize: (output) => formatCount(String(output).split("\n").length, "line"),
   },
   async ({ pattern }, { files }) => {
-    const wanted = new Glob(pattern);
-    const found = (await files.list()).filter(({ path }) => wanted.matches(path));
-    if (found.length === 0) return "No file is called like that.";
+    const matcher = new Glob(pattern);
+    const found = (await files.list()).filter(({ path }) => matcher.matches(path));
+    if (found.length === 0) return "No files match.";
     return limitLines(
       found.map(({ path }) => path),
       maxPaths,
-      (left) => `[${left} more; use a narrower pattern]`,
+      (omitted) => `[${omitted} more; use a narrower pattern]`,
     );
   },
 );

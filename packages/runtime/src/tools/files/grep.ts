@@ -10,7 +10,7 @@ export const grep = defineFileTool(
   {
     name: "grep",
     description:
-      "Find lines of files by a JavaScript regular expression, in a folder or file (`path`), in files like `glob`; with `context` lines around them.",
+      "Search file contents with a JavaScript regular expression, in a folder or file (`path`) and files matching `glob`, with `context` lines around matches.",
     inputSchema: z.object({
       pattern: z.string(),
       path: z.string().optional(),
@@ -36,23 +36,23 @@ export const grep = defineFileTool(
       ...(ignoreCase === undefined ? {} : { ignoreCase }),
       ...(context ? { context: Math.min(maxContextLines, Math.max(0, Math.floor(context))) } : {}),
     });
-    if (found.length === 0) return "No line is like that.";
-    const rest = "[there are more; use a narrower pattern, path or glob]";
+    if (found.length === 0) return "No lines match.";
+    const rest = "[more matches; use a narrower pattern, path or glob]";
     const shown = limitLines(groupByPath(found), Number.POSITIVE_INFINITY, () => rest);
     return more && !shown.endsWith(rest) ? `${shown}\n${rest}` : shown;
   },
 );
 
-/** Each path once, its lines below it; those that are only near have a dash. */
+/** Lists each path once with its lines below it; context lines are marked with a dash. */
 function groupByPath(found: readonly SearchMatch[]): string[] {
   const hasContext = found.some(({ near }) => near);
   const lines: string[] = [];
   let last: SearchMatch | undefined;
-  for (const one of found) {
-    const { path, line, text, near } = one;
+  for (const match of found) {
+    const { path, line, text, near } = match;
     if (path !== last?.path) lines.push(path);
     else if (hasContext && line > last.line + 1) lines.push("…");
-    last = one;
+    last = match;
     lines.push(`${line}${near ? "-" : ""}\t${text}`);
   }
   return lines;

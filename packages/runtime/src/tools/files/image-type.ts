@@ -5,9 +5,9 @@ const signatures: [string, (data: Uint8Array) => boolean][] = [
   ["image/webp", (data) => hasBytes(data, 0, "RIFF") && hasBytes(data, 8, "WEBP")],
 ];
 
-/** Which kind of picture these bytes are, of those that models see; whatever the file is called. */
+/** Detects image types that models support by content, regardless of the file name. */
 export function detectImageType(data: Uint8Array): string | undefined {
-  return signatures.find(([, isOne]) => isOne(data))?.[0];
+  return signatures.find(([, matches]) => matches(data))?.[0];
 }
 
 function hasBytes(data: Uint8Array, at: number, bytes: string): boolean {

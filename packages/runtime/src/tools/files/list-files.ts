@@ -7,7 +7,7 @@ export const listFiles = defineFileTool(
   {
     name: "listFiles",
     aliases: ["ls"],
-    description: "List the files of the workspace, or of a folder.",
+    description: "List the files of the workspace or a folder.",
     inputSchema: z.object({ path: z.string().optional() }),
     action: "list",
     idempotent: true,
@@ -18,8 +18,8 @@ export const listFiles = defineFileTool(
   async ({ path = "" }, { files }) => {
     const folder = parseFolderPath(path);
     const file = folder === undefined ? undefined : await files.stat(folder);
-    const all = file ? [file] : await files.list({ under: folder });
-    if (folder !== undefined && all.length === 0) throw await createMissingError(files, folder);
-    return formatListing(all, folder);
+    const found = file ? [file] : await files.list({ under: folder });
+    if (folder !== undefined && found.length === 0) throw await createMissingError(files, folder);
+    return formatListing(found, folder);
   },
 );

@@ -11,24 +11,24 @@ export const moveFile = defineFileTool(
     action: "move",
     local: true,
   },
-  async (given, { files }) => {
-    const from = parseFolderPath(given.from);
-    if (from === undefined) throw createInputError("That is the whole workspace, and stays where it is.");
+  async (input, { files }) => {
+    const from = parseFolderPath(input.from);
+    if (from === undefined) throw createInputError("The workspace root cannot be moved.");
     const isFile = (await files.stat(from)) !== undefined;
     const count = isFile ? 1 : (await files.list({ under: from })).length;
     if (count === 0) throw await createMissingError(files, from);
-    const to = await findTarget(files, from, given.to);
-    // A model that has read it knows it under its new name too.
+    const to = await findTarget(files, from, input.to);
+    // A model that has read the file knows it under its new name too.
     await files.commit([{ move: from, to }], { seen: true });
     return `Moved ${from} to ${to}${isFile ? "" : `, ${formatCount(count, "file")}`}.`;
   },
 );
 
-/** A folder as the target is where it goes, under the name it has. */
-async function findTarget(files: Files, from: string, given: string): Promise<string> {
+/** If the target is a folder, the file is moved into it and keeps its name. */
+async function findTarget(files: Files, from: string, target: string): Promise<string> {
   const name = from.slice(from.lastIndexOf("/") + 1);
-  const to = parseFolderPath(given);
+  const to = parseFolderPath(target);
   if (to === undefined) return name;
-  const isFolder = given.endsWith("/") || (to !== from && (await files.list({ under: to })).length > 0);
+  const isFolder = target.endsWith("/") || (to !== from && (await files.list({ under: to })).length > 0);
   return isFolder ? parseFilePath(`${to}/${name}`) : to;
 }

@@ -10,44 +10,46 @@ export const writeFile = defineFileTool(
     name: "writeFile",
     aliases: ["write_file"],
     description:
-      "Write a whole file of the workspace; folders come by themselves. One that is there must have been read first. To change a part, use editFile.",
+      "Write a whole file of the workspace; folders are created as needed. Read an existing file first. To change a part, use editFile.",
     inputSchema: z.object({ path: z.string(), content: z.string() }),
     action: "write",
     local: true,
   },
-  async ({ path: given, content: text }, { files, signal }) => {
-    const path = parseFilePath(given);
+  async ({ path: rawPath, content: text }, { files, signal }) => {
+    const path = parseFilePath(rawPath);
     const content = await files.store(text, path);
     signal.throwIfAborted();
-    const found = await files.read(path);
-    if (found && isSameContent(found.content, content)) {
-      await files.markSeen(path, found.file.hash);
-      return `${path} was like that already.`;
+    const snapshot = await files.read(path);
+    if (snapshot && isSameContent(snapshot.content, content)) {
+      await files.markSeen(path, snapshot.file.hash);
+      return `${path} already has this content.`;
     }
-    if (found) checkSeen(found);
-    const expected = { [path]: found?.file.hash ?? null };
+    if (snapshot) checkSeen(snapshot);
+    const expected = { [path]: snapshot?.file.hash ?? null };
     const { stale, patches } = await files.commit([{ write: path, content }], { expected, seen: true });
     if (stale !== undefined) throw createConflictError(path);
-    return summarize(path, found, content, patches[0]?.patch);
+    return summarize(path, snapshot, content, patches[0]?.patch);
   },
 );
 
 function checkSeen({ file, seenHash }: FileSnapshot): void {
   if (seenHash === file.hash) return;
-  const why = seenHash === undefined ? "is there already, and you have not read it" : "has changed since you read it";
-  throw createInputError(`“${file.path}” ${why}. Read it first, then write it again if it is still to be replaced.`);
+  const reason = seenHash === undefined ? "already exists and you have not read it" : "has changed since you read it";
+  throw createInputError(
+    `“${file.path}” ${reason}. Read it first, then write it again if you still want to replace it.`,
+  );
 }
 
 function summarize(
   path: string,
-  found: FileSnapshot | undefined,
+  snapshot: FileSnapshot | undefined,
   content: FileContent,
   patch: TextPatch | undefined,
 ): string {
-  if (typeof content !== "string") return `${found ? "Replaced" : "Created"} ${path}, ${formatBytes(content.size)}.`;
-  if (typeof found?.content === "string" && patch)
-    return `Changed ${path}: ${formatLineCounts(listChangedBlocks(found.content, patch))}.`;
-  return `${found ? "Replaced" : "Created"} ${path}, ${formatCount(countLines(content), "line")}.`;
+  if (typeof content !== "string") return `${snapshot ? "Replaced" : "Created"} ${path}, ${formatBytes(content.size)}.`;
+  if (typeof snapshot?.content === "string" && patch)
+    return `Changed ${path}: ${formatLineCounts(listChangedBlocks(snapshot.content, patch))}.`;
+  return `${snapshot ? "Replaced" : "Created"} ${path}, ${formatCount(countLines(content), "line")}.`;
 }
 
 function countLines(text: string): number {

@@ -5,31 +5,31 @@ import {
   type Mode,
   type NewAttachment,
   type Props,
-  type Said,
+  type SentMessage,
   type Sender,
 } from "@thinkery/sdk";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 
-/** Something said to an agent, from whichever side it came. */
+/** A message to an agent, from any source. */
 export interface Input {
-  /** The sender's own name for it: the same key twice is the same input. */
+  /** The sender's idempotency key: the same key twice is the same input. */
   key: string;
-  messages: Said[];
+  messages: SentMessage[];
   mode: Mode;
   from: Sender;
-  /** What the request adds to the agent, for its own turn. */
+  /** What the request adds to the agent's props, for its own turn only. */
   props?: Props;
 }
 
-/** What a request says, with its attachments in the blob store: big values never stand in a row. */
+/** Converts a request into an input and moves its attachments to the blob store: rows never hold large values. */
 export async function createInput(invoke: Invoke & { messageId?: string }, from: Sender, blobs: Blobs): Promise<Input> {
-  const spoken = invoke.messages ?? [{ role: "user" as const, content: invoke.message ?? "" }];
+  const requested = invoke.messages ?? [{ role: "user" as const, content: invoke.message ?? "" }];
   const attachments = [
     ...(await Promise.all((invoke.attachments ?? []).map((attachment) => storeAttachment(attachment, blobs)))),
     ...(await Promise.all(Object.entries(invoke.files ?? {}).map(([path, text]) => storeFile(path, text, blobs)))),
   ];
-  const messages = spoken.map(({ role, content }, index): Said => {
-    const isLast = index === spoken.length - 1;
+  const messages = requested.map(({ role, content }, index): SentMessage => {
+    const isLast = index === requested.length - 1;
     return {
       id: (isLast ? invoke.messageId : undefined) ?? crypto.randomUUID(),
       role,

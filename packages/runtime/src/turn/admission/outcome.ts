@@ -2,7 +2,7 @@ import type { Outcome } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { TurnRow } from "../../store/turns.ts";
 
-/** What came of a turn, told to whoever waited for it. */
+/** Creates the outcome of a turn for callers that waited for it. */
 export function createOutcome(store: AgentStore, agent: string, turn: TurnRow): Outcome {
   const messages = store.messages.listByTurn(turn.id);
   const results = new Map(

@@ -15,7 +15,7 @@ const turn: TurnRow = {
   boot: "first",
 };
 
-test("a turn that was cut off goes on, and the attempt is counted", () => {
+test("an interrupted turn resumes, and the attempt is counted", () => {
   const { events, failure } = recover(turn, { id: "second", after: "stop" }, limits);
   expect(failure).toBeUndefined();
   expect(events).toEqual([
@@ -23,26 +23,26 @@ test("a turn that was cut off goes on, and the attempt is counted", () => {
   ]);
 });
 
-test("a crash is a strike, and the second one ends the turn", () => {
-  const once = recover(turn, { id: "second", after: "crash" }, limits);
-  expect(once.events[0]).toMatchObject({ data: { crashes: 1 } });
-  expect(once.failure).toBeUndefined();
-  const twice = recover(
+test("crashes are counted, and the second one ends the turn", () => {
+  const first = recover(turn, { id: "second", after: "crash" }, limits);
+  expect(first.events[0]).toMatchObject({ data: { crashes: 1 } });
+  expect(first.failure).toBeUndefined();
+  const second = recover(
     { ...turn, crashCount: 1, attempt: 1, boot: "second" },
     { id: "third", after: "crash" },
     limits,
   );
-  expect(twice.failure?.code).toBe("crashed");
+  expect(second.failure?.code).toBe("crashed");
 });
 
-test("an object that slept in the same life of main gets no strike", () => {
+test("an object evicted during the same boot does not count as a crash", () => {
   const { events } = recover(turn, { id: "first", after: "crash" }, limits);
   expect(events[0]).toMatchObject({ data: { crashes: 0, attempt: 1 } });
 });
 
-test("a turn that gets nowhere is given up after its attempts", () => {
+test("a turn without progress fails after its last attempt", () => {
   const last = recover({ ...turn, attempt: limits.maxAttempts - 1 }, { id: "second", after: "stop" }, limits);
   expect(last.failure).toBeUndefined();
-  const over = recover({ ...turn, attempt: limits.maxAttempts }, { id: "second", after: "stop" }, limits);
-  expect(over.failure?.code).toBe("no_progress");
+  const exhausted = recover({ ...turn, attempt: limits.maxAttempts }, { id: "second", after: "stop" }, limits);
+  expect(exhausted.failure?.code).toBe("no_progress");
 });

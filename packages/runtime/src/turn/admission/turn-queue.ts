@@ -1,4 +1,4 @@
-import { type Admission, fail, type NewEvent, type Outcome, type ToolReport, type Run } from "@thinkery/sdk";
+import { type Admission, fail, type NewEvent, type Outcome, type ToolCallResolution, type Run } from "@thinkery/sdk";
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
@@ -20,23 +20,23 @@ export interface TurnQueueOptions {
   recorder: Recorder;
   boot: Boot;
   limits: TurnLimits;
-  /** May fail, where there is no such model or no key; the turn then fails with that reason. */
+  /** May reject, for example if a model does not exist or its key is missing; the turn then fails with that reason. */
   resolve(turn: TurnRow): Promise<TurnDeps>;
-  /** A turn has begun: somebody must look after it, should this memory be lost. */
+  /** Called when a turn begins: something must wake this object if its memory is lost. */
   onBusy(): void;
-  /** Nothing is done any more: no turn runs, and none is in line or it waits for a report. */
+  /** Called when no turn runs: none is queued, or the current one waits for a report. */
   onIdle(): void;
 }
 
 const maxQueuedTurns = 1000;
 
-/** The turns of one agent, one at a time: admission, running, cancelling, and going on after a crash. */
+/** Runs the turns of one agent, one at a time: admission, cancellation, and recovery after a crash. */
 export class TurnQueue {
   readonly #options: TurnQueueOptions;
   readonly #waiters = new Map<string, ((outcome: Outcome) => void)[]>();
   #running: RunningTurn | undefined;
   #currentRunId: string | undefined;
-  /** May a turn be open that nobody works on? Unknown after a wake; then as long as something was put in line. */
+  /** Whether there may be open turns that are not running. Assumed after a wake, and once something was queued. */
   #mayHaveOpenTurns = true;
 
   constructor(options: TurnQueueOptions) {
@@ -47,25 +47,28 @@ export class TurnQueue {
     return this.#currentRunId !== undefined;
   }
 
-  /** The one admission, for every source. Durable before its answer leaves, because the answer waits for the disk. */
+  /** Admits a message from any source. It is durable before the response leaves, which waits for the disk. */
   admit({ key, messages, mode, from, props }: Input): Admission {
     const { store, recorder } = this.#options;
-    const before = store.turns.findAdmission(key);
-    if (before) return { ...this.#createAdmission(before.turn, before.message), duplicate: true };
+    const known = store.turns.findAdmission(key);
+    if (known) return { ...this.#createAdmission(known.turn, known.message), duplicate: true };
+    if (store.facts.getStoppedBy() !== undefined) {
+      throw fail("conflict", "The agent is stopped and accepts no messages. Start it first: `thinkery start <agent>`.");
+    }
     const current = this.#currentRunId ?? (this.#mayHaveOpenTurns ? store.turns.getPaused()?.id : undefined);
     const queued = current ? store.turns.countQueued() : 0;
     if (queued >= maxQueuedTurns) {
-      throw fail("conflict", `${maxQueuedTurns} messages are waiting for this agent already. Wait, or cancel some.`);
+      throw fail("conflict", `${maxQueuedTurns} messages are already queued for this agent. Wait, or cancel some.`);
     }
     const joined = mode === "steer" ? current : undefined;
     if (joined && props) {
       throw fail(
         "bad_request",
-        "A message that joins a running turn cannot bring props. Send it with the mode “queue” or “interrupt”.",
+        "A message that joins a running turn cannot have props. Send it with mode “queue” or “interrupt”.",
       );
     }
     const runId = joined ?? crypto.randomUUID();
-    // The turn that is interrupted is still there when this is said.
+    // An interrupted turn still counts at this point.
     const position = !current || joined ? 0 : mode === "interrupt" ? 1 : queued + 1;
     recorder.record({
       type: "request.accepted",
@@ -97,14 +100,14 @@ export class TurnQueue {
       );
     else {
       this.#mayHaveOpenTurns = true;
-      // Ended after the new turn is in line, so that it is the next and not one that waited longer.
+      // Ended only once the new turn is queued, so that this one runs next and not one that has waited longer.
       if (mode === "interrupt" && current) this.#end(current, { status: "canceled", reason: "interrupted" });
       else this.wake();
     }
     return this.#createAdmission(runId, messages.at(-1)?.id ?? "");
   }
 
-  /** Ends the running turn, or the one that is named, if it is not over. */
+  /** Cancels the given turn, or the current one by default, unless it is over. */
   cancel(runId: string | undefined, reason: string): TurnRow | undefined {
     const { store } = this.#options;
     const turn = runId ? store.turns.get(runId) : store.turns.getNext();
@@ -112,22 +115,46 @@ export class TurnQueue {
     return turn && store.turns.get(turn.id);
   }
 
-  /** Takes up whatever there is to do. Safe to call at any time; the only way a turn starts or goes on. */
+  /** Cancels the current turn and accepts no input until `start`. Queued turns wait. */
+  stop(by: string): void {
+    const { store, recorder } = this.#options;
+    if (store.facts.getStoppedBy() !== undefined) return;
+    recorder.record({ type: "agent.stopped", data: { by } });
+    this.#mayHaveOpenTurns = true;
+    if (this.#currentRunId) this.#end(this.#currentRunId, { status: "canceled", reason: "stopped" });
+    else this.wake();
+  }
+
+  /** Accepts input again after `stop`, and runs what was queued. */
+  start(by: string): void {
+    const { store, recorder } = this.#options;
+    if (store.facts.getStoppedBy() === undefined) return;
+    recorder.record({ type: "agent.resumed", data: { by } });
+    this.#mayHaveOpenTurns = true;
+    this.wake();
+  }
+
+  /** Starts or resumes the next turn, if there is one. Safe to call at any time. */
   wake(): void {
     if (this.#currentRunId || !this.#mayHaveOpenTurns) return;
-    const turn = this.#options.store.turns.getNext();
+    const { store } = this.#options;
+    const turn = store.turns.getNext();
     if (!turn) this.#mayHaveOpenTurns = false;
-    // One that waits goes on when it is reported to, and the others after it.
+    else if (store.facts.getStoppedBy() !== undefined) {
+      // The host may have died between the stop and the end of the turn.
+      if (turn.status !== "queued") this.#end(turn.id, { status: "canceled", reason: "stopped" });
+    }
+    // A paused turn resumes when its last result is reported; the others run after it.
     else if (turn.status !== "paused") this.#begin(turn, turn.status === "running" ? "recovered" : "waited");
   }
 
-  /** The answer of a call that was deferred. Told twice, it is the same; the last one lets its turn go on. */
-  async resolveToolCall(report: ToolReport): Promise<Run> {
+  /** Records the result of a deferred call. Idempotent. The last missing result resumes the turn. */
+  async resolveToolCall(report: ToolCallResolution): Promise<Run> {
     const { store, blobs, recorder, boot } = this.#options;
-    const found = findReportedCall(store, report.callId);
-    if (found.isAnswered) return toRun(found.turn);
-    const event = await createResultEvent(report, found, blobs);
-    // While its output was stored, another may have reported the same, or the turn may have ended.
+    const call = findReportedCall(store, report.callId);
+    if (call.isAnswered) return toRun(call.turn);
+    const event = await createResultEvent(report, call, blobs);
+    // While the output was stored, the same result may have been reported elsewhere, or the turn may have ended.
     const { turn, isAnswered } = findReportedCall(store, report.callId);
     if (isAnswered) return toRun(turn);
     if (turn.status === "paused" && store.ledger.listDeferred(turn.id).length === 1) {
@@ -140,7 +167,7 @@ export class TurnQueue {
     return toRun(store.turns.get(turn.id) ?? turn);
   }
 
-  /** Lets go of the running turn: whatever it still does is heard by nobody. */
+  /** Abandons the running turn: whatever it still does is ignored. */
   halt(): void {
     this.#running?.abandon();
     this.#currentRunId = undefined;
@@ -148,14 +175,14 @@ export class TurnQueue {
     this.#mayHaveOpenTurns = true;
   }
 
-  /** Every now and then while a turn runs. */
+  /** Called periodically while a turn runs; ends it if its time is up or it has stalled. */
   checkProgress(now: number): void {
     const runId = this.#currentRunId;
     const failure = runId ? this.#running?.checkProgress(now) : undefined;
     if (runId && failure) this.#end(runId, { status: "error", failure });
   }
 
-  /** Resolves with how the turn ended, now or later. */
+  /** Resolves once the turn is over. */
   async waitForOutcome(runId: string): Promise<Outcome> {
     const turn = this.#options.store.turns.get(runId);
     if (turn && isOver(turn)) return createOutcome(this.#options.store, this.#options.agent, turn);
@@ -173,49 +200,49 @@ export class TurnQueue {
   async #run(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "resolved"): Promise<void> {
     const { agent, store, blobs, recorder, boot, limits } = this.#options;
     const runId = turn.id;
-    const again = from === "recovered" || from === "resolved" ? from : undefined;
+    const resumed = from === "recovered" || from === "resolved" ? from : undefined;
     try {
-      if (again === "recovered") {
+      if (resumed === "recovered") {
         const { events, failure } = recover(turn, boot, limits);
         recorder.record(...events);
         if (failure) return this.#end(runId, { status: "error", failure });
       }
-      // After a crash it may have been its own middleware that never came back. So that it is not begun for ever, it
-      // is begun, and that is on the disk, before anything of its own runs.
+      // The crash may have been caused by this turn's own middleware. Its start is written to disk before any of its
+      // code runs, so that attempts are counted and it is not started forever.
       const startsEarly = from === "waited" && boot.after === "crash";
       if (startsEarly) recorder.record(...createStartEvents(runId, "", boot));
-      if (startsEarly || again) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (startsEarly || resumed) await new Promise((resolve) => setTimeout(resolve, 0));
       const deps = await this.#options.resolve(turn).catch((error: unknown) => {
-        if (!again && store.turns.get(runId)?.status === "queued")
+        if (!resumed && store.turns.get(runId)?.status === "queued")
           recorder.record(...createStartEvents(runId, "", boot));
         throw error;
       });
-      // It may have been canceled meanwhile.
+      // It may have been canceled in the meantime.
       if (this.#currentRunId !== runId) return;
-      const startEvents = again || startsEarly ? [] : createStartEvents(runId, deps.modelId, boot);
+      const startEvents = resumed || startsEarly ? [] : createStartEvents(runId, deps.modelId, boot);
       const running = new RunningTurn({ agent, runId, store, blobs, recorder, deps, startEvents });
       this.#running = running;
       if (from === "waited") await running.flush();
-      if (again) await running.resume(again);
+      if (resumed) await running.resume(resumed);
       const outcome = await deps.driver.run(running);
-      // After its end a turn's last words are not news.
+      // A turn that has ended meanwhile already has its outcome.
       if (this.#currentRunId !== runId) return;
       if (outcome === "completed") this.#end(runId, { status: "completed" });
       else this.#pause(running);
     } catch (error) {
-      // After its end a turn's own complaints are not news.
+      // Errors of a turn that has ended meanwhile are irrelevant.
       if (this.#currentRunId !== runId) return;
       try {
         this.#end(runId, { status: "error", failure: toFailure(error) });
-      } catch (again) {
-        // Not even the outcome can be written (the disk is full, say): the turn is taken up when there is room.
-        console.error("a turn could not be ended", again);
+      } catch (endError) {
+        // Not even the outcome can be written, for example because the disk is full. The turn is resumed later.
+        console.error("failed to end a turn", endError);
         this.halt();
       }
     }
   }
 
-  /** Nothing is held open while it waits: this memory may be lost meanwhile. */
+  /** Keeps nothing in memory while the turn waits: the object may be evicted meanwhile. */
   #pause(running: RunningTurn): void {
     running.pause();
     this.#currentRunId = undefined;
@@ -226,7 +253,7 @@ export class TurnQueue {
 
   #end(runId: string, ending: Ending): void {
     const { store, recorder, agent } = this.#options;
-    // What had joined it may be in line now.
+    // Messages that had joined it may be queued as a new turn now.
     if (ending.status !== "completed") this.#mayHaveOpenTurns = true;
     if (this.#currentRunId === runId && this.#running) this.#running.end(ending);
     else if (ending.status !== "completed") recorder.record(...createEndEvents(store, runId, ending));
@@ -237,13 +264,13 @@ export class TurnQueue {
     const waiters = this.#waiters.get(runId);
     const turn = waiters && store.turns.get(runId);
     this.#waiters.delete(runId);
-    if (turn) for (const tell of waiters) tell(createOutcome(store, agent, turn));
+    if (turn) for (const resolve of waiters) resolve(createOutcome(store, agent, turn));
     this.wake();
     if (!this.#currentRunId) this.#options.onIdle();
   }
 
   #createAdmission(runId: string, messageId: string): Admission {
-    // One that is first in line starts before this answer is read.
+    // A turn that is first in the queue starts before this response is read.
     if (this.#currentRunId === runId) return { runId, messageId, status: "running", position: 0 };
     const { turns } = this.#options.store;
     const turn = turns.get(runId);

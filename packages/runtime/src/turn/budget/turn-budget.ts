@@ -18,38 +18,38 @@ import { createBudgetError, createUnenforceableError } from "./budget-errors.ts"
 interface TurnBudgetOptions {
   agent: string;
   runId: string;
-  /** It goes on after a crash or a pause. */
+  /** Whether the turn continues after a crash or a pause. */
   isResumed: boolean;
   store: AgentStore;
   deps: Pick<TurnDeps, "config" | "limits" | "budgetClient" | "getCost">;
-  /** Writes what is held: what was spent has to stand in the books before they are asked. */
+  /** Writes the held events: spending must be recorded before a budget is checked. */
   record(): void;
 }
 
-/** What was set aside for a call, to be given back when it is over. */
+/** What was reserved for a call, released when the call ends. */
 export interface CallReservation {
   reserved: Reservation;
-  /** The books beyond know of it. */
+  /** Whether it was also reserved in the budgets beyond the agent's own. */
   isMetered: boolean;
 }
 
-/** For a call that nobody counts. */
+/** For a call that no budget limits. */
 const emptyReservation: CallReservation = { reserved: { steps: 0, tokens: 0, costUsd: 0 }, isMetered: false };
 
-/** A call is taken to use a fifth more than the one before it, and so many tokens each way at least. */
+/** A call is estimated to use 20% more than the previous one, and at least this many tokens each way. */
 const growthFactor = 1.2;
 const minTokens = 250;
 
-/** What one turn may spend: asked before every call to a model, told after it. */
+/** What one turn may spend. Opened before every model call and closed after it. */
 export class TurnBudget {
   readonly #options: TurnBudgetOptions;
   readonly #budget: AgentBudget;
   readonly #isLimited: boolean;
   #spent: Measures = noMeasures;
   #reserved: Measures = noMeasures;
-  /** What was set aside for the step's own call, and for which model. */
+  /** The reservation for the step's own call, and its model. */
   #step: (CallReservation & { model: string }) | undefined;
-  /** The last call came back without a word on what it used. */
+  /** Whether the provider did not report the usage of the last call. */
   #isUsageUnknown = false;
   #lastTickAt = Date.now();
 
@@ -63,15 +63,15 @@ export class TurnBudget {
     this.#spent = { ...toMeasures(store.calls.getTurnAmounts(runId)), seconds };
   }
 
-  /** For the call of a step; once more where it turns out that another model is asked, at another price. */
+  /** Reserves for the call of a step; again if a different model, at a different price, turns out to be called. */
   openStep(model: string): void | Promise<void> {
     if (this.#step?.model === model) return;
     this.closeStep();
-    const allowance = this.open(model);
-    const take = (allowed: CallReservation) => {
-      this.#step = { ...allowed, model };
+    const opened = this.open(model);
+    const assign = (reservation: CallReservation) => {
+      this.#step = { ...reservation, model };
     };
-    return allowance instanceof Promise ? allowance.then(take) : take(allowance);
+    return opened instanceof Promise ? opened.then(assign) : assign(opened);
   }
 
   closeStep(usage?: UsageTotal): void {
@@ -79,7 +79,7 @@ export class TurnBudget {
     this.#step = undefined;
   }
 
-  /** Fails the turn where a limit leaves no room for another call. It takes time only where the books beyond are asked. */
+  /** Throws if a limit leaves no room for another call. Asynchronous only if budgets beyond the agent's own are asked. */
   open(model: string): CallReservation | Promise<CallReservation> {
     const isMetered = this.#options.deps.budgetClient.isMetered();
     if (isMetered === false && !this.#isLimited) return emptyReservation;
@@ -100,20 +100,20 @@ export class TurnBudget {
     this.#spent = addMeasures(this.#spent, { steps: 1, tokens, costUsd: usage.costUsd ?? 0 });
   }
 
-  /** Why the turn has to end now, though its call or its tool is not done: its time is over. */
+  /** Returns why the turn must end now, even during a call or a tool, if its time is up. */
   checkTime(now: number): Failure | undefined {
     if (this.#budget.seconds === undefined) return undefined;
     this.#countTime(now);
-    const late = this.#listTurnStatuses().find(({ kind, spent, limit }) => kind === "seconds" && spent >= limit);
-    return late && toFailure(createBudgetError(late, this.#options.agent));
+    const expired = this.#listTurnStatuses().find(({ kind, spent, limit }) => kind === "seconds" && spent >= limit);
+    return expired && toFailure(createBudgetError(expired, this.#options.agent));
   }
 
   async #requestReservation(
     model: string,
     reserved: ReservationRequest,
-    metered: true | Promise<boolean>,
+    isMetered: true | Promise<boolean>,
   ): Promise<CallReservation> {
-    if (!(await metered))
+    if (!(await isMetered))
       return this.#isLimited ? this.#addReservation({ reserved, isMetered: false }) : emptyReservation;
     this.#options.record();
     const { refused, unknown } = await this.#options.deps.budgetClient.reserve(reserved);
@@ -124,19 +124,19 @@ export class TurnBudget {
     return this.#addReservation({ reserved, isMetered: true });
   }
 
-  #addReservation(allowance: CallReservation): CallReservation {
-    this.#reserved = addMeasures(this.#reserved, allowance.reserved);
-    return allowance;
+  #addReservation(reservation: CallReservation): CallReservation {
+    this.#reserved = addMeasures(this.#reserved, reservation.reserved);
+    return reservation;
   }
 
-  /** The turn's own limits and the agent's. */
+  /** Checks the limits of the turn and of the agent. */
   #checkLimits(model: string, { unknown }: ReservationRequest): void {
     this.#countTime(Date.now());
     const statuses = [...this.#listTurnStatuses(), ...this.#listAgentStatuses()];
-    const loose = unknown && findUnenforceableLimit(statuses, unknown);
-    if (loose) throw createUnenforceableError(loose, unknown, model);
-    const refused = findReachedLimit(statuses);
-    if (refused) throw createBudgetError(refused, this.#options.agent);
+    const unenforceable = unknown && findUnenforceableLimit(statuses, unknown);
+    if (unenforceable) throw createUnenforceableError(unenforceable, unknown, model);
+    const reached = findReachedLimit(statuses);
+    if (reached) throw createBudgetError(reached, this.#options.agent);
   }
 
   #listTurnStatuses(): BudgetStatus[] {
@@ -158,8 +158,8 @@ export class TurnBudget {
   #estimate(model: string): ReservationRequest {
     const { store, deps } = this.#options;
     const last = store.calls.getLatest();
-    const guess = (tokens = 0) => Math.max(minTokens, Math.ceil(tokens * growthFactor));
-    const usage = { inputTokens: guess(last?.input), outputTokens: guess(last?.output) };
+    const estimateTokens = (tokens = 0) => Math.max(minTokens, Math.ceil(tokens * growthFactor));
+    const usage = { inputTokens: estimateTokens(last?.input), outputTokens: estimateTokens(last?.output) };
     const costUsd = deps.getCost(model, usage);
     const unknown = this.#isUsageUnknown ? "usage" : costUsd === undefined ? "price" : undefined;
     return {
@@ -177,7 +177,7 @@ export class TurnBudget {
   }
 }
 
-/** Where the budget stands that a blueprint gives to all turns of an agent together. */
+/** Returns the status of the budget that a blueprint sets for all turns of an agent together. */
 export function listAgentBudgetStatuses(
   { spending }: AgentStore,
   budget: AgentBudget | undefined,
@@ -198,20 +198,20 @@ function addMeasures(measures: Measures, { steps, tokens, costUsd }: Reservation
   };
 }
 
-/** How long a turn has been worked on, in ms, from its log: neither while it was paused nor while the host was down. */
+/** Returns how long a turn has run, in ms, from its log. Pauses and host downtime do not count. */
 export function measureElapsed(store: AgentStore, runId: string): number {
-  let worked = 0;
-  let last: number | undefined;
+  let elapsedMs = 0;
+  let lastAt: number | undefined;
   for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ;) {
     const events = store.log.read(after, 1000);
     for (const { type, ts, data } of events) {
       if (!("runId" in data) || data.runId !== runId || type === "request.accepted") continue;
       const at = Date.parse(ts);
-      if (last !== undefined && type !== "run.resumed") worked += Math.max(0, at - last);
-      last = at;
+      if (lastAt !== undefined && type !== "run.resumed") elapsedMs += Math.max(0, at - lastAt);
+      lastAt = at;
     }
     const next = events.at(-1)?.seq;
-    if (next === undefined) return worked;
+    if (next === undefined) return elapsedMs;
     after = next;
   }
 }

@@ -14,12 +14,12 @@ import type { StepContext } from "./step-context.ts";
 /** Calls one run of code may make in total, and concurrently; further calls queue. */
 const maxCallsPerRun = 1000;
 const maxConcurrentCalls = 16;
-/** JSON characters of one call's input, and of all inputs of a run: whatever main parses, everybody waits for. */
+/** JSON characters of one call's input, and of all inputs of a run: main is single-threaded, so parsing blocks everyone. */
 const maxInputChars = 2 * 1024 * 1024;
 const maxTotalInputChars = 64 * 1024 * 1024;
 const maxInputDepth = 100;
 const maxOutputChars = 10 * 1024 * 1024;
-/** Longer inputs are logged by their beginning: the log says what was done, not with which bytes. */
+/** Of longer inputs only the beginning is logged: the log says what was done, not with which bytes. */
 const maxLoggedChars = 8 * 1024;
 const loggedPreviewChars = 1000;
 const maxSummaryChars = 500;
@@ -30,12 +30,12 @@ interface CodeCallsOptions {
   parentCallId: string;
   signal: AbortSignal;
   step: StepContext;
-  /** Returns the id of the next call that code makes under that call. */
+  /** Returns an id for the next call that the code makes. */
   nextId(): string;
   createContext(call: { callId: string; toolName: string }, signal: AbortSignal): ToolContext;
 }
 
-/** What code may call while a tool call runs it: the agent's tools as `tools.<name>`, and capabilities only code has. */
+/** The calls that code makes while a tool call runs it: to the agent's tools as `tools.<name>`, and to capabilities. */
 export class CodeCalls {
   readonly #options: CodeCallsOptions;
   readonly #ending = new AbortController();
@@ -52,9 +52,9 @@ export class CodeCalls {
     signal.addEventListener("abort", () => this.#ending.abort(signal.reason), { once: true });
   }
 
-  /** Input and output are JSON. Throws what the code should catch. */
+  /** Makes a call. Input and output are JSON; errors are thrown in the calling code. */
   async call(capability: string, json: string): Promise<string> {
-    if (++this.#count > maxCallsPerRun) throw new Error(`A run of code may make ${maxCallsPerRun} calls.`);
+    if (++this.#count > maxCallsPerRun) throw new Error(`Code may make at most ${maxCallsPerRun} calls per run.`);
     while (this.#active.size >= maxConcurrentCalls) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
@@ -69,7 +69,7 @@ export class CodeCalls {
     }
   }
 
-  /** Ends what the run started; when this returns, every call has its result in the log. */
+  /** Cancels open calls. When this resolves, every call has its result in the log. */
   async close(): Promise<void> {
     this.#ending.abort(new Error("The run is over."));
     for (const wake of this.#waiting.splice(0)) wake();
@@ -89,14 +89,14 @@ export class CodeCalls {
     this.#inputChars += json.length;
     if (json.length > maxInputChars || this.#inputChars > maxTotalInputChars) {
       throw new Error(
-        `The input of ${name} is too large: a call may have ${toMegabytes(maxInputChars)} MB, and all calls of a run ${toMegabytes(maxTotalInputChars)} MB.`,
+        `The input of ${name} is too large. The limit is ${toMegabytes(maxInputChars)} MB per call and ${toMegabytes(maxTotalInputChars)} MB per run.`,
       );
     }
     if (isDeeperThan(json, maxInputDepth)) {
       throw new Error(`The input of ${name} is nested more than ${maxInputDepth} levels deep.`);
     }
     const input: unknown = JSON.parse(json);
-    // A tool takes an object, so no input means an empty one; a capability may take anything.
+    // A tool takes an object, so no input means an empty one. A capability may take anything.
     return isToolName(capability) ? (input ?? {}) : input;
   }
 }
@@ -119,10 +119,10 @@ function createCodeScope(options: CodeCallsOptions, signal: AbortSignal): CallSc
     find(name) {
       const isTool = isToolName(name);
       const toolName = isTool ? name.slice(toolPrefix.length) : name;
-      const tool = isTool ? tools.find(toolName) : capabilities.find((known) => known.name === name);
+      const tool = isTool ? tools.find(toolName) : capabilities.find((candidate) => candidate.name === name);
       if (tool && !tool.modelOnly) return { tool };
       if (tool) {
-        const message = `${tool.name} can be called by the model only, not by code.`;
+        const message = `${tool.name} can only be called by the model, not by code.`;
         return { failure: { code: "denied", message } };
       }
       const message = isTool
@@ -134,7 +134,7 @@ function createCodeScope(options: CodeCallsOptions, signal: AbortSignal): CallSc
   };
 }
 
-interface Answer {
+interface CallResult {
   summary?: string;
   error?: string;
   errorCode?: ToolErrorCode;
@@ -150,12 +150,12 @@ function createCodeLog({ runId, step }: StepContext, parentCallId: string): Call
     toolName: string,
     action: string,
     ms: number,
-    answer: Answer,
+    result: CallResult,
   ): NewEvent => ({
     type: "capability.answered",
-    data: { runId, parentCallId, callId, toolName, ms, action, ...answer },
+    data: { runId, parentCallId, callId, toolName, ms, action, ...result },
   });
-  const redact = ({ redactInput: logged }: Tool, input: unknown) => (logged ? logged(input) : input);
+  const redact = ({ redactInput }: Tool, input: unknown) => (redactInput ? redactInput(input) : input);
   return {
     createRefusedEvents({ id, name: capability, tool, input }, { code: errorCode, message: error }) {
       const name = tool?.name ?? toDisplayName(capability);
@@ -168,7 +168,10 @@ function createCodeLog({ runId, step }: StepContext, parentCallId: string): Call
     createStartedEvent: ({ id, tool, input }) => createCalledEvent(id, tool.name, redact(tool, input)),
     encode({ tool }, value) {
       if (value instanceof Deferred) {
-        throw new ToolError("threw", `${tool.name} answers later, and code cannot wait for it. Call it without code.`);
+        throw new ToolError(
+          "threw",
+          `${tool.name} returns its result later, and code cannot wait for it. Call it as a tool instead.`,
+        );
       }
       return toJson(tool, value);
     },
@@ -181,7 +184,7 @@ function createCodeLog({ runId, step }: StepContext, parentCallId: string): Call
   };
 }
 
-const toMegabytes = (characters: number) => characters / 1024 / 1024;
+const toMegabytes = (chars: number) => chars / 1024 / 1024;
 
 function abbreviate(args: unknown): unknown {
   const json = JSON.stringify(args) ?? "";
@@ -189,7 +192,7 @@ function abbreviate(args: unknown): unknown {
   return { beginning: json.slice(0, loggedPreviewChars), characters: json.length };
 }
 
-/** Converts what a tool returned into what code gets. */
+/** Converts a tool's return value to JSON for code. */
 function toJson({ name }: Tool, value: unknown): string {
   const plain = value instanceof ToolImage ? describeImage(value) : value;
   const json =

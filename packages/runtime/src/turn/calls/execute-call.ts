@@ -6,23 +6,23 @@ import { parseInput } from "./parse-input.ts";
 import { type CallFailure, describeFailure, runWithTimeout } from "./run-with-timeout.ts";
 import { runsLocally, type StepContext } from "./step-context.ts";
 
-/** A call as somebody asks for it: the model, or code that a call of the model runs. */
+/** A call as requested by the model, or by code that the model runs. */
 export interface RequestedCall {
   id: string;
   name: string;
   input: unknown;
-  /** What the model wrote in place of JSON. */
+  /** What the model wrote instead of valid JSON. */
   malformed?: string | undefined;
 }
 
-/** A call that may be made: its tool, and its input as the tool's schema returned it. */
+/** A call that may run: its tool, and its input as parsed by the tool's schema. */
 export interface PreparedCall {
   id: string;
   tool: Tool;
   input: unknown;
 }
 
-/** A call that was refused before it started; without a tool if there is none that may be called. */
+/** A call that was refused before it started. Has no tool if none was found that may be called. */
 export interface RefusedCall extends RequestedCall {
   tool?: Tool;
 }
@@ -32,49 +32,50 @@ export type CallOutcome<Output> =
   | { status: "deferred" }
   | { status: "failed"; failure: CallFailure };
 
-/** How calls from one origin are logged, and what their caller gets. */
+/** How calls of one origin are logged, and how their output is encoded. */
 export interface CallLog<Output> {
   createRefusedEvents(call: RefusedCall, failure: CallFailure): NewEvent[];
   createStartedEvent(call: PreparedCall): NewEvent;
-  /** Converts what the tool returned into what the caller gets. Throws if it cannot be used. */
+  /** Converts the tool's return value for the caller. Throws if it cannot be used. */
   encode(call: PreparedCall, value: unknown): Output | Promise<Output>;
   createCompletedEvent(call: PreparedCall, value: unknown, output: Output, ms: number): NewEvent;
   createFailedEvent(call: PreparedCall, failure: CallFailure, ms: number): NewEvent;
-  /** Omitted where a caller cannot wait for a result that comes later. */
+  /** Omitted if the caller cannot wait for a deferred result. */
   createDeferredEvent?(call: PreparedCall, ms: number): NewEvent;
 }
 
-/** Where a call comes from. The model's calls and those of code differ in nothing else. */
+/** Where calls come from. Calls of the model and calls of code differ only in this. */
 export interface CallScope<Output> {
   step: StepContext;
   signal: AbortSignal;
   log: CallLog<Output>;
-  /** Returns the tool of this name, or why it cannot be called from here. */
+  /** Returns the tool with this name, or why it cannot be called from here. */
   find(name: string): { tool: Tool } | { failure: CallFailure };
-  /** Returns why a call must not be started again, if a crash interrupted it. */
+  /** Returns why the call must not be started again, if a crash interrupted it. */
   checkInterrupted?(call: RequestedCall, tool: Tool): CallFailure | undefined;
-  /** Returns false if the call has its result already. */
+  /** Returns false if the call already has its result. */
   isOpen?(call: PreparedCall): boolean;
   createContext(call: PreparedCall, signal: AbortSignal, record: StepContext["record"]): ToolContext;
 }
 
 /**
- * The one way from a requested call to its effect: find the tool, validate the input, let middleware change or veto it,
- * evaluate the policy, write the ledger, run the tool, record the outcome. Every call gets exactly one result.
+ * Executes a call: finds the tool, validates the input, lets middleware change or veto it, evaluates the policy, writes
+ * the ledger, runs the tool and records the outcome. There is no other way to an effect. Every call gets exactly one
+ * result.
  */
 export async function executeCall<Output>(call: RequestedCall, scope: CallScope<Output>): Promise<CallOutcome<Output>> {
   const prepared = await prepareCall(call, scope);
   if ("status" in prepared) return prepared;
-  // Whoever asked for it may have been ended while middleware looked at it.
+  // The caller may have been canceled while middleware ran.
   scope.signal.throwIfAborted();
-  // The output gate holds back effects until this row of the ledger is durable.
+  // The output gate holds back effects until this ledger row is durable.
   scope.step.record(scope.log.createStartedEvent(prepared));
   return runCall(prepared, scope, scope.step.record);
 }
 
 type Refusal = Extract<CallOutcome<never>, { status: "failed" }>;
 
-/** The first half of a call: everything that has to be settled before it may start. */
+/** The first half of a call: everything that is checked before it may start. */
 export async function prepareCall<Output>(
   call: RequestedCall,
   scope: CallScope<Output>,
@@ -82,7 +83,7 @@ export async function prepareCall<Output>(
   const { step, log } = scope;
   const found = scope.find(call.name);
   if ("failure" in found) {
-    // How this tool redacts its input is not known here, so the log gets none of it.
+    // Without the tool, its redaction is unknown, so none of the input is logged.
     step.record(...log.createRefusedEvents({ ...call, input: {} }, found.failure));
     return { status: "failed", failure: found.failure };
   }
@@ -92,7 +93,7 @@ export async function prepareCall<Output>(
     return { status: "failed", failure };
   };
   if (call.malformed !== undefined) {
-    const message = `The input of ${tool.name} is not JSON. Send it again as one JSON object.`;
+    const message = `The input of ${tool.name} is not valid JSON. Send it again as one JSON object.`;
     return refuse({ code: "invalid_input", message });
   }
   const parsed = parseInput(tool, call.input);
@@ -107,7 +108,7 @@ export async function prepareCall<Output>(
     if (decision.changed) {
       const changed = parseInput(tool, decision.input);
       if ("issues" in changed) {
-        return refuse(createInputFailure(tool.name, `${changed.issues} (middleware changed it)`), decision.input);
+        return refuse(createInputFailure(tool.name, `${changed.issues} (changed by middleware)`), decision.input);
       }
       ({ input } = changed);
     }
@@ -116,7 +117,7 @@ export async function prepareCall<Output>(
   return action === "allow" ? { id: call.id, tool, input } : refuse({ code: "denied", message: reason }, input);
 }
 
-/** The second half: runs a call whose start is in the log. Whatever goes wrong in the tool is its caller's to read. */
+/** The second half: runs a call whose start is in the log. Errors of the tool become the call's result. */
 export async function runCall<Output>(
   call: PreparedCall,
   scope: CallScope<Output>,
@@ -130,13 +131,15 @@ export async function runCall<Output>(
   const settle = (event: NewEvent) => {
     if (scope.isOpen?.(call) ?? true) record(event);
   };
-  const shown = middleware.observesTools ? freezeCall({ id, name: tool.name, input }) : { id, name: tool.name, input };
+  const toolCall = middleware.observesTools
+    ? freezeCall({ id, name: tool.name, input })
+    : { id, name: tool.name, input };
   const release = hold();
   try {
     let value: unknown;
     let output: Output;
     try {
-      if (middleware.has("onToolStart")) await middleware.runToolStart(shown);
+      if (middleware.has("onToolStart")) await middleware.runToolStart(toolCall);
       const createContext = (ending: AbortSignal) => scope.createContext(call, ending, record);
       value = await runWithTimeout({
         tool,
@@ -147,7 +150,7 @@ export async function runCall<Output>(
         createContext,
       });
       if (value instanceof Deferred && log.createDeferredEvent) {
-        // Recorded at once, with whatever is held: its result may be reported at any moment.
+        // Recorded at once, with all held events: its result may be reported at any moment.
         step.record(log.createDeferredEvent(call, getElapsed()));
         return { status: "deferred" };
       }
@@ -157,10 +160,10 @@ export async function runCall<Output>(
       const failure = describeFailure(error, tool, signal);
       settle(log.createFailedEvent(call, failure, getElapsed()));
       const thrown = error instanceof Error ? error : new Error(failure.message);
-      if (!signal.aborted) await middleware.runToolError(shown, thrown);
+      if (!signal.aborted) await middleware.runToolError(toolCall, thrown);
       return { status: "failed", failure };
     }
-    await middleware.runToolResult(shown, value);
+    await middleware.runToolResult(toolCall, value);
     return { status: "completed", output };
   } finally {
     release();
@@ -168,10 +171,10 @@ export async function runCall<Output>(
 }
 
 function createInputFailure(name: string, issues: string): CallFailure {
-  return { code: "invalid_input", message: `The input of ${name} is not valid. ${issues}` };
+  return { code: "invalid_input", message: `Invalid input for ${name}. ${issues}` };
 }
 
-/** A copy for middleware: whatever a hook does to it, the tool has its own. */
+/** Copies a call for middleware, so that hooks cannot change the tool's input. */
 function freezeCall({ id, name, input }: MessageToolCall): MessageToolCall {
   return Object.freeze({ id, name, input: createFrozenCopy(input) });
 }

@@ -5,7 +5,7 @@ import { createFiles, createLinuxFiles } from "./files.ts";
 
 const origin: Origin = { kind: "agent", agent: "global~ada", turn: "t", toolCall: "c", tool: "x" };
 
-/** What was asked of a workspace, by a call that was given up at some time. */
+/** A call's files on a workspace that only notes commits, and the controller that aborts the call. */
 function openFiles() {
   const commits: { base: number | undefined; isRecorded: boolean }[] = [];
   const workspace = {
@@ -18,15 +18,15 @@ function openFiles() {
   return { commits, ending, files: createFiles(workspace, call), linux: createLinuxFiles(workspace, call) };
 }
 
-test("a call that was given up changes nothing any more", async () => {
+test("an aborted call cannot commit changes", async () => {
   const { commits, ending, files } = openFiles();
   await files.commit([]);
-  ending.abort(new Error("given up"));
-  await expect(files.commit([])).rejects.toThrow("given up");
+  ending.abort(new Error("aborted"));
+  await expect(files.commit([])).rejects.toThrow("aborted");
   expect(commits).toEqual([{ base: undefined, isRecorded: true }]);
 });
 
-test("what a command had done when it was given up is still told, by the workspace itself", async () => {
+test("changes made by a command before it was aborted are committed, and recorded by the workspace itself", async () => {
   const { commits, ending, linux } = openFiles();
   await linux.rebaseEdits([], 1);
   ending.abort();

@@ -4,7 +4,7 @@ import { getMaxFileBytes } from "../../workspace/quota.ts";
 import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 
 interface CallFilesOptions {
-  /** Who changes what the call changes. */
+  /** The origin of the call's changes. */
   origin: Origin;
   /** The branch that the agent works on. */
   branch?: string | undefined;
@@ -12,23 +12,23 @@ interface CallFilesOptions {
   record(...events: NewEvent[]): void;
 }
 
-/** Creates the workspace as one call has it: the call is the origin of its commits, and their events are among its own. */
+/** Creates one call's access to the workspace. Commits have the call as their origin and are recorded with its events. */
 export function createFiles(
   workspace: WorkspacePort,
-  { origin, branch: own, signal, record }: CallFilesOptions,
+  { origin, branch: defaultBranch, signal, record }: CallFilesOptions,
 ): Files {
   return {
-    list: async ({ under, branch = own } = {}) => (await workspace.list({ under, branch })).files,
-    stat: (path, { branch = own } = {}) => workspace.stat(path, { branch }),
-    read: (path, { branch = own } = {}) => workspace.read(path, { branch }),
+    list: async ({ under, branch = defaultBranch } = {}) => (await workspace.list({ under, branch })).files,
+    stat: (path, { branch = defaultBranch } = {}) => workspace.stat(path, { branch }),
+    read: (path, { branch = defaultBranch } = {}) => workspace.read(path, { branch }),
     readBytes: (content, path) => workspace.readBytes(content, path),
     store: (content, path) => workspace.store(content, path),
-    async commit(edits, { branch = own, expected, seen } = {}) {
-      // Nobody hears of a call that was given up, so it must not have effects any more.
+    async commit(edits, { branch = defaultBranch, expected, seen } = {}) {
+      // Nobody learns of the effects of an aborted call, so it must not have any.
       signal.throwIfAborted();
       return workspace.commit({ edits, origin, branch, expected, seen }, { record });
     },
-    markSeen: (path, hash, { branch = own } = {}) => workspace.markSeen(path, hash, branch),
+    markSeen: (path, hash, { branch = defaultBranch } = {}) => workspace.markSeen(path, hash, branch),
   };
 }
 
@@ -46,7 +46,8 @@ export function createLinuxFiles(
       return found && workspace.readBytes(found.content, path);
     },
     store: (content, path) => workspace.store(content, path),
-    // What a command did before it was canceled is done. The turn hears of nothing by then, but the agent's log does.
+    // What a command did before it was canceled is still committed. The turn no longer records events by then, but the
+    // workspace writes them to the agent's log.
     rebaseEdits: (edits, base) => workspace.commit({ edits, origin, branch, base }, signal.aborted ? {} : { record }),
   };
 }

@@ -19,7 +19,7 @@ import { createToolContext } from "./tool-context.ts";
 type Output = Awaited<ReturnType<typeof createOutput>>;
 
 /**
- * Executes the calls of one model answer in order; neighbours that may run in parallel do. When this returns, every
+ * Executes the calls of one model answer in order; adjacent parallel calls run concurrently. When this resolves, every
  * call has its result or is deferred.
  */
 export async function executeModelCalls(calls: readonly ToolCall[], step: StepContext): Promise<void> {
@@ -32,14 +32,14 @@ export async function executeModelCalls(calls: readonly ToolCall[], step: StepCo
   }
   for (const group of groupParallel(prepared)) {
     step.signal.throwIfAborted();
-    // A host that is about to stop starts nothing new; these calls are made after its restart.
+    // A host that is shutting down starts nothing new; these calls are made after its restart.
     if (isDraining()) {
       step.record();
       await new Promise(() => {});
     }
     const [only] = group;
     const isLocal = only !== undefined && group.length === 1 && runsLocally(only.tool, step);
-    // The effect of a local tool is nothing but events: they are written in one go with its start and its result.
+    // A local tool's only effect is events: they are written together with its start and its result.
     const record = isLocal ? step.hold : step.record;
     record(...group.map((call) => scope.log.createStartedEvent(call)));
     await Promise.all(group.map(async (call) => noteResult(call, await runCall(call, scope, record), step)));
@@ -108,12 +108,12 @@ function stopRepetition(call: ToolCall, { step, log }: CallScope<Output>): void 
   step.record(...log.createRefusedEvents(call, { code: "repeated", message }));
   throw new TurnError(
     "repeated_call",
-    `I called ${name} ${maxIdenticalCalls} times in a row with the same input and stopped. Should I go on, or do something else?`,
-    "Answer to go on.",
+    `I called ${name} ${maxIdenticalCalls} times in a row with the same input and stopped. Should I continue, or do something else?`,
+    "Reply to continue.",
   );
 }
 
-/** The result of a call that has no output. */
+/** Creates the result of a call that has no output. */
 export function createToolError(
   { id, name }: Pick<ToolCall, "id" | "name">,
   runId: string,
@@ -126,14 +126,14 @@ export function createToolError(
   return { type: "tool.error", data: { runId, callId: id, toolName: name, messageId, error, errorCode, ms, action } };
 }
 
-/** The results of calls that code had made when it was cut off; only of those within one call, if it is given. */
+/** Creates results for open calls of code that was interrupted; only for those under one call, if given. */
 export function closeChildCalls(
   store: AgentStore,
   runId: string,
   errorCode: ToolErrorCode,
   parentCallId?: string,
 ): NewEvent[] {
-  const error = "The run that made this call ended before it had an answer.";
+  const error = "The code that made this call ended before it had a result.";
   return store.ledger.listOpenChildren(runId, parentCallId).map((call) => ({
     type: "capability.answered",
     data: {
@@ -149,7 +149,7 @@ export function closeChildCalls(
   }));
 }
 
-/** The id of the message that holds a call's result. */
+/** Returns the id of the message that holds a call's result. */
 export const toResultId = (callId: string) => `${callId}-result`;
 
 function groupParallel(calls: readonly PreparedCall[]): PreparedCall[][] {

@@ -5,33 +5,34 @@ import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 
 const pathsSchema = z.array(z.string().max(4096)).max(40);
 
-/** A run may look so often; one that imports as much as it may does not come near. */
-const maxSearches = 1000;
-/** Longer files cannot be imported anyway. */
+/** Lookups per run. Even a run that imports the maximum number of modules does not come near. */
+const maxLookups = 1000;
+/** Larger files could not be imported anyway. */
 const maxModuleBytes = 1024 * 1024;
 
 /**
- * What code imports of the workspace: asked with paths, it answers the first file that there is as `{path, text}`, or
- * null. JSON. What may not be read may not be imported: `refusal` says why.
+ * Finds modules that code imports from the workspace. Takes candidate paths as JSON and returns the first existing file
+ * as `{path, text}`, or null. A file that may not be read cannot be imported: `explainDenial` says why.
  */
 export function createModuleFinder(
   workspace: WorkspacePort,
   branch: string | undefined,
-  refusal: (path: string) => string | undefined,
+  explainDenial: (path: string) => string | undefined,
 ): (input: string) => Promise<string> {
-  let searches = 0;
+  let lookups = 0;
   return async (input) => {
-    if (++searches > maxSearches) throw new Error(`A run of code may look for ${maxSearches} modules.`);
+    if (++lookups > maxLookups) throw new Error(`Code may look up at most ${maxLookups} modules per run.`);
     const paths = pathsSchema.parse(JSON.parse(input));
     for (const path of paths) {
       const info = findPathIssue(path) ? undefined : await workspace.stat(path, { branch });
       if (!info) continue;
-      const refused = refusal(info.path);
-      if (refused !== undefined) throw new Error(refused);
-      if (info.size > maxModuleBytes) throw new Error(`“${path}” is too large to be imported: ${info.size} bytes.`);
+      const denial = explainDenial(info.path);
+      if (denial !== undefined) throw new Error(denial);
+      if (info.size > maxModuleBytes)
+        throw new Error(`“${path}” is too large to import: it has ${info.size} bytes, the limit is ${maxModuleBytes}.`);
       const { content = "" } = (await workspace.read(path, { branch })) ?? {};
       const text = typeof content === "string" ? content : decodeText(await workspace.readBytes(content, path));
-      if (text === undefined) throw new Error(`“${path}” cannot be imported: it is not text.`);
+      if (text === undefined) throw new Error(`“${path}” cannot be imported: it is not a text file.`);
       return JSON.stringify({ path: info.path, text });
     }
     return "null";

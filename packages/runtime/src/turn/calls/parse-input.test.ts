@@ -14,11 +14,11 @@ test.each<[Tool, object, object]>([
     { path: "a", old_string: "x", new_string: "y", replace_all: null, edits: null },
     { path: "a", oldString: "x", newString: "y" },
   ],
-])("null for what may be left out is as if it were (%#)", (tool, given, input) => {
+])("null for an optional field counts as omitted (%#)", (tool, given, input) => {
   expect(parseInput(tool, given)).toEqual({ input });
 });
 
-test("a tool that takes it gets it, and what is needed is needed", () => {
+test("a nullable field receives null, and null for a required field is an issue", () => {
   const tool = { inputSchema: z.object({ a: z.string().nullable(), b: z.string().optional() }) } as unknown as Tool;
   expect(parseInput(tool, { a: null })).toEqual({ input: { a: null } });
   expect(parseInput(tool, { a: null, b: null })).toEqual({ issues: expect.stringMatching(/^b: /) });

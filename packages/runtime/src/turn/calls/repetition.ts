@@ -1,11 +1,11 @@
 import type { ToolCall } from "../../model/model.ts";
 
-/** A model that makes the same call this many steps in a row, with the same result, is stuck. */
+/** A model that makes the same call in this many consecutive steps, with the same result, is stuck. */
 export const maxIdenticalCalls = 3;
 
 /**
- * Detects a model that repeats itself. A call whose results differ is waiting for something and may be repeated. Kept in
- * memory only: a crash restarts the count, and the number of steps is bounded anyway.
+ * Detects a model that repeats itself. A call whose results differ is polling and may be repeated. Kept in memory only: a
+ * crash restarts the count, and the number of steps is bounded anyway.
  */
 export class RepetitionGuard {
   #signature = "";

@@ -2,7 +2,7 @@ import { type Tool, type ToolContext, ToolError, type ToolErrorCode } from "@thi
 import type { TurnLimits } from "@thinkery/sdk/internal";
 import { UnusableOutputError } from "../../tools/output.ts";
 
-/** Why a call has no output. */
+/** Why a call failed. */
 export interface CallFailure {
   code: ToolErrorCode;
   message: string;
@@ -12,17 +12,17 @@ class ToolTimeoutError extends Error {}
 
 interface RunOptions {
   tool: Tool;
-  /** As the tool's schema returned it. */
+  /** As parsed by the tool's schema. */
   input: unknown;
-  /** Such a tool has answered before a timer could fire. */
+  /** A local tool returns before a timer could fire, so it gets none. */
   isLocal: boolean;
   limits: TurnLimits;
   signal: AbortSignal;
-  /** Creates the tool's context with a signal that also fires when its time is over. */
+  /** Creates the tool's context with a signal that also aborts on timeout. */
   createContext(signal: AbortSignal): ToolContext;
 }
 
-/** Runs a tool within its time limit. A tool that returns synchronously costs no timer and no event-loop turn. */
+/** Runs a tool with a timeout. A tool that returns synchronously needs no timer and no turn of the event loop. */
 export function runWithTimeout({ tool, input, isLocal, limits, signal, createContext }: RunOptions): unknown {
   if (isLocal) return tool.execute(input, createContext(signal));
   const ending = new AbortController();
@@ -36,7 +36,7 @@ export function runWithTimeout({ tool, input, isLocal, limits, signal, createCon
   const seconds = tool.timeoutSeconds ?? limits.toolTimeoutSeconds;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      ending.abort(new ToolTimeoutError(`${tool.name} did not answer within ${seconds} s and was given up.`));
+      ending.abort(new ToolTimeoutError(`${tool.name} did not finish within ${seconds} s.`));
     }, seconds * 1000);
     ending.signal.addEventListener("abort", () => reject(ending.signal.reason as Error), { once: true });
     value.then(resolve, reject).finally(() => {
@@ -48,7 +48,7 @@ export function runWithTimeout({ tool, input, isLocal, limits, signal, createCon
 
 const maxErrorChars = 2000;
 
-/** Describes what went wrong in a tool, for its caller to read. */
+/** Describes an error of a tool for its caller. */
 export function describeFailure(error: unknown, tool: Tool, signal: AbortSignal): CallFailure {
   if (error instanceof ToolTimeoutError) return { code: "timeout", message: error.message };
   if (signal.aborted) return { code: "canceled", message: `${tool.name} was canceled.` };

@@ -3,12 +3,12 @@ import type { ShellState, View, ViewFile } from "../../sandbox/shell.ts";
 import type { ViewSource } from "../../sandbox/views.ts";
 import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 
-/** So much text goes along with a view, the smallest files first; the contents of others are asked for when read. */
+/** Text sent along with a view, smallest files first; the content of other files is fetched when it is read. */
 const maxSentBytes = 4 * 1024 * 1024;
 
-/** One branch of the workspace as commands and searches see it, and where the agent's shell stands in it. */
+/** One branch of the workspace as commands and searches see it, and the state of the agent's shell in it. */
 export class ShellFiles implements ViewSource {
-  /** A new one for each life of the object, or another object of its name would be taken for this one. */
+  /** New whenever the object is loaded, so that another object of the same name is never mistaken for this one. */
   readonly id = crypto.randomUUID();
   sentVersion: number | undefined;
   readonly #workspace: WorkspacePort;
@@ -36,7 +36,7 @@ export class ShellFiles implements ViewSource {
     return typeof found.content === "string" ? found.content : this.#workspace.readBytes(found.content, path);
   }
 
-  /** Returns where the shell was left in this turn. A turn that a crash interrupted goes on in a new shell. */
+  /** Returns the state in which this turn left its shell. After a crash, a turn continues in a new shell. */
   getShellState(runId: string): ShellState | undefined {
     return this.#shell?.runId === runId ? this.#shell.state : undefined;
   }
@@ -46,7 +46,7 @@ export class ShellFiles implements ViewSource {
   }
 }
 
-/** No search finds anything in these. Text that is too large to be merged is stored like a picture, but it is text. */
+/** Types that searches skip. A file's kind is not enough: text that is too large to merge is stored as binary too. */
 const binaryTypes = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:octet-stream|pdf|zip|gzip|x-tar|wasm)$)/;
 
 function toViewFile({ path, size, kind, mediaType, modifiedAt }: FileInfo, text: string | undefined): ViewFile {

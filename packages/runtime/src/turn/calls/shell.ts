@@ -33,50 +33,50 @@ interface ShellOptions {
   callId: string;
   step: StepContext;
   signal: AbortSignal;
-  /** Who changes what a command changes. */
+  /** The origin of the command's changes. */
   origin: Origin;
   record(...events: NewEvent[]): void;
-  /** The network, through the gate. */
+  /** Calls the capability `fetch`, subject to policy. */
   fetch(input: string): Promise<string>;
-  /** The sandbox that the call is in already, where code makes it. */
+  /** The sandbox that the call is already in, if it is made by code. */
   inside?: () => NestedSandbox | undefined;
 }
 
-/** A shell on the agent's workspace. What a command changes becomes one version; what others changed meanwhile survives. */
+/** Opens a shell on the agent's workspace. A command's changes become one version, merged with concurrent ones. */
 export function openShell(options: ShellOptions): Shell {
   const { callId, step, signal, inside } = options;
   const { runId, progress, deps } = step;
   const { sandbox, sandboxKey, shellFiles, config } = deps;
-  const { timeoutSeconds: seconds, maxTimeoutSeconds } = sandbox.limits;
-  const createTerms = () => ({
+  const { timeoutSeconds, maxTimeoutSeconds } = sandbox.limits;
+  const createRunOptions = () => ({
     agent: sandboxKey,
     signal,
-    timeoutMs: seconds * 1000,
+    timeoutMs: timeoutSeconds * 1000,
     ...createWaitReporter((text) => progress(callId, text)),
   });
   return {
-    async run(command, { timeoutMs = seconds * 1000 } = {}) {
-      const began = Date.now();
-      const order = createOrder(command, shellFiles.getShellState(runId) ?? initialShellState, options);
+    async run(command, { timeoutMs = timeoutSeconds * 1000 } = {}) {
+      const startedAt = Date.now();
+      const request = createRequest(command, shellFiles.getShellState(runId) ?? initialShellState, options);
       const limitMs = Math.min(timeoutMs, maxTimeoutSeconds * 1000);
-      const answer = await (inside?.()?.shell(order, limitMs) ??
-        sandbox.shell(order, { ...createTerms(), timeoutMs: limitMs }));
+      const response = await (inside?.()?.shell(request, limitMs) ??
+        sandbox.shell(request, { ...createRunOptions(), timeoutMs: limitMs }));
       signal.throwIfAborted();
-      const result = await commitChanges(answer, options);
-      shellFiles.keepShellState(runId, answer.state);
-      return { ...result, ms: Date.now() - began };
+      const result = await commitChanges(response, options);
+      shellFiles.keepShellState(runId, response.state);
+      return { ...result, ms: Date.now() - startedAt };
     },
-    async search({ under, ...order }) {
-      const where = under === undefined ? {} : { under: toWorkspacePath(under) };
-      const asked = { ...order, ...where, files: shellFiles };
-      const { found, more } = await (inside?.()?.search(asked) ?? sandbox.search(asked, createTerms()));
-      // What no rule lets a search look into is not among what it finds, wherever it was told to look.
+    async search({ under, ...options }) {
+      const scope = under === undefined ? {} : { under: toWorkspacePath(under) };
+      const request = { ...options, ...scope, files: shellFiles };
+      const { found, more } = await (inside?.()?.search(request) ?? sandbox.search(request, createRunOptions()));
+      // Files that policy hides from searches are filtered out here, wherever the search was asked to look.
       return { found: found.filter(({ path }) => explainFileDenial(config, "grep", path) === undefined), more };
     },
   };
 }
 
-function createOrder(command: string, state: ShellState, { step, fetch }: ShellOptions): ShellCommandRequest {
+function createRequest(command: string, state: ShellState, { step, fetch }: ShellOptions): ShellCommandRequest {
   const { shellFiles, config } = step.deps;
   const policy = config?.policy ?? [];
   const hasNetwork = policy.some(({ tool, action }) => action === "allow" && matchesWildcard("fetch", tool));
@@ -101,11 +101,7 @@ async function commitChanges(
     if (!isThinkeryError(error)) throw error;
     throw new ToolError(
       error.code === "too_large" ? "limit" : "threw",
-      [
-        stdout.trimEnd(),
-        stderr.trimEnd(),
-        `The command ran, but nothing of what it did to files was kept. ${error.message}`,
-      ]
+      [stdout.trimEnd(), stderr.trimEnd(), `The command ran, but its file changes were not saved. ${error.message}`]
         .filter(Boolean)
         .join("\n\n"),
     );
@@ -114,26 +110,34 @@ async function commitChanges(
   return { ...output, ...(result.version ? { version: result.version } : {}) };
 }
 
-/** What can be in a workspace; of the rest it is told why not. */
-async function toEdits(workspace: WorkspacePort, changes: readonly ShellChange[], told: string[]): Promise<FileEdit[]> {
+/** Converts changes to edits, and adds a note for each file that a workspace cannot hold. */
+async function toEdits(
+  workspace: WorkspacePort,
+  changes: readonly ShellChange[],
+  notes: string[],
+): Promise<FileEdit[]> {
   const edits: FileEdit[] = [];
-  const refused: string[] = [];
+  const skipped: string[] = [];
   for (const change of changes) {
     const path = "write" in change ? change.write : "move" in change ? change.to : undefined;
-    const problem = path === undefined ? undefined : findPathIssue(path);
-    if (problem) refused.push(`“${formatPath(path ?? "")}” was not kept: ${problem}.`);
+    const issue = path === undefined ? undefined : findPathIssue(path);
+    if (issue) skipped.push(`“${formatPath(path ?? "")}” was not saved: ${issue}.`);
     else if ("write" in change)
       edits.push({ write: change.write, content: await workspace.store(change.content, change.write) });
     else edits.push(change);
   }
-  told.push(...refused.slice(0, maxNotes));
-  if (refused.length > maxNotes) told.push(`${refused.length - maxNotes} more files were not kept.`);
+  notes.push(...skipped.slice(0, maxNotes));
+  if (skipped.length > maxNotes) notes.push(`${skipped.length - maxNotes} more files were not saved.`);
   return edits;
 }
 
-function formatOverlap({ path, line, kept, reason }: Overlap): string {
-  const where = kept ? `; the other one is “${kept}”` : line === undefined ? "" : `; both are in it from line ${line}`;
-  return `“${path}”: ${reason}${where}`;
+function formatOverlap({ path, line, conflictCopy, reason }: Overlap): string {
+  const location = conflictCopy
+    ? `; the other version is in “${conflictCopy}”`
+    : line === undefined
+      ? ""
+      : `; both versions start at line ${line}`;
+  return `“${path}”: ${reason}${location}`;
 }
 
 function toWorkspacePath(under: string): string {

@@ -5,7 +5,7 @@ import type { Blobs } from "../../store/blobs/blobs.ts";
 import type { TurnDeps } from "../turn-deps.ts";
 import type { RepetitionGuard } from "./repetition.ts";
 
-/** What the calls of one step have to work with. */
+/** What the calls of one step depend on. */
 export interface StepContext {
   deps: TurnDeps;
   /** The agent's object name, `agency~agent`. */
@@ -17,16 +17,16 @@ export interface StepContext {
   signal: AbortSignal;
   middleware: MiddlewareRunner;
   repetition: RepetitionGuard;
-  consult(question: GenerateOptions): Promise<string>;
-  /** Shows watchers what a running call does; nothing is stored. */
+  generate(input: GenerateOptions): Promise<string>;
+  /** Shows clients what a running call does; nothing is stored. */
   progress(callId: string, text: string): void;
-  /** Writes events together with those that are held; without arguments, only the latter. */
+  /** Writes the held events, then these. */
   record(...events: NewEvent[]): void;
-  /** Holds events to be written with the next ones; only where nothing else can happen in between. */
+  /** Holds events to be written with the next ones. Only for use where nothing else can happen in between. */
   hold(...events: NewEvent[]): void;
 }
 
-/** Whether a call has no effect outside of this object: all of it is one transaction, and it needs no time limit. */
+/** Returns whether a call has no effect outside this object: it is one transaction and needs no timeout. */
 export function runsLocally({ local }: Tool, { deps }: StepContext): boolean {
   return local === true && deps.workspace.isLocal;
 }

@@ -17,16 +17,16 @@ import { openShell } from "./shell.ts";
 import type { StepContext } from "./step-context.ts";
 import { createWaitReporter } from "./waiting.ts";
 
-/** Which call of which tool. */
+/** Identifies a call and its tool. */
 export interface CallName {
   callId: string;
   toolName: string;
-  /** The call whose code makes it, and the sandbox that this code is in. */
+  /** The call whose code makes this one, and the sandbox that the code runs in. */
   parentCallId?: string;
   inside?: () => NestedSandbox | undefined;
 }
 
-/** Creates what one call of a tool may know and do. */
+/** Creates the context of one tool call. */
 export function createToolContext(
   call: CallName,
   step: StepContext,
@@ -34,11 +34,11 @@ export function createToolContext(
   record: StepContext["record"],
 ): ToolContext {
   const { callId, toolName, parentCallId = callId } = call;
-  const { runId, agent, consult, progress, deps } = step;
+  const { runId, agent, generate, progress, deps } = step;
   const { workspace, branch, linux, props } = deps;
   const origin: Origin = { kind: "agent", agent, turn: runId, toolCall: parentCallId, tool: toolName };
-  const own = { origin, branch, signal, record };
-  const machine = attachFiles(linux, createLinuxFiles(workspace, own));
+  const effects = { origin, branch, signal, record };
+  const machine = attachFiles(linux, createLinuxFiles(workspace, effects));
   return {
     callId,
     runId,
@@ -47,9 +47,9 @@ export function createToolContext(
     signal,
     record,
     putBlob: (content) => step.blobs.put(content),
-    generate: consult,
-    files: createFiles(workspace, own),
-    shell: createShell(call, step, own),
+    generate,
+    files: createFiles(workspace, effects),
+    shell: createShell(call, step, effects),
     linux: { ...machine, run: (command, options) => keepAlive(callId, step, () => machine.run(command, options)) },
     reportProgress: (text) => progress(callId, text),
     sandbox: createCodeRunner(callId, step, signal),
@@ -62,9 +62,13 @@ interface CallEffects {
   record: StepContext["record"];
 }
 
-/** What a command reaches of the network is a call like those of code. */
-function createShell({ callId, parentCallId = callId, inside }: CallName, step: StepContext, own: CallEffects): Shell {
-  const { signal } = own;
+/** Creates the shell of a call. Network access of its commands goes through calls, like that of code. */
+function createShell(
+  { callId, parentCallId = callId, inside }: CallName,
+  step: StepContext,
+  effects: CallEffects,
+): Shell {
+  const { signal } = effects;
   let calls = 0;
   const openNetwork = () =>
     new CodeCalls({
@@ -74,10 +78,10 @@ function createShell({ callId, parentCallId = callId, inside }: CallName, step: 
       nextId: () => `${callId}.${++calls}`,
       createContext: (call, ending) => createToolContext({ ...call, parentCallId }, step, ending, step.record),
     });
-  const use = async <T>(work: (shell: Shell) => Promise<T>): Promise<T> => {
+  const useShell = async <T>(work: (shell: Shell) => Promise<T>): Promise<T> => {
     const network = openNetwork();
     const fetch = (input: string) => network.call("fetch", input);
-    const shell = openShell({ callId, step, ...own, fetch, ...(inside ? { inside } : {}) });
+    const shell = openShell({ callId, step, ...effects, fetch, ...(inside ? { inside } : {}) });
     try {
       return await keepAlive(callId, step, () => work(shell));
     } finally {
@@ -85,13 +89,13 @@ function createShell({ callId, parentCallId = callId, inside }: CallName, step: 
     }
   };
   return {
-    run: (command, options) => use((shell) => shell.run(command, options)),
-    search: (order) => use((shell) => shell.search(order)),
+    run: (command, options) => useShell((shell) => shell.run(command, options)),
+    search: (options) => useShell((shell) => shell.search(options)),
   };
 }
 
 function createCodeRunner(callId: string, step: StepContext, signal: AbortSignal): CodeRunner {
-  // A tool may run code more than once in a call.
+  // Shared by all runs, because a tool may run code more than once per call.
   let calls = 0;
   const nextId = () => `${callId}.${++calls}`;
   return { run: (code) => keepAlive(callId, step, () => runCode(code, { callId, step, signal, nextId })) };
@@ -108,8 +112,8 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
   const { callId, step, signal, nextId } = options;
   const { progress, record, deps } = step;
   const { sandbox, sandboxKey, workspace, branch, config } = deps;
-  const { timeoutSeconds: seconds, maxTimeoutSeconds } = sandbox.limits;
-  // Known as soon as the code calls something.
+  const { timeoutSeconds, maxTimeoutSeconds } = sandbox.limits;
+  // Set by the code's first call.
   let inside: NestedSandbox | undefined;
   const calls = new CodeCalls({
     parentCallId: callId,
@@ -129,9 +133,9 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
       {
         agent: sandboxKey,
         signal,
-        timeoutMs: Math.min(timeoutMs ?? seconds * 1000, maxTimeoutSeconds * 1000),
-        call(capability, json, held) {
-          inside = held;
+        timeoutMs: Math.min(timeoutMs ?? timeoutSeconds * 1000, maxTimeoutSeconds * 1000),
+        call(capability, json, current) {
+          inside = current;
           return capability === "files.module" ? findModule(json) : calls.call(capability, json);
         },
         onConsole: (text) => progress(callId, text),
@@ -145,7 +149,7 @@ async function runCode({ code, modules = {}, input, timeoutMs }: Code, options: 
 
 const heartbeatMs = 1000;
 
-/** Work with a time limit of its own counts as progress, however little it shows until then. */
+/** Reports activity while work with its own timeout runs, so that the turn does not count as stalled. */
 async function keepAlive<T>(callId: string, { progress }: StepContext, work: () => Promise<T>): Promise<T> {
   const heartbeat = setInterval(() => progress(callId, ""), heartbeatMs);
   try {
@@ -155,7 +159,7 @@ async function keepAlive<T>(callId: string, { progress }: StepContext, work: () 
   }
 }
 
-/** A run would wait for a second sandbox while it holds the first. */
+/** Nested code is refused: it would wait for a second sandbox while its caller holds the first. */
 const noSandbox: CodeRunner = {
-  run: () => Promise.reject(new ToolError("no_sandbox", "Code that runs in a sandbox cannot have other code run.")),
+  run: () => Promise.reject(new ToolError("no_sandbox", "Code in a sandbox cannot run other code.")),
 };

@@ -1,17 +1,17 @@
-/** Tells those who watch a call that it waits for a sandbox, and when it has one. */
-export function createWaitReporter(tell: (text: string) => void): { onPlace(before: number): void; onBegin(): void } {
+/** Reports that a call waits for a sandbox, and when it gets one. */
+export function createWaitReporter(report: (text: string) => void): { onPlace(before: number): void; onBegin(): void } {
   let hasWaited = false;
   return {
     onPlace(before) {
       hasWaited = true;
-      tell(
+      report(
         before === 0
           ? "Waiting for a sandbox.\n"
-          : `Waiting for a sandbox: ${before} ${before === 1 ? "run goes" : "runs go"} first.\n`,
+          : `Waiting for a sandbox: ${before} ${before === 1 ? "run" : "runs"} ahead.\n`,
       );
     },
     onBegin() {
-      if (hasWaited) tell("It has a sandbox and runs.\n");
+      if (hasWaited) report("Got a sandbox, running.\n");
     },
   };
 }

@@ -13,14 +13,14 @@ interface TurnScopeOptions {
   deps: Pick<TurnDeps, "props" | "info" | "tools" | "limits" | "development">;
   signal: AbortSignal;
   step(): number;
-  /** The plan that is being made, while it is. */
+  /** The plan of the model call that is being prepared, if any. */
   plan(): Plan | undefined;
-  consult(question: GenerateOptions): Promise<string>;
+  generate(input: GenerateOptions): Promise<string>;
   hold(...events: NewEvent[]): void;
   flush(): void;
 }
 
-/** What middleware sees of a turn, or of an agent between two. */
+/** Creates middleware's view of a turn, or of an agent between turns. */
 export function createTurnScope({
   agent,
   runId,
@@ -29,12 +29,12 @@ export function createTurnScope({
   signal,
   step,
   plan,
-  consult,
+  generate,
   hold,
   flush,
 }: TurnScopeOptions): TurnScope {
   const { props, info, tools, limits, development } = deps;
-  /** What is read has to be true, also what is to be written with the next facts. */
+  /** Writes the held events first, so that the result includes them. */
   const readCurrent = <T>(read: () => T) => {
     flush();
     return read();
@@ -45,7 +45,7 @@ export function createTurnScope({
     props: deepFreeze(props),
     signal,
     step,
-    consult,
+    generate,
     hold,
     flush,
     development,
@@ -56,7 +56,7 @@ export function createTurnScope({
     getState: (middleware) => readCurrent(() => store.middlewareState.read(middleware)),
     registerTool(tool, from) {
       const definition = tools.register(tool, from);
-      plan()?.offer(definition);
+      plan()?.addTool(definition);
     },
     unregisterTool: (tool) => tools.remove(tool),
   };

@@ -1,10 +1,11 @@
 import type { ChatMessage, NewEvent, UsageTotal } from "@thinkery/sdk";
+import { roundUsd } from "@thinkery/sdk/internal";
 import type { ModelCallEnd } from "../../drivers/driver.ts";
 import { createCallId, type ToolCall, type Usage } from "../../model/model.ts";
 import type { Ledger } from "../../store/ledger.ts";
 import { createFrozenCopy } from "../../store/persisted-object.ts";
 
-/** The turn's latest call to a model: which one is asked, and what it has said. */
+/** The turn's latest model call: which model, and the text it has produced so far. */
 export class ModelCall {
   readonly #runId: string;
   modelId = "";
@@ -16,12 +17,12 @@ export class ModelCall {
     this.#runId = runId;
   }
 
-  /** Has this life of the turn made one? */
+  /** Whether the turn has made a call since it was loaded. */
   get hasStarted(): boolean {
     return this.#messageId !== "";
   }
 
-  /** What the model said; unknown until this life has made a call. */
+  /** The model's text; undefined until the turn makes a call after it was loaded. */
   get text(): string | undefined {
     return this.#text;
   }
@@ -37,7 +38,7 @@ export class ModelCall {
     };
   }
 
-  /** What was done in between is not its time. */
+  /** Excludes what happened since the call was announced from its duration. */
   restartClock(): void {
     this.#startedAt = Date.now();
   }
@@ -64,14 +65,14 @@ export class ModelCall {
     };
   }
 
-  /** The answer as middleware sees it: a copy, since what the tools are given is not its to change. */
+  /** Returns the answer for middleware: a copy, because middleware must not change what the tools receive. */
   toChatMessage(calls: readonly ToolCall[]): ChatMessage {
     const toolCalls = calls.map(({ id, name, input }) => ({ id, name, args: createFrozenCopy(input) }));
     return { role: "assistant", content: this.#text ?? "", ...(toolCalls.length > 0 ? { toolCalls } : {}) };
   }
 }
 
-/** Some models number their calls from zero in every answer; an id must mean one call for ever. */
+/** Makes call ids unique: some models number their calls from zero in every answer. */
 export function assignCallIds(calls: readonly ToolCall[], ledger: Ledger): ToolCall[] {
   const taken = new Set<string>();
   return calls.map((call) => {
@@ -82,19 +83,20 @@ export function assignCallIds(calls: readonly ToolCall[], ledger: Ledger): ToolC
   });
 }
 
-/** No call has more tokens than this; a provider that says so is broken. */
+/** No call has more tokens than this; a provider that reports more is broken. */
 const maxTokens = 1_000_000_000;
 
-/** Counts what a call used and cost. Whatever a provider or a table of prices says, the result can be added up. */
-export function countUsage(usage: Usage | undefined, costOf: (usage: Usage) => number | undefined): UsageTotal {
+/** Returns the usage and cost of a call, sanitized so that totals stay valid whatever a provider reports. */
+export function countUsage(usage: Usage | undefined, getCost: (usage: Usage) => number | undefined): UsageTotal {
   if (!usage) return { inputTokens: 0, outputTokens: 0, costUsd: null };
   const clampTokens = (value: number) => (value > 0 ? Math.min(Math.round(value), maxTokens) : 0);
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
-  const sane: Usage = {
+  const sanitized: Usage = {
     inputTokens: clampTokens(inputTokens),
     outputTokens: clampTokens(outputTokens),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens: clampTokens(cachedInputTokens) }),
     ...(reasoningTokens === undefined ? {} : { reasoningTokens: clampTokens(reasoningTokens) }),
   };
-  return { ...sane, costUsd: costOf(sane) ?? null };
+  const cost = getCost(sanitized);
+  return { ...sanitized, costUsd: cost === undefined ? null : roundUsd(cost) };
 }

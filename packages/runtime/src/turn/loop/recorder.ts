@@ -4,22 +4,22 @@ import { type Draft, extendDraft } from "../../store/draft.ts";
 import type { RecordedEvent } from "../../store/log.ts";
 
 /**
- * Streamed text is stored about this often while it comes: each write costs a sync of the disk. Not exactly, or
- * agents that began together would all write together.
+ * How often streamed text is stored: each write costs a disk sync. Randomized so that agents that started together do
+ * not all write together.
  */
 const getStoreIntervalMs = () => 110 + Math.random() * 80;
 
-/** Whoever hears what is recorded: the clients that are connected. */
+/** Receives what is recorded, for the connected clients. */
 export interface Listener {
-  /** Facts that are stored, with their numbers. */
+  /** Stored events, with their sequence numbers. */
   onRecorded(events: readonly RecordedEvent[]): void;
-  /** Words of the model that are not stored yet. */
+  /** Text of the model that is not stored yet. */
   onText(messageId: string, text: string, reasoning: string): void;
-  /** What a tool call shows while it goes on; nobody stores it. */
+  /** What a tool call shows while it runs; never stored. */
   onProgress(runId: string, callId: string, text: string): void;
 }
 
-/** The one way into the log. */
+/** Writes all events of an agent to its log and passes them to the listener. */
 export class Recorder {
   readonly #store: AgentStore;
   readonly #listener: Listener;
@@ -34,12 +34,12 @@ export class Recorder {
   }
 
   record(...events: NewEvent[]): void {
-    // What was said before a fact stands before it.
+    // Text that came before an event is logged before it.
     const delta = this.#takeDelta();
     this.#write(delta ? [delta, ...events] : events);
   }
 
-  say(runId: string, text: string, reasoning: string): void {
+  appendDelta(runId: string, text: string, reasoning: string): void {
     this.#runId = runId;
     this.#text += text;
     this.#reasoning += reasoning;
@@ -51,12 +51,12 @@ export class Recorder {
     this.#listener.onProgress(runId, callId, text);
   }
 
-  /** A call that failed takes back what it said and was not stored. */
+  /** Drops text that is not stored yet, after its call failed. */
   discardText(): void {
     this.#takeDelta();
   }
 
-  /** What is being said right now, stored or not. */
+  /** Returns the message that is being streamed, including text that is not stored yet. */
   getDraft(): Draft | undefined {
     const { draft } = this.#store.messages;
     return draft && extendDraft(draft, this.#text, this.#reasoning);
@@ -67,7 +67,7 @@ export class Recorder {
     if (delta) this.#write([delta]);
   }
 
-  // What is stored is true, whatever becomes of those who hear of it.
+  // The events are stored, so a failing listener must not fail the caller.
   #write(events: readonly NewEvent[]): void {
     const recorded = this.#store.record(events);
     try {

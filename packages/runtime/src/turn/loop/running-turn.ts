@@ -15,12 +15,13 @@ import { RepetitionGuard } from "../calls/repetition.ts";
 import { readReports } from "../calls/tool-reports.ts";
 import type { TurnDeps } from "../turn-deps.ts";
 import { TurnError } from "../turn-error.ts";
-import { consult } from "./consult.ts";
 import { createTurnScope } from "./create-turn-scope.ts";
+import { generate } from "./generate.ts";
 import { assignCallIds, countUsage, ModelCall } from "./model-call.ts";
 import type { Recorder } from "./recorder.ts";
 import { StallDetector } from "./stall-detector.ts";
 import { type Ending, createEndEvents } from "./turn-end.ts";
+import { TurnRecorder } from "./turn-recorder.ts";
 
 export interface RunningTurnOptions {
   agent: string;
@@ -29,13 +30,13 @@ export interface RunningTurnOptions {
   blobs: Blobs;
   recorder: Recorder;
   deps: TurnDeps;
-  /** The events that start it; none when it goes on after a crash. */
+  /** The events that start the turn; empty if they are already in the log. */
   startEvents: NewEvent[];
 }
 
 const maxCallsPerAnswer = 200;
 
-/** A turn while it runs. Everything that becomes of it is recorded here, and its outcome exactly once. */
+/** A turn while it runs. Records everything it does, and its outcome exactly once. */
 export class RunningTurn implements TurnContext {
   readonly conversation: Conversation;
   readonly #options: RunningTurnOptions;
@@ -44,49 +45,45 @@ export class RunningTurn implements TurnContext {
   readonly #middleware: MiddlewareRunner;
   readonly #budget: TurnBudget;
   readonly #stallDetector: StallDetector;
-  /** The plan that is being made, while it is. */
+  readonly #recorder: TurnRecorder;
+  /** The plan of the model call that is being prepared, if any. */
   #plan: Plan | undefined;
   readonly #call: ModelCall;
   /** Whether the start of the step's first model call is in the log. */
   #hasCallStarted = false;
-  /**
-   * Facts that are written with the next ones: nothing but our own code runs in between, so they are durable no later,
-   * and a write less is a good part of what a turn costs. First, what starts it.
-   */
-  #held: NewEvent[];
   #step: number;
-  /** What the last step asked for and has no result yet; unknown until this life has taken a step. */
+  /** Calls of the last step without a result; undefined if they have to be read from the store. */
   #pendingCalls: ToolCall[] | undefined;
-  /** May something have joined it that is not taken in? */
+  /** Whether messages may have joined the turn that are not delivered yet. */
   #mayHaveJoined: boolean;
-  /** May there be calls whose answers are to be reported? */
+  /** Whether there may be deferred calls whose results are still to be reported. */
   #mayHaveDeferred: boolean;
-  /** Were calls deferred in this life, and middleware has not heard of their answers? */
+  /** Whether calls were deferred whose results middleware has not been given yet. */
   #hasUnreported = false;
-  #isOver = false;
 
   constructor(options: RunningTurnOptions) {
     this.#options = options;
     this.conversation = openConversation(options.store, options.blobs);
     this.#call = new ModelCall(options.runId);
-    this.#held = [...options.startEvents];
-    this.#mayHaveJoined = options.startEvents.length === 0;
-    this.#mayHaveDeferred = this.#mayHaveJoined;
-    // One that only begins has asked for nothing yet.
-    if (!this.#mayHaveJoined) this.#pendingCalls = [];
-    // A step that a crash cut off is taken again, not counted twice.
-    this.#step = this.#mayHaveJoined ? options.store.messages.countCompletedSteps(options.runId) : 0;
-    this.#budget = new TurnBudget({ ...options, isResumed: this.#mayHaveJoined, record: () => this.#record() });
     this.#stallDetector = new StallDetector(options.deps.limits);
+    this.#recorder = new TurnRecorder({ ...options, onActivity: () => this.#stallDetector.reset() });
+    const isResumed = options.startEvents.length === 0;
+    this.#mayHaveJoined = isResumed;
+    this.#mayHaveDeferred = isResumed;
+    // A new turn has not requested any calls yet.
+    if (!isResumed) this.#pendingCalls = [];
+    // A step that a crash interrupted is repeated, not counted twice.
+    this.#step = isResumed ? options.store.messages.countCompletedSteps(options.runId) : 0;
+    this.#budget = new TurnBudget({ ...options, isResumed, record: () => this.#recorder.record() });
     this.#middleware = options.deps.pipeline.createRunner(
       createTurnScope({
         ...options,
         signal: this.signal,
         step: () => this.#step,
         plan: () => this.#plan,
-        consult: (question) => this.consult(question),
-        hold: (...events) => this.#hold(...events),
-        flush: () => this.#record(),
+        generate: (input) => this.generate(input),
+        hold: (...events) => this.#recorder.hold(...events),
+        flush: () => this.#recorder.record(),
       }),
     );
   }
@@ -112,7 +109,7 @@ export class RunningTurn implements TurnContext {
   }
 
   recordCompaction(facts: Omit<EventData["context.compacted"], "runId" | "step">): void {
-    this.#record({ type: "context.compacted", data: { runId: this.runId, step: this.#step, ...facts } });
+    this.#recorder.record({ type: "context.compacted", data: { runId: this.runId, step: this.#step, ...facts } });
     this.#call.restartClock();
   }
 
@@ -126,7 +123,7 @@ export class RunningTurn implements TurnContext {
 
   isWaiting(): boolean {
     if (!this.#mayHaveDeferred) return false;
-    this.#record();
+    this.#recorder.record();
     this.#mayHaveDeferred = this.#options.store.ledger.listDeferred(this.#options.runId).length > 0;
     return this.#mayHaveDeferred;
   }
@@ -139,18 +136,18 @@ export class RunningTurn implements TurnContext {
     return hasAnswer && this.#listWaiting().length === 0;
   }
 
-  /** Something joined it; it is taken in before the next step. */
+  /** Notes that a message joined the turn; it is delivered before the next step. */
   join(): void {
     this.#mayHaveJoined = true;
   }
 
-  /** Writes what is held, and lets it get to the disk. */
+  /** Writes the held events and yields, so that they reach the disk. */
   async flush(): Promise<void> {
-    this.#record();
+    this.#recorder.record();
     await pause(0, this.signal);
   }
 
-  /** It goes on after a crash or a report, and middleware is told. */
+  /** Tells middleware that the turn continues after a crash or a report. */
   async resume(reason: "recovered" | "resolved"): Promise<void> {
     const isObserved = this.#middleware.has("onResume") || this.#middleware.has("onChildReport");
     if (isObserved) await this.#middleware.runResume(reason, await this.#notifyReports());
@@ -158,7 +155,7 @@ export class RunningTurn implements TurnContext {
 
   async #notifyReports(): Promise<ChildReport[]> {
     this.#hasUnreported = false;
-    this.#record();
+    this.#recorder.record();
     const reports = readReports(this.#options.store, this.runId);
     for (const report of reports) await this.#middleware.runChildReport(report);
     return reports;
@@ -176,19 +173,19 @@ export class RunningTurn implements TurnContext {
   #openStep({ modelId, startsCall = false }: StepOptions): void | Promise<void> {
     this.signal.throwIfAborted();
     const { runId, deps } = this.#options;
-    const { maxSteps: steps } = deps.limits;
-    if (this.#step >= steps) {
-      const message = `The turn took its ${steps} steps and was not done.`;
-      throw new TurnError("steps", message, "Say “go on”, or raise config.budget.steps in the blueprint.");
+    const { maxSteps } = deps.limits;
+    if (this.#step >= maxSteps) {
+      const message = `The turn did not finish within ${maxSteps} steps.`;
+      throw new TurnError("steps", message, "Say “continue”, or raise config.budget.steps in the blueprint.");
     }
     this.#step++;
     const messageIds = this.#listWaiting();
     this.#mayHaveJoined = false;
-    if (messageIds.length > 0) this.#hold({ type: "message.delivered", data: { runId, messageIds } });
-    this.#hold({ type: "run.tick", data: { runId, step: this.#step } });
+    if (messageIds.length > 0) this.#recorder.hold({ type: "message.delivered", data: { runId, messageIds } });
+    this.#recorder.hold({ type: "run.tick", data: { runId, step: this.#step } });
     this.#hasCallStarted = startsCall && modelId !== undefined;
-    if (startsCall && modelId !== undefined) this.#record(this.#call.start(modelId, this.#step, 1));
-    else this.#record();
+    if (startsCall && modelId !== undefined) this.#recorder.record(this.#call.start(modelId, this.#step, 1));
+    else this.#recorder.record();
     return this.#middleware.runTick();
   }
 
@@ -218,35 +215,34 @@ export class RunningTurn implements TurnContext {
 
   #startCall(modelId: string): void {
     if (this.#hasCallStarted) this.#call.restartClock();
-    else this.#record(this.#call.start(modelId, this.#step, 1));
+    else this.#recorder.record(this.#call.start(modelId, this.#step, 1));
     this.#hasCallStarted = true;
   }
 
-  /** A quick question beside the conversation. */
-  consult(question: GenerateOptions): Promise<string> {
+  /** Makes one model call outside the conversation. */
+  generate(input: GenerateOptions): Promise<string> {
     const { runId, deps } = this.#options;
     const { models, getCost } = deps;
-    return consult(question, {
+    return generate(input, {
       runId,
       step: this.#step,
       signal: this.signal,
       openModel: (role) => models.open(role),
       getCost,
       budget: this.#budget,
-      record: (event) => this.#record(event),
+      record: (event) => this.#recorder.record(event),
       onActivity: () => this.#stallDetector.reset(),
     });
   }
 
   retryModelCall(attempt: number): void {
-    this.#record(this.#call.start(this.#call.modelId, this.#step, attempt));
+    this.#recorder.record(this.#call.start(this.#call.modelId, this.#step, attempt));
   }
 
-  say(text: string, reasoning: string): void {
-    if (this.#isOver) return;
-    this.#stallDetector.reset();
+  appendDelta(text: string, reasoning: string): void {
+    if (this.#recorder.isClosed) return;
     this.#call.append(text);
-    this.#options.recorder.say(this.#options.runId, text, reasoning);
+    this.#recorder.appendDelta(text, reasoning);
   }
 
   completeModelCall(end: ModelCallEnd): void | Promise<void> {
@@ -255,23 +251,22 @@ export class RunningTurn implements TurnContext {
     if (callCount > maxCallsPerAnswer) {
       throw new TurnError(
         "model_refused",
-        `The model asked for ${callCount} tool calls at once.`,
+        `The model requested ${callCount} tool calls at once; the maximum is ${maxCallsPerAnswer}.`,
         "Ask for less at a time, or use another model.",
       );
     }
     const calls = assignCallIds(end.toolCalls, store.ledger);
     const usage = countUsage(end.finish.usage, (used) => deps.getCost(this.#call.modelId, used));
     this.#budget.closeStep(usage);
-    this.#hold(this.#call.end(this.#step, end, usage, calls));
+    this.#recorder.hold(this.#call.end(this.#step, end, usage, calls));
     this.#pendingCalls = calls;
     if (this.#middleware.has("onModelResult")) return this.#middleware.runModelResult(this.#call.toChatMessage(calls));
   }
 
   failModelCall(error: ModelError, attempt: number, retryInMs: number | undefined): void {
-    if (this.#isOver) return;
-    this.#options.recorder.discardText();
+    this.#recorder.discardText();
     const { runId } = this.#options;
-    this.#record({
+    this.#recorder.record({
       type: "model.failed",
       data: {
         runId,
@@ -296,66 +291,50 @@ export class RunningTurn implements TurnContext {
       signal: this.signal,
       repetition: this.#repetition,
       middleware: this.#middleware,
-      consult: (question) => this.consult(question),
-      progress: (callId, text) => this.#show(callId, text),
-      record: (...events) => this.#record(...events),
-      hold: (...events) => this.#hold(...events),
+      generate: (input) => this.generate(input),
+      progress: (callId, text) => this.#recorder.show(callId, text),
+      record: (...events) => {
+        if (events[0]?.type === "tool.deferred") this.#mayHaveDeferred = this.#hasUnreported = true;
+        this.#recorder.record(...events);
+      },
+      hold: (...events) => this.#recorder.hold(...events),
     });
     this.#pendingCalls = undefined;
   }
 
-  #show(callId: string, text: string): void {
-    if (this.#isOver) return;
-    this.#stallDetector.reset();
-    this.#options.recorder.show(this.runId, callId, text);
-  }
-
-  /** Called while it runs, every now and then. Answers why it has to end, where its time is over or nothing comes of it. */
+  /** Called periodically while the turn runs. Returns why it must end, if its time is up or it has stalled. */
   checkProgress(now: number): Failure | undefined {
     return this.#budget.checkTime(now) ?? this.#stallDetector.check(now);
   }
 
-  /** Writes the outcome, once; what the driver or a tool still does after it is heard by nobody. */
+  /** Records the outcome, once. Whatever the driver or a tool does afterwards is ignored. */
   end(ending: Ending): void {
-    if (this.#isOver) return;
-    const { runId, store, recorder } = this.#options;
+    if (this.#recorder.isClosed) return;
+    const { runId, store } = this.#options;
     if (ending.status === "completed") {
-      this.#record({
+      this.#recorder.record({
         type: "agent.completed",
         data: { runId, result: this.#call.text ?? store.messages.getLastText(runId) },
       });
-      this.#isOver = true;
+      this.#recorder.close();
       return;
     }
-    // What is still open is read off what is stored.
-    this.#record();
-    recorder.record(...createEndEvents(store, runId, ending));
+    // Written first, because the open calls are read from the store.
+    this.#recorder.record();
+    this.#recorder.record(...createEndEvents(store, runId, ending));
     this.abandon();
   }
 
-  /** Nothing is to be done until a report comes in: it stops here, and is run anew by then. */
+  /** Stops the turn until results are reported; it is then run again. */
   pause(): void {
-    this.#record({ type: "run.paused", data: { runId: this.#options.runId, reason: "deferred" } });
-    this.#isOver = true;
+    this.#recorder.record({ type: "run.paused", data: { runId: this.#options.runId, reason: "deferred" } });
+    this.#recorder.close();
   }
 
-  /** From now on nothing that it does is heard. */
+  /** Aborts the turn; whatever it still does is ignored. */
   abandon(): void {
-    this.#isOver = true;
+    this.#recorder.close();
     this.#ending.abort(new Error("The turn is over."));
-  }
-
-  #record(...events: NewEvent[]): void {
-    if (this.#isOver) return;
-    this.#stallDetector.reset();
-    if (events[0]?.type === "tool.deferred") this.#mayHaveDeferred = this.#hasUnreported = true;
-    const all = [...this.#held, ...events];
-    this.#held = [];
-    if (all.length > 0) this.#options.recorder.record(...all);
-  }
-
-  #hold(...events: NewEvent[]): void {
-    if (!this.#isOver) this.#held.push(...events);
   }
 
   #listWaiting(): string[] {

@@ -2,28 +2,28 @@ import type { Failure } from "@thinkery/sdk";
 import type { TurnLimits } from "@thinkery/sdk/internal";
 import { getMaxGapMs } from "../limits.ts";
 
-/** Detects a turn that makes no progress: neither its model nor a tool gives a sign of life for its whole window. */
+/** Detects a stalled turn: neither its model nor a tool has shown activity for `noProgressSeconds`. */
 export class StallDetector {
   readonly #limits: TurnLimits;
-  #ms = 0;
-  #lastBeat = Date.now();
+  #idleMs = 0;
+  #lastCheckAt = Date.now();
 
   constructor(limits: TurnLimits) {
     this.#limits = limits;
   }
 
-  /** Called for every sign of life. */
+  /** Called on any activity. */
   reset(): void {
-    this.#ms = 0;
+    this.#idleMs = 0;
   }
 
-  /** Called every now and then. Returns why the turn has to end, if it does. */
+  /** Called periodically. Returns why the turn must end if it has stalled. */
   check(now: number): Failure | undefined {
     const { noProgressSeconds } = this.#limits;
-    this.#ms += Math.min(now - this.#lastBeat, getMaxGapMs(this.#limits));
-    this.#lastBeat = now;
-    if (this.#ms <= noProgressSeconds * 1000) return undefined;
-    const message = `Neither the model nor a tool gave a sign of life for ${noProgressSeconds} s.`;
-    return { code: "no_progress", message, advice: "Send the message again." };
+    this.#idleMs += Math.min(now - this.#lastCheckAt, getMaxGapMs(this.#limits));
+    this.#lastCheckAt = now;
+    if (this.#idleMs <= noProgressSeconds * 1000) return undefined;
+    const message = `No activity from the model or a tool for ${noProgressSeconds} s.`;
+    return { code: "no_progress", message, advice: "Send the message again to retry." };
   }
 }

@@ -7,15 +7,15 @@ export type Ending =
   | { status: "canceled"; reason: string }
   | { status: "error"; failure: Failure };
 
-/** How a turn ends that was not completed: no call is left without a result, and nothing typed is lost. */
+/** Creates the events that end an incomplete turn: open calls get a result, and undelivered messages are requeued. */
 export function createEndEvents(
   store: AgentStore,
   runId: string,
   ending: Exclude<Ending, { status: "completed" }>,
 ): NewEvent[] {
-  const own = listOwnMessages(store, runId);
-  const messageIds = store.messages.listWaitingIds(runId).filter((id) => !own.includes(id));
-  const why =
+  const ownIds = listOwnMessages(store, runId);
+  const messageIds = store.messages.listWaitingIds(runId).filter((id) => !ownIds.includes(id));
+  const reason =
     ending.status === "canceled"
       ? "The turn was canceled before this call had a result."
       : "The turn ended before this call had a result.";
@@ -23,7 +23,7 @@ export function createEndEvents(
     ...closeChildCalls(store, runId, ending.status === "canceled" ? "canceled" : "outcome_unknown"),
     ...store.messages
       .listUnansweredCalls(runId)
-      .map((call) => createToolError(call, runId, "canceled", why, 0, "cancel")),
+      .map((call) => createToolError(call, runId, "canceled", reason, 0, "cancel")),
     ...(messageIds.length > 0
       ? [{ type: "message.requeued", data: { runId: crypto.randomUUID(), fromRunId: runId, messageIds } } as const]
       : []),
@@ -42,7 +42,7 @@ export function createEndEvents(
   ];
 }
 
-/** What a turn that has not begun is about, beside what joined it meanwhile. Once it runs, its own messages wait no more. */
+/** Returns a queued turn's own messages, as opposed to those that joined it. A turn that has started has delivered its own. */
 function listOwnMessages(store: AgentStore, runId: string): string[] {
   const turn = store.turns.get(runId);
   if (turn?.status !== "queued") return [];

@@ -6,14 +6,14 @@ import { listZipFiles } from "./unzip.ts";
 
 const megabyte = 1024 * 1024;
 
-/** Compressing happens on the one thread that all agents share, so speed matters more than size. */
+/** Compression runs on the thread that all agents share, so speed matters more than size. */
 const compressionLevel = 3;
 
 /** Media types that are compressed already. */
 const compressedMediaTypes =
   /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/mpeg|video\/.*|application\/(?:zip|gzip|pdf)|font\/woff2)$/;
 
-/** Bytes of a large file that are compressed to see if compressing all of it is worth the time. */
+/** Bytes of a large file that are compressed as a sample, to see if the whole file is worth compressing. */
 const sampleBytes = 64 * 1024;
 
 const deflate: Deflate = (data, { store }) =>
@@ -24,18 +24,18 @@ function isCompressible(data: Uint8Array): boolean {
   return deflateRawSync(data.subarray(0, sampleBytes), { level: compressionLevel }).length <= 0.98 * sampleBytes;
 }
 
-/** All files as a zip, as of one version: whoever changes something meanwhile does not change it here. */
+/** Streams all files as a zip, as of one version: concurrent changes do not affect it. */
 export function createArchive(
   workspace: Workspace,
   { branch, version, under }: ArchiveQuery,
 ): ReadableStream<Uint8Array> {
   const at = { branch, version: version ?? (workspace.latest(branch) || undefined) };
-  // Asked before the answer begins: a branch or version may not be there.
+  // Before the response begins, because the branch or version may not exist.
   const { files } = workspace.list({ ...at, under });
-  return toByteStream(gatherPieces(zipFiles(readZipEntries(workspace, files, at), deflate)));
+  return toByteStream(rechunk(zipFiles(readZipEntries(workspace, files, at), deflate)));
 }
 
-/** Everybody shares one thread, so after some work others have their turn. A file counts for a few kilobytes, however small it is. */
+/** Yields to the event loop after some work, because all agents share one thread. Each file has a fixed overhead. */
 class Yielder {
   #work = 0;
 
@@ -55,7 +55,7 @@ async function* readZipEntries(
   const yielder = new Yielder();
   for (const { path, mediaType, modifiedAt, size } of files) {
     await yielder.yieldIfDue(size);
-    // Most of the time nobody changes anything meanwhile, and what is there now takes less to read.
+    // Usually nothing changes in the meantime, and current files are cheaper to read.
     const data = await workspace.readFile(
       path,
       workspace.latest(at.branch) === at.version ? { branch: at.branch } : at,
@@ -64,7 +64,7 @@ async function* readZipEntries(
   }
 }
 
-/** What a zip would write, and with `replace` what it would delete. */
+/** Returns the edits that write a zip's files and, with `replace`, delete all others. */
 export async function readArchiveEdits(
   workspace: Workspace,
   zip: Uint8Array,
@@ -74,59 +74,59 @@ export async function readArchiveEdits(
   const files = listZipFiles(zip, limits);
   const edits: FileEdit[] = [];
   const yielder = new Yielder();
-  let texts = 0;
+  let textBytes = 0;
   for (const { path, size, unpack } of files) {
     await yielder.yieldIfDue(size);
     const content = await workspace.store(unpack(), path);
-    // Blobs lie on the disk by now; texts are all in memory until the end.
-    if (typeof content === "string") texts += Buffer.byteLength(content);
-    if (texts > limits.maxTextMb * megabyte)
+    // Blobs are already on disk; text stays in memory until the commit.
+    if (typeof content === "string") textBytes += Buffer.byteLength(content);
+    if (textBytes > limits.maxTextMb * megabyte)
       throw fail(
         "too_large",
-        `The texts in this zip are too large: a workspace may have ${limits.maxTextMb} MB of them.`,
+        `The text files in this zip are too large: a workspace can have at most ${limits.maxTextMb} MB of text.`,
       );
     edits.push({ write: path, content });
   }
   if (!replace) return edits;
-  const kept = new Set(files.map(({ path }) => path));
-  const gone = workspace.list({ branch }).files.filter(({ path }) => !kept.has(path));
-  return [...gone.map(({ path }) => ({ delete: path })), ...edits];
+  const zipPaths = new Set(files.map(({ path }) => path));
+  const others = workspace.list({ branch }).files.filter(({ path }) => !zipPaths.has(path));
+  return [...others.map(({ path }) => ({ delete: path })), ...edits];
 }
 
-/** Every piece is a call to whoever reads, so small ones go together; and large ones go bit by bit, without a second copy of all. */
-const pieceBytes = 256 * 1024;
+/** Combines small chunks, because each is a call to the reader, and splits large ones, to avoid a second full copy. */
+const chunkBytes = 256 * 1024;
 
-async function* gatherPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  // What is handed over is taken away with all of its buffer, which a `Buffer` may share with others.
-  let page = new Uint8Array(pieceBytes);
+async function* rechunk(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // Enqueuing transfers the whole underlying buffer, which a `Buffer` may share with others.
+  let page = new Uint8Array(chunkBytes);
   let filled = 0;
-  for await (const piece of pieces) {
-    for (let from = 0; from < piece.length;) {
-      const part = piece.subarray(from, from + pieceBytes - filled);
+  for await (const chunk of chunks) {
+    for (let from = 0; from < chunk.length;) {
+      const part = chunk.subarray(from, from + chunkBytes - filled);
       page.set(part, filled);
       filled += part.length;
       from += part.length;
-      if (filled < pieceBytes) continue;
+      if (filled < chunkBytes) continue;
       yield page;
-      page = new Uint8Array(pieceBytes);
+      page = new Uint8Array(chunkBytes);
       filled = 0;
     }
   }
   if (filled > 0) yield page.slice(0, filled);
 }
 
-/** Pulled piece by piece: nothing is made ahead of a slow reader. */
-function toByteStream(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+/** Pull-based: nothing is produced ahead of a slow reader. */
+function toByteStream(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     type: "bytes",
     async pull(controller) {
-      const { done, value } = await pieces.next();
+      const { done, value } = await chunks.next();
       if (!done) return controller.enqueue(value);
       controller.close();
       controller.byobRequest?.respond(0);
     },
     async cancel() {
-      await pieces.return(undefined);
+      await chunks.return(undefined);
     },
   });
 }

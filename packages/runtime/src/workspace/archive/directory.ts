@@ -1,6 +1,6 @@
 import { fail } from "@thinkery/sdk";
 
-/** An entry as the directory at the end of a zip has it. */
+/** An entry of the central directory of a zip. */
 export interface ZipDirectoryEntry {
   name: string;
   flags: number;
@@ -8,28 +8,28 @@ export interface ZipDirectoryEntry {
   crc: number;
   packedSize: number;
   size: number;
-  /** The kind and permissions that a Unix system gave it; 0 where another wrote it. */
+  /** Unix file type and permissions; 0 if the zip was written on another system. */
   mode: number;
-  /** Where it begins. */
+  /** Offset of the local header. */
   at: number;
 }
 
 export interface ZipDirectory {
   entries: ZipDirectoryEntry[];
-  /** Where it begins: all that is packed lies before. */
+  /** Offset of the directory; all file data comes before it. */
   at: number;
 }
 
 const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;
 const maxCommentBytes = 0xffff;
-/** Systems that say what kind of file something is, by their numbers in the format. */
+/** Systems that store a Unix file type, by their number in the format. */
 const unixSystems = new Set([3, 19]);
 const endLength = 22;
 
-export const createDamagedError = (why: string) => fail("bad_request", `This zip is damaged, or is none: ${why}.`);
+export const createDamagedError = (reason: string) => fail("bad_request", `Not a valid zip file: ${reason}.`);
 
-/** The directory of a zip: what is not in it does not exist, whatever else the bytes say. */
+/** Reads the central directory. Data that is not listed in it is ignored. */
 export function readDirectory(zip: DataView): ZipDirectory {
   const end = findEnd(zip);
   const count = zip.getUint16(end + 10, true);
@@ -41,9 +41,9 @@ export function readDirectory(zip: DataView): ZipDirectory {
     zip.getUint16(end + 6, true) !== 0 ||
     zip.getUint16(end + 8, true) !== count
   ) {
-    throw fail("bad_request", "This zip is one part of several; send it in one.");
+    throw fail("bad_request", "This zip is part of a split archive. Upload it as a single file.");
   }
-  if (at + size !== end) throw createDamagedError("its directory is not where it should be");
+  if (at + size !== end) throw createDamagedError("its directory is at the wrong offset");
   const entries: ZipDirectoryEntry[] = [];
   let next = at;
   for (let index = 0; index < count; index++) {
@@ -51,24 +51,25 @@ export function readDirectory(zip: DataView): ZipDirectory {
     entries.push(entry);
     next += length;
   }
-  if (next !== end) throw createDamagedError("its directory has something else in it");
+  if (next !== end) throw createDamagedError("its directory contains unexpected data");
   return { entries, at };
 }
 
-/** The last record of a zip is found from behind: a comment of any length may follow it. */
+/** Searches backwards for the end record, because a comment may follow it. */
 function findEnd(zip: DataView): number {
   const last = zip.byteLength - endLength;
   for (let at = last; at >= Math.max(0, last - maxCommentBytes); at--) {
     if (zip.getUint32(at, true) === endSignature && zip.getUint16(at + 20, true) === last - at) return at;
   }
-  throw createDamagedError("it has no end");
+  throw createDamagedError("the end record is missing");
 }
 
 function readEntry(zip: DataView, at: number, end: number): { entry: ZipDirectoryEntry; length: number } {
-  if (at + 46 > end || zip.getUint32(at, true) !== entrySignature) throw createDamagedError("its directory is cut off");
+  if (at + 46 > end || zip.getUint32(at, true) !== entrySignature)
+    throw createDamagedError("its directory is truncated");
   const nameLength = zip.getUint16(at + 28, true);
   const length = 46 + nameLength + zip.getUint16(at + 30, true) + zip.getUint16(at + 32, true);
-  if (at + length > end) throw createDamagedError("its directory is cut off");
+  if (at + length > end) throw createDamagedError("its directory is truncated");
   const entry: ZipDirectoryEntry = {
     name: readName(zip, at + 46, nameLength),
     flags: zip.getUint16(at + 8, true),
@@ -83,16 +84,16 @@ function readEntry(zip: DataView, at: number, end: number): { entry: ZipDirector
   return { entry, length };
 }
 
-// Most programs write UTF-8 and not all of them say so. What is in another encoding cannot be read without guessing.
+// Most programs write UTF-8, though not all set the flag for it. Other encodings could only be guessed.
 export function readName(zip: DataView, at: number, length: number): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
       new Uint8Array(zip.buffer, zip.byteOffset + at, length),
     );
   } catch {
-    throw fail("bad_request", "A name in this zip is not UTF-8; pack it with another program.");
+    throw fail("bad_request", "A file name in this zip is not UTF-8. Create the zip with another program.");
   }
 }
 
 const createZip64Error = () =>
-  fail("bad_request", "This zip is in the 64-bit form (zip64), which is not read here; pack less into it.");
+  fail("bad_request", "This zip uses the zip64 format, which is not supported. Create a smaller zip.");

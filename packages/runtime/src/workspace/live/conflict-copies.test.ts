@@ -4,33 +4,33 @@ import { connect, disconnectAll, createMemoryWorkspace, settle } from "./live.fi
 
 afterEach(disconnectAll);
 
-test("of two files that were made at one path without knowing of each other both are kept", () => {
-  const place = createMemoryWorkspace({ "a.txt": "one" });
-  const ada = connect(place.room, { user: "ada" });
-  const ben = connect(place.room, { user: "ben" });
+test("files created concurrently at the same path are all kept", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "one" });
+  const ada = connect(workspace.room, { user: "ada" });
+  const ben = connect(workspace.room, { user: "ben" });
   ada.leave();
   ben.leave();
-  // Somebody who forgets nothing sends also what they have deleted.
+  // A client without garbage collection also sends what it has deleted.
   ada.doc.gc = false;
-  place.files.commit(
+  workspace.files.commit(
     [
       { write: "notes.md", content: "by the agent" },
       { write: "same.md", content: "same" },
     ],
     { kind: "agent" },
   );
-  for (const [person, name] of [
+  for (const [client, name] of [
     [ada, "ada"],
     [ben, "ben"],
   ] as const) {
-    person.files.set("notes.md", new Y.Text(`by ${name}, not this`));
-    person.files.get("notes.md")?.delete(`by ${name}`.length, ", not this".length);
-    person.files.set("same.md", new Y.Text("same"));
-    person.files.set("empty.md", new Y.Text());
-    person.files.set("gone.md", new Y.Text("thrown away"));
-    person.files.delete("gone.md");
+    client.files.set("notes.md", new Y.Text(`by ${name}, not this`));
+    client.files.get("notes.md")?.delete(`by ${name}`.length, ", not this".length);
+    client.files.set("same.md", new Y.Text("same"));
+    client.files.set("empty.md", new Y.Text());
+    client.files.set("gone.md", new Y.Text("thrown away"));
+    client.files.delete("gone.md");
   }
-  const room = place.open();
+  const room = workspace.open();
   ada.connect(room);
   ben.connect(room);
   settle(ada, ben, ada);
@@ -42,21 +42,21 @@ test("of two files that were made at one path without knowing of each other both
     "notes.md": "by the agent",
     "same.md": "same",
   };
-  expect([Object.fromEntries(place.rows), ada.all(), ben.all()]).toEqual([files, files, files]);
-  // Nothing is kept twice, however often they come back.
-  for (const person of [ada, ben]) person.connect(place.open());
+  expect([Object.fromEntries(workspace.rows), ada.all(), ben.all()]).toEqual([files, files, files]);
+  // Nothing is duplicated, however often they reconnect.
+  for (const client of [ada, ben]) client.connect(workspace.open());
   settle(ada, ben);
-  expect([Object.fromEntries(place.rows), ada.closed, ben.closed]).toEqual([files, undefined, undefined]);
+  expect([Object.fromEntries(workspace.rows), ada.closed, ben.closed]).toEqual([files, undefined, undefined]);
 });
 
-test("what was typed offline into a file that is deleted or moved meanwhile is kept", () => {
-  const place = createMemoryWorkspace({ "a.txt": "one\n", "b.txt": "two\n" });
-  const ada = connect(place.room, { user: "ada" });
-  const ben = connect(place.room, { user: "ben" });
+test("text typed offline into a file that was deleted or moved meanwhile is kept", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "one\n", "b.txt": "two\n" });
+  const ada = connect(workspace.room, { user: "ada" });
+  const ben = connect(workspace.room, { user: "ben" });
   ada.leave();
   ben.leave();
   ada.doc.gc = false;
-  place.files.commit([{ delete: "a.txt" }, { delete: "b.txt" }, { write: "moved.txt", content: "two\n" }], {
+  workspace.files.commit([{ delete: "a.txt" }, { delete: "b.txt" }, { write: "moved.txt", content: "two\n" }], {
     kind: "agent",
   });
   const text = ada.files.get("a.txt") as Y.Text;
@@ -66,7 +66,7 @@ test("what was typed offline into a file that is deleted or moved meanwhile is k
   text.delete(0, 4);
   ben.files.get("a.txt")?.insert(0, "oh");
   ben.files.get("b.txt")?.insert(4, "and three and four and five\n");
-  const room = place.open();
+  const room = workspace.open();
   ada.connect(room);
   ben.connect(room);
   settle(ada, ben, ada);
@@ -75,19 +75,19 @@ test("what was typed offline into a file that is deleted or moved meanwhile is k
     "unplaced.ada.txt": "an hour of work and then some\n",
     "unplaced.ben.txt": "ohand three and four and five\n",
   };
-  expect([Object.fromEntries(place.rows), ada.all(), ben.all()]).toEqual([files, files, files]);
-  for (const person of [ada, ben]) person.connect(place.open());
+  expect([Object.fromEntries(workspace.rows), ada.all(), ben.all()]).toEqual([files, files, files]);
+  for (const client of [ada, ben]) client.connect(workspace.open());
   settle(ada, ben);
-  expect([Object.fromEntries(place.rows), ada.closed, ben.closed]).toEqual([files, undefined, undefined]);
+  expect([Object.fromEntries(workspace.rows), ada.closed, ben.closed]).toEqual([files, undefined, undefined]);
 });
 
-test("a last key in a file that somebody deletes is not worth another one", () => {
-  const place = createMemoryWorkspace({ "a.txt": "one" });
-  const ada = connect(place.room, { user: "ada" });
+test("a few characters typed into a deleted file are dropped", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "one" });
+  const ada = connect(workspace.room, { user: "ada" });
   ada.leave();
-  place.files.commit([{ delete: "a.txt" }], { kind: "agent" });
+  workspace.files.commit([{ delete: "a.txt" }], { kind: "agent" });
   ada.files.get("a.txt")?.insert(3, ", two");
-  ada.connect(place.open());
+  ada.connect(workspace.open());
   settle(ada);
-  expect([[...place.rows], ada.all()]).toEqual([[], {}]);
+  expect([[...workspace.rows], ada.all()]).toEqual([[], {}]);
 });

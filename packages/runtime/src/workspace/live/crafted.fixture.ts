@@ -28,15 +28,15 @@ export type CraftedStruct =
   | { left?: Id; right?: Id; root?: string; in?: Id; sub?: string; content: Content };
 
 export interface CraftedUpdate {
-  /** What each client adds, from which clock on. */
+  /** The structs each client adds, starting at a clock. */
   runs: readonly (readonly [client: number, clock: number, ...structs: CraftedStruct[]])[];
   deletions?: readonly (readonly [client: number, ...ranges: (readonly [clock: number, length: number])[]])[];
 }
 
-/** Numbers by which an update says of what kind a shared type is. */
+/** Type numbers of shared types in an update. */
 export const sharedTypes = { array: 0, map: 1, text: 2, element: 3, fragment: 4, hook: 5, xmlText: 6 };
 
-/** An update as somebody would make it who does not use Yjs for it. */
+/** Encodes an arbitrary update without using Yjs. */
 export function craftUpdate({ runs, deletions = [] }: CraftedUpdate): Uint8Array {
   const encoder = createEncoder();
   writeVarUint(encoder, runs.length);
@@ -58,7 +58,7 @@ export function craftUpdate({ runs, deletions = [] }: CraftedUpdate): Uint8Array
   return toUint8Array(encoder);
 }
 
-/** A frame of the protocol around an update. */
+/** Wraps an update in a protocol frame. */
 export function createUpdateMessage(update: Uint8Array, kind = 2): Uint8Array {
   const encoder = createEncoder();
   writeVarUint(encoder, 0);
@@ -67,7 +67,7 @@ export function createUpdateMessage(update: Uint8Array, kind = 2): Uint8Array {
   return toUint8Array(encoder);
 }
 
-/** A frame that asks for all that somebody lacks who has this much. */
+/** Creates a frame that requests everything missing from this state vector. */
 export function createVectorMessage(vector: Uint8Array): Uint8Array {
   return createUpdateMessage(vector, 0);
 }

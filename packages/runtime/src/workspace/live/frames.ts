@@ -9,7 +9,7 @@ import {
 } from "lib0/encoding";
 import { LiveError } from "./live-error.ts";
 
-// The y-websocket protocol: a number says what a frame is, and for `sync` a second one says what about it.
+// The y-websocket protocol: a frame starts with its type; a `sync` frame has a second number for the sync step.
 const sync = 0;
 const awareness = 1;
 const auth = 2;
@@ -19,15 +19,15 @@ const step1 = 0;
 const step2 = 1;
 const update = 2;
 
-/** What a client can say. */
+/** A frame from a client. */
 export type LiveFrame =
   | { kind: "vector"; vector: Uint8Array }
   | { kind: "update"; update: Uint8Array }
   | { kind: "presence"; presence: Uint8Array }
-  | { kind: "presence wanted" }
-  | { kind: "nothing" };
+  | { kind: "presence-query" }
+  | { kind: "ignored" };
 
-/** What somebody shows of themselves: a cursor, a name. `state` is JSON; “null” where they are gone. */
+/** Awareness state of a client, such as its cursor and user name. `state` is JSON; “null” if the client is gone. */
 export interface Presence {
   client: number;
   clock: number;
@@ -40,39 +40,39 @@ export function parseFrame(message: string | ArrayBuffer | Uint8Array): LiveFram
     const decoder = createDecoder(message instanceof Uint8Array ? message : new Uint8Array(message));
     const kind = readVarUint(decoder);
     if (kind === awareness) return { kind: "presence", presence: readVarUint8Array(decoder) };
-    if (kind === queryAwareness) return { kind: "presence wanted" };
-    // Only hosts say something with it.
-    if (kind === auth) return { kind: "nothing" };
-    if (kind !== sync) throw new LiveError(4400, "Malformed: there is no such kind of frame.");
-    const what = readVarUint(decoder);
-    if (what === step1) return { kind: "vector", vector: readVarUint8Array(decoder) };
-    if (what === step2 || what === update) return { kind: "update", update: readVarUint8Array(decoder) };
-    throw new LiveError(4400, "Malformed: there is no such kind of sync frame.");
+    if (kind === queryAwareness) return { kind: "presence-query" };
+    // Only meaningful from a server.
+    if (kind === auth) return { kind: "ignored" };
+    if (kind !== sync) throw new LiveError(4400, "Malformed: unknown frame type.");
+    const step = readVarUint(decoder);
+    if (step === step1) return { kind: "vector", vector: readVarUint8Array(decoder) };
+    if (step === step2 || step === update) return { kind: "update", update: readVarUint8Array(decoder) };
+    throw new LiveError(4400, "Malformed: unknown sync step.");
   });
 }
 
-/** Runs what reads bytes of a client: whatever it throws, they are malformed. */
+/** Decodes bytes from a client; any error means that they are malformed. */
 export function decodeSafely<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (error instanceof LiveError) throw error;
-    throw new LiveError(4400, "Malformed: that could not be read.");
+    throw new LiveError(4400, "Malformed: cannot be decoded.");
   }
 }
 
 export const createVectorFrame = (vector: Uint8Array) => createSyncFrame(step1, vector);
 
-export const createAnswerFrame = (missing: Uint8Array) => createSyncFrame(step2, missing);
+export const createReplyFrame = (missing: Uint8Array) => createSyncFrame(step2, missing);
 
-export const createUpdateFrame = (news: Uint8Array) => createSyncFrame(update, news);
+export const createUpdateFrame = (bytes: Uint8Array) => createSyncFrame(update, bytes);
 
 export const presenceQueryFrame = encodeFrame((encoder) => writeVarUint(encoder, queryAwareness));
 
-export function createPresenceFrame(all: readonly Presence[]): Uint8Array {
+export function createPresenceFrame(presences: readonly Presence[]): Uint8Array {
   const body = encodeFrame((encoder) => {
-    writeVarUint(encoder, all.length);
-    for (const { client, clock, state } of all) {
+    writeVarUint(encoder, presences.length);
+    for (const { client, clock, state } of presences) {
       writeVarUint(encoder, client);
       writeVarUint(encoder, clock);
       writeVarString(encoder, state);
@@ -88,20 +88,20 @@ export function parsePresences(bytes: Uint8Array): Presence[] {
   return decodeSafely(() => {
     const decoder = createDecoder(bytes);
     const count = readVarUint(decoder);
-    const all: Presence[] = [];
+    const presences: Presence[] = [];
     for (let index = 0; index < count; index += 1) {
       const presence = { client: readVarUint(decoder), clock: readVarUint(decoder), state: readVarString(decoder) };
-      // Written anew, so that what is handed on is JSON for sure.
-      all.push({ ...presence, state: JSON.stringify(JSON.parse(presence.state)) });
+      // Serialized again, so that what is relayed is certainly JSON.
+      presences.push({ ...presence, state: JSON.stringify(JSON.parse(presence.state)) });
     }
-    return all;
+    return presences;
   });
 }
 
-function createSyncFrame(what: number, bytes: Uint8Array): Uint8Array {
+function createSyncFrame(step: number, bytes: Uint8Array): Uint8Array {
   return encodeFrame((encoder) => {
     writeVarUint(encoder, sync);
-    writeVarUint(encoder, what);
+    writeVarUint(encoder, step);
     writeVarUint8Array(encoder, bytes);
   });
 }

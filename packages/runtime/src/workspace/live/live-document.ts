@@ -4,12 +4,12 @@ import type { Commit } from "../commits.ts";
 import type { Workspace } from "../workspace.ts";
 import { type ConflictCopy, findConflictCopies } from "./conflict-copies.ts";
 import { getBinaries, getFiles, mirrorFile } from "./layout.ts";
-import { type LiveError, toLiveError, SpoiltDocumentError } from "./live-error.ts";
+import { type LiveError, toLiveError, CorruptedDocumentError } from "./live-error.ts";
 import type { LiveStorage } from "./live-store.ts";
 import { isInOrder } from "./order.ts";
 import { validateUpdate } from "./validate-update.ts";
 
-/** What of a workspace its live side needs. */
+/** The part of a workspace that live editing needs. */
 export type LiveFiles = Pick<Workspace, "iterateContents" | "getContent" | "commit" | "latest" | "findConflictPath">;
 
 interface LiveDocumentOptions {
@@ -18,42 +18,41 @@ interface LiveDocumentOptions {
   store: LiveStorage;
 }
 
-/** What an update has changed. */
+/** What an update changed. */
 interface TouchedFiles {
   paths: Set<string>;
   binaries: Set<string>;
-  /** What is in it that has no place in the files as they are. */
+  /** Text that has no place in the current files. */
   conflictCopies: readonly ConflictCopy[];
 }
 
-/** What came of a client's update. */
 interface ReceiveResult {
-  /** For everybody, the sender included where something of it had to be put back. */
-  news?: Uint8Array | undefined;
+  /** The update to broadcast, also to the sender if it was corrected. */
+  delta?: Uint8Array | undefined;
   corrected: boolean;
-  /** Something is missing that it builds on, so it was not applied, or not all of it. */
+  /** It refers to missing items, so it was not applied, or only in part. */
   gap: boolean;
-  /** The workspace did not take it, and it was taken out of the document again. */
+  /** The workspace rejected it, and it was undone in the document. */
   error?: LiveError | undefined;
 }
 
 /**
- * The files of one branch as a Yjs document, while somebody is connected. The rows are the truth: the document is made
- * equal to them when it is opened, follows every commit, and what it takes from clients is committed at once.
+ * The files of one branch as a Yjs document, while clients are connected. The rows are the source of truth: the document
+ * is reconciled with them when it is opened and follows every commit, and updates from clients are committed at once.
  */
 export class LiveDocument {
   readonly #options: LiveDocumentOptions;
   readonly #doc: Y.Doc;
-  /** Stored state that could not be read: clients have a document that this one does not descend from. */
+  /** The stored state could not be read: clients may have a document with another history. */
   readonly isDamaged: boolean;
-  /** What opening it had to change, for clients that are connected already. */
+  /** What changed when it was opened, for clients that are already connected. */
   readonly openingUpdate: Uint8Array | undefined;
   #updates: Uint8Array[] = [];
-  #committing = false;
+  #isCommitting = false;
 
   constructor(options: LiveDocumentOptions) {
     this.#options = options;
-    // Before anything is written: there may be no such branch.
+    // Before anything is written, because the branch may not exist.
     const files = options.files.iterateContents(options.branch);
     const stored = loadDocument(options);
     this.isDamaged = stored === undefined;
@@ -68,51 +67,51 @@ export class LiveDocument {
     return Y.encodeStateVector(this.#doc);
   }
 
-  /** What somebody lacks who has this much. */
+  /** Encodes what a client with this state vector is missing. */
   encodeMissing(vector?: Uint8Array): Uint8Array {
     return Y.encodeStateAsUpdate(this.#doc, vector);
   }
 
-  /** Takes over what was committed elsewhere. */
+  /** Applies a commit that was made elsewhere; returns the update to broadcast. */
   applyCommit({ changes }: Commit): Uint8Array | undefined {
-    if (this.#committing) return undefined;
+    if (this.#isCommitting) return undefined;
     return this.#applyChange(() => {
       for (const change of changes) mirrorFile(this.#doc, change.path, change.after, change);
     });
   }
 
   /**
-   * A client's update, judged, applied, and committed with what is stored of it. It throws a refusal for one that is not
-   * to be applied. Any other error, and a refusal that comes too late, leaves the document in an unknown state: throw it
-   * away, everything that others have seen of it is stored.
+   * Validates, applies and commits a client's update, and stores it with the commit. Throws a `LiveError` if it is
+   * rejected. After a `CorruptedDocumentError` or any other error the document is in an unknown state and must be
+   * dropped: everything that others have seen of it is stored.
    */
   receive(update: Uint8Array, user: string, check: (clients: ReadonlySet<number>) => void): ReceiveResult {
-    const judgement = validateUpdate(this.#doc, update);
-    const { gap, clients, news: added } = judgement;
+    const validation = validateUpdate(this.#doc, update);
+    const { gap, clients, delta } = validation;
     if (gap) return { gap: true, corrected: false };
     check(clients);
-    // Somebody has edits of ours that we have not: this is an older state of the document than they know.
+    // The client has edits of ours that we lack, so our document is older than what it has seen.
     if (clients.has(this.#doc.clientID)) this.#doc.clientID = this.#options.store.renewClientId();
     const before = this.vector;
     let touched: TouchedFiles = { paths: new Set(), binaries: new Set(), conflictCopies: [] };
     this.#updates = [];
     this.#doc.transact(({ changed, beforeState }) => {
-      Y.applyUpdate(this.#doc, added);
+      Y.applyUpdate(this.#doc, delta);
       if (!isInOrder(this.#doc, beforeState, clients))
-        throw new SpoiltDocumentError(4400, "Malformed: that is no edit of a workspace.");
+        throw new CorruptedDocumentError(4400, "Malformed: not a workspace edit.");
       touched = {
         ...this.#findTouched(changed),
-        conflictCopies: findConflictCopies(this.#doc, beforeState, judgement),
+        conflictCopies: findConflictCopies(this.#doc, beforeState, validation),
       };
     });
     const { store } = this.#doc;
-    const rest = store.pendingStructs !== null || store.pendingDs !== null;
+    const hasPending = store.pendingStructs !== null || store.pendingDs !== null;
     store.pendingStructs = null;
     store.pendingDs = null;
-    return { gap: rest, ...this.#commitTouched(touched, user, before) };
+    return { gap: hasPending, ...this.#commitTouched(touched, user, before) };
   }
 
-  /** Before it is thrown away, so that the next one opens quickly. */
+  /** Stores a snapshot if needed, so that the document opens quickly next time. */
   close(): void {
     if (this.#options.store.hasTail) this.#storeSnapshot();
     this.#doc.destroy();
@@ -129,7 +128,7 @@ export class LiveDocument {
     }
   }
 
-  /** Whatever changes the document is stored in the same event-loop turn as the rows. */
+  /** Stores document changes in the same event-loop turn as the rows. */
   #applyChange(work: () => void): Uint8Array | undefined {
     this.#updates = [];
     this.#doc.transact(work);
@@ -137,11 +136,11 @@ export class LiveDocument {
   }
 
   #storeUpdates(): Uint8Array | undefined {
-    const [news] = this.#updates;
-    if (!news) return undefined;
+    const [update] = this.#updates;
+    if (!update) return undefined;
     const { store } = this.#options;
-    if (!store.append(news) || store.needsSnapshot) this.#storeSnapshot();
-    return news;
+    if (!store.append(update) || store.needsSnapshot) this.#storeSnapshot();
+    return update;
   }
 
   #storeSnapshot(): void {
@@ -149,52 +148,52 @@ export class LiveDocument {
     store.replace({ whole: this.encodeMissing(), vector: this.vector }, files.latest(branch));
   }
 
-  /** Commits what an update has changed, and puts back what cannot be. What comes of it is stored with the commit, or neither is. */
+  /** Commits what an update changed and restores what is not allowed, in one transaction with the stored update. */
   #commitTouched(
     { paths, binaries, conflictCopies }: TouchedFiles,
     user: string,
     before: Uint8Array,
   ): Omit<ReceiveResult, "gap"> {
-    const wrong = [...paths].filter((path) => !isCanonicalPath(path));
-    const corrected = new Set([...wrong, ...binaries]);
-    for (const path of wrong) paths.delete(path);
+    const invalid = [...paths].filter((path) => !isCanonicalPath(path));
+    const corrected = new Set([...invalid, ...binaries]);
+    for (const path of invalid) paths.delete(path);
     this.#restoreFiles(corrected);
-    let news: Uint8Array | undefined;
-    const keep = (back: Iterable<string>) => {
-      this.#restoreFiles(back);
-      for (const path of back) corrected.add(path);
-      // What was taken out again is not in it any more: nobody ever sees it.
+    let delta: Uint8Array | undefined;
+    const restoreAndStore = (restored: Iterable<string>) => {
+      this.#restoreFiles(restored);
+      for (const path of restored) corrected.add(path);
+      // Encoded again without what was undone, so that nobody ever sees it.
       if (corrected.size > 0) this.#updates = [this.encodeMissing(before)];
-      news = this.#storeUpdates();
+      delta = this.#storeUpdates();
     };
     try {
-      const beside = this.#createConflictCopies(conflictCopies, user);
-      this.#commit([...[...paths].flatMap((path) => this.#createEdits(path)), ...beside], user, () => {
-        // Where a text came in the place of something else, that is not shown any more.
+      const copies = this.#createConflictCopies(conflictCopies, user);
+      this.#commit([...[...paths].flatMap((path) => this.#createEdits(path)), ...copies], user, () => {
+        // A text that replaces a binary file removes it from the list of binaries.
         const replaced = [...paths].filter((path) => getBinaries(this.#doc).has(path));
-        keep([...replaced, ...beside.map(({ write }) => write)]);
+        restoreAndStore([...replaced, ...copies.map(({ write }) => write)]);
       });
-      return { news, corrected: corrected.size > 0 };
+      return { delta, corrected: corrected.size > 0 };
     } catch (error) {
-      const refusal = toLiveError(error);
-      if (!refusal) throw error;
-      keep(paths);
-      return { news, error: refusal, corrected: true };
+      const liveError = toLiveError(error);
+      if (!liveError) throw error;
+      restoreAndStore(paths);
+      return { delta, error: liveError, corrected: true };
     }
   }
 
-  /** Both are kept: the one that holds, and the other one beside it. */
-  #createConflictCopies(ousted: readonly ConflictCopy[], user: string): { write: string; content: string }[] {
+  /** Keeps the discarded text as a conflict copy. */
+  #createConflictCopies(copies: readonly ConflictCopy[], user: string): { write: string; content: string }[] {
     const { files, branch } = this.#options;
-    return ousted.flatMap(({ path, text }) => {
+    return copies.flatMap(({ path, text }) => {
       if (!isCanonicalPath(path) || getFiles(this.#doc).get(path)?.toString() === text) return [];
       return [{ write: files.findConflictPath(path, user, branch), content: text }];
     });
   }
 
   /**
-   * In a transaction of its own: Yjs finds its way about a text by marks, and only when a transaction is over does it
-   * throw away those that what came from elsewhere has made wrong.
+   * Runs in its own transaction: Yjs caches search markers in a text, and discards those that remote edits invalidated
+   * only at the end of a transaction.
    */
   #restoreFiles(paths: Iterable<string>): void {
     const { files, branch } = this.#options;
@@ -206,11 +205,11 @@ export class LiveDocument {
 
   #commit(edits: FileEdit[], user: string, runInTransaction: () => void): void {
     const { files, branch } = this.#options;
-    this.#committing = true;
+    this.#isCommitting = true;
     try {
       files.commit(edits, { kind: "user", user }, { branch, joins: true, runInTransaction });
     } finally {
-      this.#committing = false;
+      this.#isCommitting = false;
     }
   }
 
@@ -219,8 +218,8 @@ export class LiveDocument {
     const paths = new Set<string>();
     const binaries = new Set<string>();
     for (const [type, keys] of changed as Map<unknown, Set<string | null>>) {
-      const into = type === files ? paths : type === getBinaries(this.#doc) ? binaries : undefined;
-      if (into) for (const key of keys) into.add(key ?? "");
+      const target = type === files ? paths : type === getBinaries(this.#doc) ? binaries : undefined;
+      if (target) for (const key of keys) target.add(key ?? "");
       else if (type instanceof Y.Text && type._item?.parentSub && files.get(type._item.parentSub) === type)
         paths.add(type._item.parentSub);
     }
@@ -229,32 +228,32 @@ export class LiveDocument {
 
   #createEdits(path: string): FileEdit[] {
     const text = getFiles(this.#doc).get(path)?.toString();
-    const present = this.#options.files.getContent(path, { branch: this.#options.branch });
-    if (text === present) return [];
+    const current = this.#options.files.getContent(path, { branch: this.#options.branch });
+    if (text === current) return [];
     if (text !== undefined) return [{ write: path, content: text }];
-    return typeof present === "string" ? [{ delete: path }] : [];
+    return typeof current === "string" ? [{ delete: path }] : [];
   }
 }
 
-/** In exactly the spelling that it has in the rows. */
+/** Whether a path is valid and spelled exactly as in the rows. */
 function isCanonicalPath(path: string): boolean {
   return findPathIssue(path) === undefined && parseFilePath(path) === path;
 }
 
-/** The document as it is stored; nothing where that cannot be read. */
+/** Loads the stored document. Returns undefined if it cannot be read. */
 function loadDocument({ store, branch }: LiveDocumentOptions): Y.Doc | undefined {
   try {
     const stored = store.read();
-    if (!stored) throw new Error("a checksum is wrong");
+    if (!stored) throw new Error("checksum mismatch");
     const doc = new Y.Doc();
     doc.transact(() => {
       for (const update of stored) Y.applyUpdate(doc, update);
     });
-    if (doc.store.pendingStructs || doc.store.pendingDs) throw new Error("a part is missing");
+    if (doc.store.pendingStructs || doc.store.pendingDs) throw new Error("an update is missing");
     return doc;
   } catch (error) {
     console.error(
-      `the live document of branch ${branch} is damaged and is made anew from the files: ${error instanceof Error ? error.message : "it cannot be read"}`,
+      `the live document of branch ${branch} is damaged and is being rebuilt from the files: ${error instanceof Error ? error.message : "it cannot be read"}`,
     );
     return undefined;
   }

@@ -1,9 +1,9 @@
 import { isThinkeryError } from "@thinkery/sdk";
 
-/** A reason for closing has room for so many bytes. */
+/** Maximum bytes of a WebSocket close reason. */
 const maxReasonBytes = 123;
 
-/** Why one client's socket is closed. Codes from 4400 on tell y-websocket not to come back with the same. */
+/** An error that closes one client's socket. Codes from 4400 tell y-websocket not to reconnect with the same state. */
 export class LiveError extends Error {
   readonly code: number;
 
@@ -13,8 +13,8 @@ export class LiveError extends Error {
   }
 }
 
-/** The same, where it was found out too late: the document that it was applied to has to be opened anew. */
-export class SpoiltDocumentError extends LiveError {}
+/** Thrown after an invalid update was already applied: the document must be reopened. */
+export class CorruptedDocumentError extends LiveError {}
 
 const closeCodes: Partial<Record<string, number>> = {
   bad_request: 4400,
@@ -24,7 +24,7 @@ const closeCodes: Partial<Record<string, number>> = {
   too_large: 4413,
 };
 
-/** What the workspace says to an edit that it does not take; nothing where that was no answer but a failure. */
+/** Converts a rejection by the workspace. Returns undefined for unexpected errors. */
 export function toLiveError(error: unknown): LiveError | undefined {
   if (error instanceof LiveError) return error;
   if (!isThinkeryError(error)) return undefined;
@@ -35,6 +35,6 @@ export function toLiveError(error: unknown): LiveError | undefined {
 function truncateReason(reason: string): string {
   const bytes = new TextEncoder().encode(reason);
   if (bytes.length <= maxReasonBytes) return reason;
-  // A character that was cut in two is left out, and the mark for “there was more” has three bytes.
+  // Drops a character that was cut in half. The ellipsis has three bytes.
   return `${new TextDecoder().decode(bytes.subarray(0, maxReasonBytes - 3)).replace(/\ufffd+$/, "")}…`;
 }

@@ -1,24 +1,24 @@
 import { crc32 } from "node:zlib";
 
-/** What one row may have. On Cloudflare a row has 2 MB at most. */
+/** Maximum bytes per row. Cloudflare allows 2 MB. */
 const maxRowBytes = 1024 * 1024;
 
-/** The tail is as long as this, and as large as this or half of the snapshot, before it is folded into a snapshot. */
+/** The updates since the last snapshot are compacted beyond this count, or this size or half the snapshot's. */
 const maxTailUpdates = 500;
 const minTailBytes = 64 * 1024;
 
-/** Ids of ordinary clients have 32 bits. Ours are larger, and each new one larger than those before it. */
+/** Ids of ordinary clients have 32 bits. Ours are larger, and each is larger than the previous one. */
 const clientIdGeneration = 2 ** 32;
 
 export const isOwnId = (client: number) => client >= clientIdGeneration;
 
-/** The parts of a snapshot are numbered from 0; before them lies how far it goes, which takes long to read off them. */
+/** Snapshot parts are numbered from 0. This one holds the state vector, which is slow to compute from the others. */
 const vectorPart = -1;
 
-/** A snapshot that is smaller is made when everybody has left, however little there is to fold into it. */
+/** Smaller documents are always compacted when the last client leaves. */
 const smallSnapshotBytes = 1024 * 1024;
 
-/** A document, and how far it goes. */
+/** A whole document and its state vector. */
 export interface Snapshot {
   whole: Uint8Array;
   vector: Uint8Array;
@@ -29,7 +29,7 @@ interface StoredPiece extends Record<string, SqlStorageValue> {
   checksum: number;
 }
 
-/** What a document asks of the place where it is stored. */
+/** The storage interface of a document. */
 export type LiveStorage = Pick<
   LiveStore,
   | "hasTail"
@@ -43,7 +43,7 @@ export type LiveStorage = Pick<
   | "forget"
 >;
 
-/** How one branch's document is stored: a snapshot, and the updates since then. */
+/** Stores one branch's document as a snapshot and the updates since then. */
 export class LiveStore {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
@@ -57,7 +57,7 @@ export class LiveStore {
     this.#branch = branch;
   }
 
-  /** Is there a tail, and is it worth a snapshot now that nobody waits? */
+  /** Whether there are enough updates to compact now that nobody is waiting. */
   get hasTail(): boolean {
     const { updates, bytes } = this.#tail;
     return updates > maxTailUpdates / 10 || (updates > 0 && this.#snapshotBytes + bytes < smallSnapshotBytes);
@@ -67,7 +67,7 @@ export class LiveStore {
     return this.#tail.updates > maxTailUpdates || this.#tail.bytes > Math.max(minTailBytes, this.#snapshotBytes / 2);
   }
 
-  /** The whole document, where it was put away with the files as of this version and is as it was then. */
+  /** Returns the snapshot if it was stored at this version of the files and has no updates since. */
   readSettled(version: number): Snapshot | undefined {
     const [row] = this.#sql
       .exec(
@@ -80,7 +80,7 @@ export class LiveStore {
     return vector && { whole: concatPieces(parts), vector };
   }
 
-  /** What the document is made of, in order; nothing where some of it is damaged. */
+  /** Returns the updates that make up the document, in order. Returns undefined if any is damaged. */
   read(): Uint8Array[] | undefined {
     const parts = this.#readParts(0);
     const updates = verifyPieces(
@@ -94,7 +94,7 @@ export class LiveStore {
     return parts.length > 0 ? [concatPieces(parts), ...updates] : updates;
   }
 
-  /** By this id the house makes its own edits here, however often the document is opened: every id is kept in it for ever. */
+  /** Returns the client id of the host's own edits. It is reused, because a document keeps every id forever. */
   getClientId(): number {
     const [row] = this.#sql
       .exec<{ client: number }>("SELECT client FROM live_docs WHERE branch = ?", this.#branch)
@@ -103,14 +103,14 @@ export class LiveStore {
   }
 
   /**
-   * Another id, where edits may be around under the old one that are not known here. It is larger, so where both have
-   * made an entry for the same file, the newer one holds.
+   * Switches to a new id, because unknown edits under the old one may exist. It is larger, so if both have created an
+   * entry for the same file, the newer one wins.
    */
   renewClientId(): number {
     return this.#storeClientId(this.getClientId());
   }
 
-  /** Stores an update; answers false for one that is too large for a row, which has to be stored as a snapshot. */
+  /** Stores an update. Returns false if it is too large for a row and must be stored as a snapshot. */
   append(update: Uint8Array): boolean {
     if (update.length > maxRowBytes) return false;
     this.#sql.exec(
@@ -124,7 +124,7 @@ export class LiveStore {
     return true;
   }
 
-  /** Stores the whole document, which is as the files are at this version, in place of everything that was stored of it. */
+  /** Replaces everything stored with a snapshot that matches this version of the files. */
   replace({ whole, vector }: Snapshot, version: number): void {
     this.#storage.transactionSync(() => {
       this.#clear();
@@ -136,7 +136,7 @@ export class LiveStore {
     this.#snapshotBytes = whole.length;
   }
 
-  /** Gives up what is stored, and the id with it: clients may still have what was made under it, and would take the next for the same. */
+  /** Deletes everything stored and renews the id, because clients may still have edits made under the old one. */
   forget(): void {
     this.#storage.transactionSync(() => {
       this.#clear();
@@ -173,9 +173,9 @@ export class LiveStore {
     );
   }
 
-  #storeClientId(before: number): number {
+  #storeClientId(previous: number): number {
     const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
-    const client = (Math.floor(before / clientIdGeneration) + 1) * clientIdGeneration + random;
+    const client = (Math.floor(previous / clientIdGeneration) + 1) * clientIdGeneration + random;
     this.#sql.exec(
       "INSERT INTO live_docs (branch, client) VALUES (?, ?) ON CONFLICT (branch) DO UPDATE SET client = excluded.client",
       this.#branch,
@@ -185,10 +185,12 @@ export class LiveStore {
   }
 }
 
-/** Nothing where one of them is not what was stored. */
+/** Returns undefined if a checksum does not match. */
 function verifyPieces(pieces: readonly StoredPiece[]): Uint8Array[] | undefined {
-  const all = pieces.map(({ data }) => new Uint8Array(data));
-  return pieces.every(({ checksum }, index) => crc32(all[index] as Uint8Array) === checksum) ? all : undefined;
+  const contents = pieces.map(({ data }) => new Uint8Array(data));
+  return pieces.every(({ checksum }, index) => crc32(contents[index] as Uint8Array) === checksum)
+    ? contents
+    : undefined;
 }
 
 const sumBytes = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, { length }) => sum + length, 0);

@@ -9,9 +9,9 @@ import type { LiveFiles } from "./live-document.ts";
 import type { LiveStorage, Snapshot } from "./live-store.ts";
 import { type Peer, Room } from "./room.ts";
 
-/** The files of one branch without their history, and where a document is stored, in memory. */
-export function createMemoryWorkspace(given: Record<string, FileContent> = {}) {
-  const rows = new Map<string, FileContent>(Object.entries(given));
+/** An in-memory branch without history, with an in-memory document store. */
+export function createMemoryWorkspace(initialFiles: Record<string, FileContent> = {}) {
+  const rows = new Map<string, FileContent>(Object.entries(initialFiles));
   const commits: { edits: readonly FileEdit[]; origin: Origin }[] = [];
   const storage = {
     client: 2 ** 32 + 5,
@@ -20,20 +20,20 @@ export function createMemoryWorkspace(given: Record<string, FileContent> = {}) {
     tail: [] as Uint8Array[],
     damaged: false,
   };
-  const place = { room: undefined as Room | undefined };
+  const current = { room: undefined as Room | undefined };
 
   const files: LiveFiles = {
     iterateContents: () => [...rows].map(([path, content]) => ({ path, content, info: undefined as never })),
     getContent: (path) => rows.get(parseFilePath(path)),
     latest: () => commits.length,
-    findConflictPath: (path, word) => findConflictPath(path, word, (candidate) => !rows.has(candidate)),
+    findConflictPath: (path, label) => findConflictPath(path, label, (candidate) => !rows.has(candidate)),
     commit(edits, origin, { runInTransaction } = {}) {
       const changes = edits.map((edit) => {
-        if ("move" in edit) throw new Error("nobody moves files here");
+        if ("move" in edit) throw new Error("moving files is not supported here");
         const path = "write" in edit ? edit.write : edit.delete;
-        if (path === "full.txt") throw fail("too_large", "There is no room for it.");
+        if (path === "full.txt") throw fail("too_large", "The workspace is full.");
         if (path === "long.txt") throw fail("too_large", "“” ".repeat(50));
-        if (path === "twin.txt") throw fail("conflict", "It has a twin.");
+        if (path === "taken.txt") throw fail("conflict", "The path is taken.");
         return { path, before: rows.get(path), after: "write" in edit ? edit.content : undefined };
       });
       for (const { path, after } of changes) {
@@ -43,7 +43,7 @@ export function createMemoryWorkspace(given: Record<string, FileContent> = {}) {
       if (edits.length > 0) commits.push({ edits, origin });
       runInTransaction?.();
       if (edits.length === 0) return { overlaps: [], patches: [] };
-      place.room?.applyCommit({ branch: "main", version: commits.length, origin, changes });
+      current.room?.applyCommit({ branch: "main", version: commits.length, origin, changes });
       return { version: { id: commits.length } as Version, overlaps: [], patches: [] };
     },
   };
@@ -75,19 +75,19 @@ export function createMemoryWorkspace(given: Record<string, FileContent> = {}) {
     },
   };
 
-  /** As after a crash, or when the object woke: only what is stored is there. */
-  const open = () => (place.room = new Room({ branch: "main", files, store }));
-  return { rows, commits, storage, files, store, place, open, room: open() };
+  /** Reopens the room, as after a crash or hibernation: only stored state is left. */
+  const open = () => (current.room = new Room({ branch: "main", files, store }));
+  return { rows, commits, storage, files, store, current, open, room: open() };
 }
 
-/** A client as y-websocket is one, on a socket that answers at once, or when its turn comes. */
+/** A client like y-websocket's. Its outgoing messages are sent by `flush`. */
 export class TestClient implements Peer {
   readonly doc = new Y.Doc();
   readonly awareness = new Awareness(this.doc);
   readonly user: string;
   readonly mayWrite: boolean;
   clients: readonly number[] = [];
-  heardAt = Date.now();
+  lastSeenAt = Date.now();
   closed: { code: number; reason: string } | undefined;
   received: Uint8Array[] = [];
   #room: Room;
@@ -98,10 +98,10 @@ export class TestClient implements Peer {
     this.user = user;
     this.mayWrite = mayWrite;
     this.doc.on("update", (update: Uint8Array, origin: unknown) => {
-      if (origin !== this) this.say((encoder) => writeUpdate(encoder, update));
+      if (origin !== this) this.sendSync((encoder) => writeUpdate(encoder, update));
     });
     this.awareness.on("update", ({ added, updated, removed }: Record<"added" | "updated" | "removed", number[]>) =>
-      this.show([...added, ...updated, ...removed]),
+      this.sendPresence([...added, ...updated, ...removed]),
     );
     this.connect();
   }
@@ -118,38 +118,40 @@ export class TestClient implements Peer {
     return this.files.toJSON() as Record<string, string>;
   }
 
-  /** The same client on a new socket, for instance after the host was away. */
+  /** Connects on a new socket, for example after the host was down. */
   connect(room = this.#room): void {
     this.#room = room;
     this.closed = undefined;
     this.clients = [];
     this.#outbox = [];
     room.join(this);
-    this.say((encoder) => writeSyncStep1(encoder, this.doc));
-    this.show([this.doc.clientID]);
+    this.sendSync((encoder) => writeSyncStep1(encoder, this.doc));
+    this.sendPresence([this.doc.clientID]);
     this.flush();
   }
 
-  /** The same socket, when the object woke. */
+  /** Keeps its socket while the object hibernates. */
   stay(room: Room): void {
     this.#room = room;
     room.restore(this);
   }
 
-  show(clients: number[]): void {
+  sendPresence(clients: number[]): void {
     const known = clients.filter((client) => this.awareness.meta.has(client));
-    this.raw(createFrame(1, (encoder) => writeVarUint8Array(encoder, encodeAwarenessUpdate(this.awareness, known))));
+    this.sendRaw(
+      createFrame(1, (encoder) => writeVarUint8Array(encoder, encodeAwarenessUpdate(this.awareness, known))),
+    );
   }
 
-  say(write: Parameters<typeof createFrame>[1]): void {
-    this.raw(createFrame(0, write));
+  sendSync(write: Parameters<typeof createFrame>[1]): void {
+    this.sendRaw(createFrame(0, write));
   }
 
-  raw(bytes: Uint8Array): void {
+  sendRaw(bytes: Uint8Array): void {
     this.#outbox.push(bytes);
   }
 
-  /** Sends what was said, until nobody has anything more to say. */
+  /** Sends queued messages until there are none left. */
   flush(): void {
     for (let next = this.#outbox.shift(); next && !this.closed; next = this.#outbox.shift())
       this.#room.handleMessage(this, next);
@@ -159,11 +161,11 @@ export class TestClient implements Peer {
     this.#room.leave(this);
   }
 
-  speakFor(clients: readonly number[]): void {
+  setClients(clients: readonly number[]): void {
     this.clients = clients;
   }
 
-  hasAllowance(): boolean {
+  takeAllowance(): boolean {
     return true;
   }
 
@@ -173,14 +175,14 @@ export class TestClient implements Peer {
     const decoder = createDecoder(bytes);
     const kind = readVarUint(decoder);
     if (kind === 0) {
-      const answer = createEncoder();
-      writeVarUint(answer, 0);
-      readSyncMessage(decoder, answer, this.doc, this);
-      const reply = toUint8Array(answer);
-      if (reply.length > 1) this.raw(reply);
+      const encoder = createEncoder();
+      writeVarUint(encoder, 0);
+      readSyncMessage(decoder, encoder, this.doc, this);
+      const reply = toUint8Array(encoder);
+      if (reply.length > 1) this.sendRaw(reply);
     }
     if (kind === 1) applyAwarenessUpdate(this.awareness, readVarUint8Array(decoder), this);
-    if (kind === 3) this.show([...this.awareness.getStates().keys()]);
+    if (kind === 3) this.sendPresence([...this.awareness.getStates().keys()]);
   }
 
   close(code: number, reason: string): void {
@@ -191,21 +193,21 @@ export class TestClient implements Peer {
 
 const connectedClients: TestClient[] = [];
 
-/** Somebody who shows that they are there. */
-export function connect(...given: ConstructorParameters<typeof TestClient>): TestClient {
-  const client = new TestClient(...given);
+/** Connects a client that shows its presence. */
+export function connect(...options: ConstructorParameters<typeof TestClient>): TestClient {
+  const client = new TestClient(...options);
   client.awareness.setLocalState({ name: "Somebody" });
   client.flush();
   connectedClients.push(client);
   return client;
 }
 
-/** What y-websocket shows of itself is renewed by a timer. */
+/** Stops the timers that renew presence. */
 export function disconnectAll(): void {
   for (const client of connectedClients.splice(0)) client.awareness.destroy();
 }
 
-/** Lets everybody say what they have to say, in turn, until all are silent. */
+/** Flushes all clients in turn until no messages are left. */
 export function settle(...clients: TestClient[]): void {
   for (let round = 0; round < 10; round += 1) for (const client of clients) client.flush();
 }

@@ -1,6 +1,6 @@
 import * as Y from "yjs";
 
-/** What these clients have in a document that they had not before; what is gone without a trace is not among it. */
+/** Yields the items these clients added since a state; garbage-collected ones are not included. */
 export function* iterateNewItems(
   doc: Y.Doc,
   before: Map<number, number>,

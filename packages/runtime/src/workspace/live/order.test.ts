@@ -7,31 +7,31 @@ import { connect, disconnectAll, createMemoryWorkspace, settle } from "./live.fi
 
 afterEach(disconnectAll);
 
-test("what says that it is behind what comes later costs its sender the connection, and nobody else anything", () => {
-  const place = createMemoryWorkspace({ "a.txt": "The house wrote this.\n" });
-  const ada = connect(place.room, { user: "ada" });
-  const eve = connect(place.room, { user: "eve" });
-  const [house = 0] = [...Y.decodeStateVector(Y.encodeStateVector(ada.doc)).keys()];
-  eve.raw(
+test("an item placed after its right origin disconnects its sender and affects nobody else", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "The host wrote this.\n" });
+  const ada = connect(workspace.room, { user: "ada" });
+  const eve = connect(workspace.room, { user: "eve" });
+  const [host = 0] = [...Y.decodeStateVector(Y.encodeStateVector(ada.doc)).keys()];
+  eve.sendRaw(
     createUpdateMessage(
-      craftUpdate({ runs: [[4711, 0, { left: [house, 19], right: [house, 3], content: { text: "!" } }]] }),
+      craftUpdate({ runs: [[4711, 0, { left: [host, 19], right: [host, 3], content: { text: "!" } }]] }),
     ),
   );
   settle(eve, ada);
   expect([eve.closed?.code, ada.closed]).toEqual([4400, undefined]);
   ada.files.get("a.txt")?.insert(0, "Now: ");
   settle(ada);
-  const late = connect(place.room, { user: "late" });
+  const late = connect(workspace.room, { user: "late" });
   settle(late);
-  const files = { "a.txt": "Now: The house wrote this.\n" };
-  expect([Object.fromEntries(place.rows), ada.all(), late.all()]).toEqual([files, files, files]);
+  const files = { "a.txt": "Now: The host wrote this.\n" };
+  expect([Object.fromEntries(workspace.rows), ada.all(), late.all()]).toEqual([files, files, files]);
 });
 
-test("whatever is taken from whomever, who was there and who comes later have the same", () => {
-  const chance = createRandom("order");
+test("connected clients and later ones converge after hostile updates", () => {
+  const random = createRandom("order");
   for (let round = 0; round < 60; round += 1) {
-    const place = createMemoryWorkspace({ "a.txt": "The house wrote this.\n", "b.txt": "And this.\n" });
-    const ada = connect(place.room, { user: "ada" });
+    const workspace = createMemoryWorkspace({ "a.txt": "The host wrote this.\n", "b.txt": "And this.\n" });
+    const ada = connect(workspace.room, { user: "ada" });
     const typed = ada.files.get("b.txt") as Y.Text;
     for (let key = 0; key < 6; key += 1) typed.insert(key % 4, `k${key}`);
     for (let frame = 0; frame < 25; frame += 1) {
@@ -39,14 +39,14 @@ test("whatever is taken from whomever, who was there and who comes later have th
         ([client]) => client !== ada.doc.clientID,
       );
       const known = { valid: [], clients, paths: ["a.txt", "b.txt"] };
-      const eve = connect(place.room, { user: "eve" });
-      eve.raw(createHostileFrame("updates that are made up", chance, known) as Uint8Array);
+      const eve = connect(workspace.room, { user: "eve" });
+      eve.sendRaw(createHostileFrame("random structs", random, known) as Uint8Array);
       settle(eve, ada);
       eve.leave();
     }
-    const late = connect(place.room, { user: "late" });
+    const late = connect(workspace.room, { user: "late" });
     settle(ada, late);
-    const texts = Object.fromEntries([...place.rows].filter(([, content]) => typeof content === "string").sort());
+    const texts = Object.fromEntries([...workspace.rows].filter(([, content]) => typeof content === "string").sort());
     const sorted = (files: Record<string, string>) => Object.fromEntries(Object.entries(files).sort());
     expect([sorted(ada.all()), sorted(late.all())]).toEqual([texts, texts]);
     disconnectAll();

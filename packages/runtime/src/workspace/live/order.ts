@@ -2,9 +2,9 @@ import * as Y from "yjs";
 import { iterateNewItems } from "./new-items.ts";
 
 /**
- * Is everything new that these clients have in a document behind what it says it is behind, and before what it says it is
- * before? No client of good will says otherwise; and where that is not so, the place where Yjs puts it depends on the
- * order in which updates come, so that not all would have the same. To be asked within the transaction that brought it.
+ * Whether every new item of these clients is after its left origin and before its right origin. Honest clients never
+ * violate this. Otherwise the position Yjs picks would depend on the order in which updates arrive, and documents would
+ * diverge. Must be called within the transaction that applied the items.
  */
 export function isInOrder(doc: Y.Doc, before: Map<number, number>, clients: ReadonlySet<number>): boolean {
   for (const { origin, rightOrigin } of iterateNewItems(doc, before, clients)) {
@@ -16,7 +16,7 @@ export function isInOrder(doc: Y.Doc, before: Map<number, number>, clients: Read
 function isBefore(store: Y.Doc["store"], left: Y.ID, right: Y.ID): boolean {
   const last = Y.getItem(store, right) as Y.Item | Y.GC;
   const first = Y.getItem(store, left) as Y.Item | Y.GC;
-  // Of what is gone with its file nobody sees the order.
+  // The order of garbage-collected items is not visible.
   if (!(first instanceof Y.Item) || !(last instanceof Y.Item)) return true;
   if (first === last) return left.clock < right.clock;
   for (let item = first.right; item; item = item.right) if (item === last) return true;

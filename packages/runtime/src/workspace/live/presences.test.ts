@@ -4,7 +4,7 @@ import { connect, disconnectAll, createMemoryWorkspace, settle } from "./live.fi
 
 afterEach(disconnectAll);
 
-test("presence is shown to all, to those who come later too, and ends with the connection", () => {
+test("presence is shown to all clients, also later ones, and ends with the connection", () => {
   const { room } = createMemoryWorkspace();
   const ada = connect(room);
   ada.awareness.setLocalState({ name: "Ada" });
@@ -19,7 +19,7 @@ test("presence is shown to all, to those who come later too, and ends with the c
   expect([...ada.awareness.getStates().keys()]).toEqual([ada.doc.clientID]);
 });
 
-test("nobody speaks for somebody else, neither while they are here nor when they are gone", () => {
+test("a client cannot set the presence of another, connected or departed", () => {
   const { room } = createMemoryWorkspace();
   const ada = connect(room);
   const eve = connect(room);
@@ -27,7 +27,7 @@ test("nobody speaks for somebody else, neither while they are here nor when they
   ada.awareness.setLocalState({ name: "Ada" });
   settle(ada, eve, watcher);
   const spoof = (clock: number, state: string) => {
-    eve.raw(createPresenceMessage([[ada.doc.clientID, clock, state]]));
+    eve.sendRaw(createPresenceMessage([[ada.doc.clientID, clock, state]]));
     eve.flush();
   };
   spoof(1000, '{"name":"Eve"}');
@@ -41,12 +41,12 @@ test("nobody speaks for somebody else, neither while they are here nor when they
   expect(eve.closed).toBeUndefined();
 });
 
-test("one connection shows a few things of a bearable size", () => {
+test("presence is limited per connection, in number and size", () => {
   const { room } = createMemoryWorkspace();
   const eve = connect(room);
   const watcher = connect(room);
-  for (let client = 1; client <= 20; client += 1) eve.raw(createPresenceMessage([[client, 1, '"small"']]));
-  eve.raw(createPresenceMessage([[eve.doc.clientID, 100, JSON.stringify("x".repeat(20_000))]]));
+  for (let client = 1; client <= 20; client += 1) eve.sendRaw(createPresenceMessage([[client, 1, '"small"']]));
+  eve.sendRaw(createPresenceMessage([[eve.doc.clientID, 100, JSON.stringify("x".repeat(20_000))]]));
   settle(eve, watcher);
   const states = watcher.awareness.getStates();
   expect([...states.keys()].filter((client) => client <= 20)).toEqual([1, 2, 3]);

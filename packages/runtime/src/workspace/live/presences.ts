@@ -1,87 +1,87 @@
 import type { Presence } from "./frames.ts";
 
-/** One connection speaks for so many clients at most, and shows so much of each. */
+/** Limits per connection: number of clients, and size of each client's state. */
 const maxClients = 4;
 const maxStateChars = 16 * 1024;
-/** Whoever was not heard for so long may have lost their connection without our noticing: they renew what they show every 15 seconds. */
+/** A silent owner may have lost its connection unnoticed: clients renew their presence every 15 seconds. */
 const staleAfterMs = 30_000;
 
 const maxRemembered = 1000;
 
-/** Whoever shows something of themselves. */
+/** A connection that presents clients to the others. */
 export interface PresenceOwner {
-  /** For whom they speak. Kept with the connection, so that it holds after the object slept. */
+  /** The clients it presents. Stored with the connection, so that they survive hibernation. */
   readonly clients: readonly number[];
-  speakFor(clients: readonly number[]): void;
-  readonly heardAt: number;
+  setClients(clients: readonly number[]): void;
+  readonly lastSeenAt: number;
 }
 
 interface OwnedPresence extends Presence {
-  by: PresenceOwner;
+  owner: PresenceOwner;
 }
 
-/** What everybody who is connected shows of themselves: where their cursor is, what they are called. Kept nowhere. */
+/** The presence (cursor, user name) of all connected clients. Not stored. */
 export class Presences<T extends PresenceOwner> {
   readonly #presences = new Map<number, OwnedPresence>();
-  readonly #speakers = new Map<number, T>();
-  /** How far those had come who left. Clients send back what they hear of others, also when these are gone by then. */
+  readonly #owners = new Map<number, T>();
+  /** Last clocks of departed clients. Clients echo the presence of others, even of those that have left. */
   readonly #departedClocks = new Map<number, number>();
 
-  /** One who was there before the object slept. What they showed has to be asked for. */
-  restore(one: T): void {
-    for (const client of one.clients) this.#speakers.set(client, one);
+  /** Restores an owner after hibernation. Its presence has to be queried. */
+  restore(owner: T): void {
+    for (const client of owner.clients) this.#owners.set(client, owner);
   }
 
-  /** Who speaks for a client. */
-  getSpeaker(client: number): T | undefined {
-    return this.#speakers.get(client);
+  getOwner(client: number): T | undefined {
+    return this.#owners.get(client);
   }
 
   listVisible(): Presence[] {
     return [...this.#presences.values()].filter(({ state }) => state !== "null");
   }
 
-  /** Who is there and has not said yet what they show. */
+  /** Returns the owners of clients whose presence is not known yet. */
   listSilent(): Set<T> {
-    return new Set([...this.#speakers].filter(([client]) => !this.#presences.has(client)).map(([, one]) => one));
+    return new Set([...this.#owners].filter(([client]) => !this.#presences.has(client)).map(([, owner]) => owner));
   }
 
-  /** What of it is news, for the others. Nobody speaks for somebody else. */
-  receive(one: T, presences: readonly Presence[]): Presence[] {
+  /** Applies presences and returns those to broadcast. Clients of another owner are ignored. */
+  receive(owner: T, presences: readonly Presence[]): Presence[] {
     return presences.filter((presence) => {
       const { client, clock, state } = presence;
-      const before = this.#presences.get(client);
-      if (state.length > maxStateChars || (!before && state === "null") || !this.#claim(one, presence)) return false;
-      if (before && before.by === one && (clock < before.clock || (clock === before.clock && state !== "null")))
+      const previous = this.#presences.get(client);
+      if (state.length > maxStateChars || (!previous && state === "null") || !this.#claim(owner, presence))
         return false;
-      this.#presences.set(client, { ...presence, by: one });
+      const isOutdated = previous && (clock < previous.clock || (clock === previous.clock && state !== "null"));
+      if (isOutdated && previous.owner === owner) return false;
+      this.#presences.set(client, { ...presence, owner });
       return true;
     });
   }
 
-  /** What the others are to be told when somebody leaves. */
-  leave(one: T): Presence[] {
-    const told: Presence[] = [];
-    for (const client of one.clients) {
-      if (this.#speakers.get(client) !== one) continue;
-      this.#speakers.delete(client);
-      const shown = this.#presences.get(client);
+  /** Removes an owner and returns the presences to broadcast. */
+  leave(owner: T): Presence[] {
+    const departed: Presence[] = [];
+    for (const client of owner.clients) {
+      if (this.#owners.get(client) !== owner) continue;
+      this.#owners.delete(client);
+      const presence = this.#presences.get(client);
       this.#presences.delete(client);
-      this.#remember(client, shown?.clock);
-      if (shown && shown.state !== "null") told.push({ client, clock: shown.clock, state: "null" });
+      this.#remember(client, presence?.clock);
+      if (presence && presence.state !== "null") departed.push({ client, clock: presence.clock, state: "null" });
     }
-    return told;
+    return departed;
   }
 
-  #claim(one: T, { client, clock }: Presence): boolean {
-    const speaker = this.#speakers.get(client);
-    if (speaker === one) return true;
+  #claim(claimant: T, { client, clock }: Presence): boolean {
+    const owner = this.#owners.get(client);
+    if (owner === claimant) return true;
     if (clock <= (this.#departedClocks.get(client) ?? -1)) return false;
-    if (speaker && Date.now() - speaker.heardAt < staleAfterMs) return false;
-    if (one.clients.length >= maxClients) return false;
-    if (speaker) speaker.speakFor(speaker.clients.filter((other) => other !== client));
-    this.#speakers.set(client, one);
-    one.speakFor([...one.clients, client]);
+    if (owner && Date.now() - owner.lastSeenAt < staleAfterMs) return false;
+    if (claimant.clients.length >= maxClients) return false;
+    if (owner) owner.setClients(owner.clients.filter((other) => other !== client));
+    this.#owners.set(client, claimant);
+    claimant.setClients([...claimant.clients, client]);
     return true;
   }
 

@@ -12,7 +12,7 @@ afterEach(() => {
   disconnectAll();
 });
 
-test("whoever connects has the files, and what they type is committed and reaches the others", () => {
+test("a client gets the files, and its edits are committed and broadcast", () => {
   const { room, rows, commits } = createMemoryWorkspace({
     "a.txt": "one\n",
     "logo.png": { blob: "abc", size: 3, mediaType: "image/png" },
@@ -36,7 +36,7 @@ test("whoever connects has the files, and what they type is committed and reache
   expect(ben.all()).toEqual({ "src/new.ts": "x" });
 });
 
-test("a commit of somebody else becomes a small edit, and both survive what is typed meanwhile", () => {
+test("a commit becomes a minimal edit and merges with concurrent typing", () => {
   const { room, rows, files } = createMemoryWorkspace({ "a.txt": "one\ntwo\nthree\n" });
   const ada = connect(room);
   const text = ada.files.get("a.txt") as Y.Text;
@@ -62,96 +62,96 @@ test("a commit of somebody else becomes a small edit, and both survive what is t
   ]);
 });
 
-test("what happened while nobody was connected is in the document when it is opened, under the same id", () => {
-  const place = createMemoryWorkspace({ "a.txt": "one\n", "b.txt": "b" });
-  const ada = connect(place.room);
+test("commits made while nobody was connected are in the reopened document, under the same id", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "one\n", "b.txt": "b" });
+  const ada = connect(workspace.room);
   ada.files.get("a.txt")?.insert(0, "zero\n");
   settle(ada);
   ada.leave();
-  place.files.commit(
+  workspace.files.commit(
     [{ write: "a.txt", content: "zero\nONE\n" }, { delete: "b.txt" }, { write: "c.txt", content: "😀" }],
     { kind: "agent" },
   );
   ada.files.get("a.txt")?.insert(0, "offline\n");
-  ada.connect(place.open());
+  ada.connect(workspace.open());
   settle(ada);
   expect(ada.all()).toEqual({ "a.txt": "offline\nzero\nONE\n", "c.txt": "😀" });
-  expect(Object.fromEntries(place.rows)).toEqual(ada.all());
-  const ours = () =>
+  expect(Object.fromEntries(workspace.rows)).toEqual(ada.all());
+  const listHostIds = () =>
     [...Y.decodeStateVector(Y.encodeStateVector(ada.doc)).keys()].filter((client) => client !== ada.doc.clientID);
   for (let opening = 0; opening < 5; opening += 1) {
     ada.leave();
-    place.files.commit([{ write: "c.txt", content: `😁${opening}` }], { kind: "agent" });
-    ada.connect(place.open());
+    workspace.files.commit([{ write: "c.txt", content: `😁${opening}` }], { kind: "agent" });
+    ada.connect(workspace.open());
   }
   expect(ada.text("c.txt")).toBe("😁4");
-  expect(ours()).toEqual([place.storage.client]);
+  expect(listHostIds()).toEqual([workspace.storage.client]);
 });
 
-test("those who stayed connected while the object slept are told what they missed", () => {
-  const place = createMemoryWorkspace({ "a.txt": "one" });
-  const ada = connect(place.room);
-  const ben = connect(place.room);
-  const room = place.open();
+test("clients that stayed connected during hibernation get what they missed", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "one" });
+  const ada = connect(workspace.room);
+  const ben = connect(workspace.room);
+  const room = workspace.open();
   ada.stay(room);
   ben.stay(room);
-  place.files.commit([{ write: "a.txt", content: "one, two" }], { kind: "agent" });
+  workspace.files.commit([{ write: "a.txt", content: "one, two" }], { kind: "agent" });
   expect([ada.text("a.txt"), ben.text("a.txt")]).toEqual(["one, two", "one, two"]);
-  // Whoever comes now hears of those who were there before, though all that was known of them is forgotten.
+  // A new client sees the presence of earlier ones, though it was lost in hibernation.
   ada.connect(room);
   const carl = connect(room);
   settle(carl, ben, carl, ada);
   expect([...carl.awareness.getStates().keys()].sort()).toEqual([ada, ben, carl].map(({ doc }) => doc.clientID).sort());
 });
 
-test("a document whose stored state is damaged is made anew from the files, and those who have the old one get the new one", () => {
+test("a document with damaged storage is rebuilt from the files, also for clients that have the old one", () => {
   const error = vi.spyOn(console, "error").mockImplementation(() => {});
-  const place = createMemoryWorkspace({
+  const workspace = createMemoryWorkspace({
     "a.txt": "one\n",
     "logo.png": { blob: "abc", size: 3, mediaType: "image/png" },
   });
-  const ada = connect(place.room);
-  const ben = connect(place.room);
+  const ada = connect(workspace.room);
+  const ben = connect(workspace.room);
   ada.files.get("a.txt")?.insert(4, "two\n");
   settle(ada, ben);
-  place.storage.damaged = true;
-  const room = place.open();
+  workspace.storage.damaged = true;
+  const room = workspace.open();
   ben.stay(room);
   ada.connect(room);
   settle(ada, ben, ada);
   expect(ada.closed ?? ben.closed).toBeUndefined();
-  expect([ada.all(), ben.all(), place.rows.get("a.txt")]).toEqual([
+  expect([ada.all(), ben.all(), workspace.rows.get("a.txt")]).toEqual([
     { "a.txt": "one\ntwo\n" },
     { "a.txt": "one\ntwo\n" },
     "one\ntwo\n",
   ]);
   ben.files.get("a.txt")?.insert(0, "zero\n");
   settle(ada, ben, ada);
-  expect([ada.text("a.txt"), place.rows.get("a.txt")]).toEqual(["zero\none\ntwo\n", "zero\none\ntwo\n"]);
+  expect([ada.text("a.txt"), workspace.rows.get("a.txt")]).toEqual(["zero\none\ntwo\n", "zero\none\ntwo\n"]);
   expect(error.mock.calls.flat().join()).toMatch(/^the live document of branch main is damaged[^\n]*$/);
   expect(error.mock.calls.flat().join()).not.toContain("one");
 });
 
-test("the stored state stays small, and is all that is needed to go on", () => {
-  const place = createMemoryWorkspace({ "a.txt": "" });
-  const ada = connect(place.room);
-  const ben = connect(place.room);
+test("the stored state is compacted and sufficient to reopen the document", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "" });
+  const ada = connect(workspace.room);
+  const ben = connect(workspace.room);
   for (let edit = 0; edit < 100; edit += 1) {
     ada.files.get("a.txt")?.insert(edit, String(edit % 10));
     settle(ada, ben);
   }
-  expect(place.storage.tail.length).toBeLessThanOrEqual(20);
+  expect(workspace.storage.tail.length).toBeLessThanOrEqual(20);
   ada.leave();
   ben.leave();
-  expect(place.storage.tail).toEqual([]);
-  expect(connect(place.open()).text("a.txt")).toBe(place.rows.get("a.txt"));
+  expect(workspace.storage.tail).toEqual([]);
+  expect(connect(workspace.open()).text("a.txt")).toBe(workspace.rows.get("a.txt"));
 });
 
-test("what the workspace does not take is put back before anybody sees it, and its sender is told why", () => {
+test("an edit the workspace rejects is undone before anyone sees it, and its sender gets the reason", () => {
   const { room, rows } = createMemoryWorkspace({ "a.txt": "one" });
   for (const [path, code, reason] of [
-    ["full.txt", 4413, "There is no room for it."],
-    ["twin.txt", 4409, "It has a twin."],
+    ["full.txt", 4413, "The workspace is full."],
+    ["taken.txt", 4409, "The path is taken."],
     ["long.txt", 4413, `${"“” ".repeat(17)}…`],
   ] as const) {
     const ada = connect(room);
@@ -170,11 +170,11 @@ test("what the workspace does not take is put back before anybody sees it, and i
   }
 });
 
-test("an entry under a path that cannot be one is taken out again, and the rest stays", () => {
+test("entries with invalid paths are removed, and the rest is kept", () => {
   const { room, rows } = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(room);
   const ben = connect(room);
-  const wrong = [
+  const invalid = [
     "../up",
     "/etc/passwd",
     "a\\b",
@@ -186,7 +186,7 @@ test("an entry under a path that cannot be one is taken out again, and the rest 
     "x".repeat(300),
     "a\0b",
   ];
-  for (const path of wrong) ben.files.set(path, new Y.Text("x"));
+  for (const path of invalid) ben.files.set(path, new Y.Text("x"));
   ben.files.set("fine.txt", new Y.Text("x"));
   settle(ben, ada, ben);
   expect(ben.closed).toBeUndefined();
@@ -195,7 +195,7 @@ test("an entry under a path that cannot be one is taken out again, and the rest 
   );
 });
 
-test("what clients do to the list of other files is put back", () => {
+test("changes by clients to the list of binaries are undone", () => {
   const binary = { blob: "abc", size: 3, mediaType: "image/png" };
   const { room, storage } = createMemoryWorkspace({ "logo.png": binary });
   const ada = connect(room);
@@ -212,7 +212,7 @@ test("what clients do to the list of other files is put back", () => {
   }
 });
 
-test("whoever may only read is shown everything and changes nothing", () => {
+test("a read-only client sees everything and changes nothing", () => {
   const { room, rows, commits } = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(room);
   const reader = connect(room, { mayWrite: false });
@@ -226,112 +226,116 @@ test("whoever may only read is shown everything and changes nothing", () => {
   expect(ada.awareness.getStates().has(reader.doc.clientID)).toBe(true);
 });
 
-test("an update that builds on what is not here is not kept; the client is asked for all of it", () => {
+test("an update with missing dependencies is dropped, and the client is asked for its whole state", () => {
   const { room, rows } = createMemoryWorkspace({ "a.txt": "one" });
   const ada = connect(room);
   const lost: Uint8Array[] = [];
   ada.doc.on("update", (update: Uint8Array) => lost.push(update));
   ada.files.get("a.txt")?.insert(3, "!");
   ada.files.get("a.txt")?.insert(4, "?");
-  const bens = connect(room);
-  const asked = () => bens.received.filter(([kind, what]) => kind === 0 && what === 0).length;
+  const ben = connect(room);
+  const countRequests = () => ben.received.filter(([kind, step]) => kind === 0 && step === 0).length;
   for (let time = 0; time < 3; time += 1) {
-    bens.say((encoder) => writeUpdate(encoder, lost[1] as Uint8Array));
-    bens.flush();
+    ben.sendSync((encoder) => writeUpdate(encoder, lost[1] as Uint8Array));
+    ben.flush();
   }
-  expect([bens.closed, rows.get("a.txt")]).toEqual([undefined, "one"]);
-  // Ben cannot bring what is missing, and is not asked for ever; Ada can.
-  expect(asked()).toBe(2);
-  settle(ada, bens);
-  expect(asked()).toBe(3);
-  expect([rows.get("a.txt"), bens.text("a.txt")]).toEqual(["one!?", "one!?"]);
+  expect([ben.closed, rows.get("a.txt")]).toEqual([undefined, "one"]);
+  // Ben cannot provide what is missing and is not asked forever; Ada can.
+  expect(countRequests()).toBe(2);
+  settle(ada, ben);
+  expect(countRequests()).toBe(3);
+  expect([rows.get("a.txt"), ben.text("a.txt")]).toEqual(["one!?", "one!?"]);
 });
 
-test("nobody edits under the id of another user who is here, nor under the house's own", () => {
-  const place = createMemoryWorkspace({ "a.txt": "one" });
-  const ada = connect(place.room);
-  const eve = connect(place.room, { user: "eve" });
-  const spoofed = (client: number) => {
+test("a client cannot edit under the id of another connected user or the host", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "one" });
+  const ada = connect(workspace.room);
+  const eve = connect(workspace.room, { user: "eve" });
+  const spoofUpdate = (client: number) => {
     const doc = new Y.Doc();
     Y.applyUpdate(doc, Y.encodeStateAsUpdate(eve.doc));
     doc.clientID = client;
     doc.getMap<Y.Text>("files").get("a.txt")?.insert(0, "eve ");
     return Y.encodeStateAsUpdate(doc);
   };
-  eve.say((encoder) => writeUpdate(encoder, spoofed(ada.doc.clientID)));
+  eve.sendSync((encoder) => writeUpdate(encoder, spoofUpdate(ada.doc.clientID)));
   eve.flush();
   expect(eve.closed?.code).toBe(4409);
-  expect(place.rows.get("a.txt")).toBe("one");
+  expect(workspace.rows.get("a.txt")).toBe("one");
   eve.connect();
-  const house = place.storage.client;
-  eve.say((encoder) => writeUpdate(encoder, spoofed(house)));
+  const host = workspace.storage.client;
+  eve.sendSync((encoder) => writeUpdate(encoder, spoofUpdate(host)));
   settle(eve, ada);
-  expect(place.storage.client).toBeGreaterThan(house);
-  place.files.commit([{ write: "a.txt", content: "eve one, two" }], { kind: "agent" });
+  expect(workspace.storage.client).toBeGreaterThan(host);
+  workspace.files.commit([{ write: "a.txt", content: "eve one, two" }], { kind: "agent" });
   settle(ada, eve);
-  expect([ada.text("a.txt"), place.rows.get("a.txt")]).toEqual(["eve one, two", "eve one, two"]);
+  expect([ada.text("a.txt"), workspace.rows.get("a.txt")]).toEqual(["eve one, two", "eve one, two"]);
 });
 
-test("whatever people, the house and its crashes do in whatever order, all end up with the same", () => {
-  const chance = createRandom("room");
+test("clients, commits and crashes in random order converge", () => {
+  const random = createRandom("room");
   for (let game = 0; game < 15; game += 1) {
-    const place = createMemoryWorkspace({ "a.txt": "one\ntwo\nthree\nfour\n", "b.txt": "" });
-    const people = [connect(place.room), connect(place.room), connect(place.room)];
-    for (let move = 0; move < 150; move += 1) play(chance, place, people);
-    settle(...people);
-    settle(...people);
-    const files = Object.fromEntries(place.rows);
-    expect(people.map((person) => [person.closed, person.all()])).toEqual(people.map(() => [undefined, files]));
-    expect(connect(place.open()).all()).toEqual(files);
+    const workspace = createMemoryWorkspace({ "a.txt": "one\ntwo\nthree\nfour\n", "b.txt": "" });
+    const clients = [connect(workspace.room), connect(workspace.room), connect(workspace.room)];
+    for (let move = 0; move < 150; move += 1) applyRandomMove(random, workspace, clients);
+    settle(...clients);
+    settle(...clients);
+    const files = Object.fromEntries(workspace.rows);
+    expect(clients.map((client) => [client.closed, client.all()])).toEqual(clients.map(() => [undefined, files]));
+    expect(connect(workspace.open()).all()).toEqual(files);
   }
 });
 
-function play(chance: Random, place: ReturnType<typeof createMemoryWorkspace>, people: TestClient[]): void {
-  const path = chance.pick(["a.txt", "b.txt", "c.txt"]);
-  const person = chance.pick(people);
-  const text = person.files.get(path);
-  const piece = chance.pick(["x", "line\n", "😀", "\n", "two words"]);
-  const move = chance.below(20);
+function applyRandomMove(
+  random: Random,
+  workspace: ReturnType<typeof createMemoryWorkspace>,
+  clients: TestClient[],
+): void {
+  const path = random.pick(["a.txt", "b.txt", "c.txt"]);
+  const client = random.pick(clients);
+  const text = client.files.get(path);
+  const piece = random.pick(["x", "line\n", "😀", "\n", "two words"]);
+  const move = random.below(20);
   if (move < 8) {
-    if (!text) person.files.set(path, new Y.Text(piece));
-    else if (text.length > 4 && chance.chance(0.3)) text.delete(chance.below(text.length - 2), 2);
-    else text.insert(chance.below(text.length + 1), piece);
+    if (!text) client.files.set(path, new Y.Text(piece));
+    else if (text.length > 4 && random.chance(0.3)) text.delete(random.below(text.length - 2), 2);
+    else text.insert(random.below(text.length + 1), piece);
   } else if (move < 13) {
-    const content = place.rows.get(path);
-    if (typeof content === "string" && chance.chance(0.1))
-      return void place.files.commit([{ delete: path }], { kind: "agent" });
+    const content = workspace.rows.get(path);
+    if (typeof content === "string" && random.chance(0.1))
+      return void workspace.files.commit([{ delete: path }], { kind: "agent" });
     const lines = (typeof content === "string" ? content : "").split("\n");
-    for (let edit = 0; edit <= chance.below(3); edit += 1)
-      lines.splice(chance.below(lines.length + 1), chance.below(2), `house ${piece}`);
-    place.files.commit([{ write: path, content: lines.join("\n") }], { kind: "agent" });
+    for (let edit = 0; edit <= random.below(3); edit += 1)
+      lines.splice(random.below(lines.length + 1), random.below(2), `host ${piece}`);
+    workspace.files.commit([{ write: path, content: lines.join("\n") }], { kind: "agent" });
   } else if (move < 19) {
-    person.flush();
+    client.flush();
   } else {
-    const room = place.open();
-    const staying = people.filter(() => chance.chance(0.5));
-    for (const one of staying) one.stay(room);
-    for (const one of people) if (!staying.includes(one)) one.connect(room);
+    const room = workspace.open();
+    const staying = clients.filter(() => random.chance(0.5));
+    for (const client of staying) client.stay(room);
+    for (const client of clients) if (!staying.includes(client)) client.connect(room);
   }
 }
 
-test("when a branch is removed, everybody on it is told, and what they have is not taken for another of that name", () => {
-  const place = createMemoryWorkspace({ "a.txt": "one\n" });
-  const ada = connect(place.room);
-  place.room.dissolve("The branch is gone.");
-  expect(ada.closed).toEqual({ code: 4404, reason: "The branch is gone." });
-  place.rows.set("a.txt", "two\n");
-  ada.connect(place.open());
+test("removing a branch disconnects its clients, and their state does not leak into a new branch of that name", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "one\n" });
+  const ada = connect(workspace.room);
+  workspace.room.dissolve("The branch was removed.");
+  expect(ada.closed).toEqual({ code: 4404, reason: "The branch was removed." });
+  workspace.rows.set("a.txt", "two\n");
+  ada.connect(workspace.open());
   settle(ada);
-  expect([ada.all(), Object.fromEntries(place.rows)]).toEqual([{ "a.txt": "two\n" }, { "a.txt": "two\n" }]);
+  expect([ada.all(), Object.fromEntries(workspace.rows)]).toEqual([{ "a.txt": "two\n" }, { "a.txt": "two\n" }]);
 });
 
-test("a branch that is not there leaves nothing behind when somebody asks for it", () => {
+test("connecting to a branch that does not exist stores nothing", () => {
   const { files, storage } = createMemoryWorkspace();
-  const asked: string[] = [];
-  const store = new Proxy({} as LiveStorage, { get: (_, name) => () => void asked.push(String(name)) });
-  const none = () => {
+  const calls: string[] = [];
+  const store = new Proxy({} as LiveStorage, { get: (_, name) => () => void calls.push(String(name)) });
+  const throwNotFound = () => {
     throw fail("not_found", "There is no such branch.");
   };
-  const ada = connect(new Room({ branch: "gone", files: { ...files, iterateContents: none }, store }));
-  expect([ada.closed?.code, asked, storage.tail]).toEqual([4404, ["readSettled"], []]);
+  const ada = connect(new Room({ branch: "gone", files: { ...files, iterateContents: throwNotFound }, store }));
+  expect([ada.closed?.code, calls, storage.tail]).toEqual([4404, ["readSettled"], []]);
 });

@@ -1,6 +1,6 @@
 import type { Commit } from "../commits.ts";
 import {
-  createAnswerFrame,
+  createReplyFrame,
   decodeSafely,
   parseFrame,
   createPresenceFrame,
@@ -10,20 +10,20 @@ import {
   createVectorFrame,
 } from "./frames.ts";
 import { LiveDocument, type LiveFiles } from "./live-document.ts";
-import { LiveError, toLiveError, SpoiltDocumentError } from "./live-error.ts";
+import { LiveError, toLiveError, CorruptedDocumentError } from "./live-error.ts";
 import type { LiveStorage } from "./live-store.ts";
 import { Presences, type PresenceOwner } from "./presences.ts";
 import { SettledDocument } from "./settled-document.ts";
 
-/** Somebody who is connected to a room. */
+/** A client connected to a room. */
 export interface Peer extends PresenceOwner {
   readonly user: string;
   readonly mayWrite: boolean;
-  /** What they asked for themselves may be larger than what others may make them read. */
-  send(frame: Uint8Array, asked?: boolean): void;
+  /** A requested frame may be larger than frames that other peers cause. */
+  send(frame: Uint8Array, isRequested?: boolean): void;
   close(code: number, reason: string): void;
-  /** May this much more be sent in answer to what they ask for, or shown to others? */
-  hasAllowance(what: "ask" | "show", bytes: number): boolean;
+  /** Takes bytes from the peer's rate limit for requests or presence; returns false if it is exceeded. */
+  takeAllowance(kind: "request" | "presence", bytes: number): boolean;
 }
 
 interface RoomOptions {
@@ -32,15 +32,15 @@ interface RoomOptions {
   store: LiveStorage;
 }
 
-/** A branch's live document, and everybody who is connected to it. */
+/** A branch's live document and its connected peers. */
 export class Room {
   readonly #options: RoomOptions;
   readonly #peers = new Set<Peer>();
   readonly #presences = new Presences<Peer>();
-  /** Those who sent something that builds on what is not here. */
+  /** Peers that sent updates with missing dependencies. */
   readonly #incompletePeers = new Set<Peer>();
   #document: LiveDocument | undefined;
-  /** What there is to tell of the document while nobody has a need to change it. */
+  /** Serves reads while nobody has changed the document. */
   #settledDocument: SettledDocument | undefined;
 
   constructor(options: RoomOptions) {
@@ -51,7 +51,7 @@ export class Room {
     return this.#peers.size === 0;
   }
 
-  /** Begins as y-websocket's own server does: with what is here, and who. */
+  /** Starts like y-websocket's own server: with the state vector and the presences. */
   join(peer: Peer): void {
     this.#runGuarded(peer, () => {
       const { vector } = this.#getReadableDocument();
@@ -61,7 +61,7 @@ export class Room {
     });
   }
 
-  /** One who stayed connected while the object slept. The document is opened when there is something to do with it. */
+  /** Restores a peer that stayed connected while the object hibernated. The document is opened when it is needed. */
   restore(peer: Peer): void {
     this.#peers.add(peer);
     this.#presences.restore(peer);
@@ -70,35 +70,35 @@ export class Room {
   leave(peer: Peer): void {
     this.#peers.delete(peer);
     this.#incompletePeers.delete(peer);
-    const gone = this.#presences.leave(peer);
-    if (gone.length > 0) this.#broadcast(createPresenceFrame(gone));
+    const departed = this.#presences.leave(peer);
+    if (departed.length > 0) this.#broadcast(createPresenceFrame(departed));
     if (this.isEmpty) this.#close();
   }
 
-  /** A message that is wrong costs its sender the connection, and nobody else anything. */
+  /** Handles a message. An invalid one closes the sender's connection and affects nobody else. */
   handleMessage(peer: Peer, message: string | ArrayBuffer | Uint8Array): void {
     this.#runGuarded(peer, () => {
       const frame = parseFrame(message);
       if (frame.kind === "vector") this.#sendMissing(peer, frame.vector);
       if (frame.kind === "update") this.#receive(peer, frame.update);
       if (frame.kind === "presence") this.#receivePresences(peer, frame.presence);
-      if (frame.kind === "presence wanted") this.#sendPresences(peer);
+      if (frame.kind === "presence-query") this.#sendPresences(peer);
     });
   }
 
-  /** A commit that was made on this branch, by whomever. */
+  /** Applies a commit on this branch and broadcasts it. */
   applyCommit(commit: Commit): void {
     try {
-      // One that is only opened now comes with the commit in it.
-      const news = this.#document ? this.#document.applyCommit(commit) : void this.#openDocument();
-      if (news) this.#broadcast(createUpdateFrame(news));
+      // A document that is opened now already contains the commit.
+      const update = this.#document ? this.#document.applyCommit(commit) : void this.#openDocument();
+      if (update) this.#broadcast(createUpdateFrame(update));
     } catch (error) {
       this.#handleFailure(error);
       for (const peer of this.#peers) peer.send(createUpdateFrame(this.#openDocument().encodeMissing()));
     }
   }
 
-  /** The branch is gone. */
+  /** Disconnects all peers because the branch was removed. */
   dissolve(reason: string): void {
     this.#options.store.forget();
     this.#drop();
@@ -108,62 +108,62 @@ export class Room {
   #sendMissing(peer: Peer, vector: Uint8Array): void {
     const document = this.#getReadableDocument();
     const missing = decodeSafely(() => document.encodeMissing(vector));
-    if (!peer.hasAllowance("ask", missing.length))
-      throw new LiveError(1013, "You ask for the whole document too often.");
-    peer.send(createAnswerFrame(missing), true);
+    if (!peer.takeAllowance("request", missing.length))
+      throw new LiveError(1013, "Too many requests for the whole document.");
+    peer.send(createReplyFrame(missing), true);
   }
 
   #receive(peer: Peer, update: Uint8Array): void {
-    // y-websocket answers every vector with an update, also from those who only read or have nothing.
+    // y-websocket replies to every state vector with an update, even if the client may only read or has no changes.
     if (!peer.mayWrite || isEmptyUpdate(update)) return;
-    const received = this.#openDocument().receive(update, peer.user, (clients) => this.#checkClients(peer, clients));
-    const { news, corrected, gap, error } = received;
-    if (news) {
-      const frame = createUpdateFrame(news);
+    const result = this.#openDocument().receive(update, peer.user, (clients) => this.#checkClients(peer, clients));
+    const { delta, corrected, gap, error } = result;
+    if (delta) {
+      const frame = createUpdateFrame(delta);
       for (const other of this.#peers) if (other !== peer || corrected) other.send(frame);
     }
     if (error) throw error;
-    this.#requestMissing(peer, gap, news !== undefined);
+    this.#requestMissing(peer, gap, delta !== undefined);
   }
 
-  /** Nobody edits under the id of somebody else who is here, which would take that one's own edits from them. */
+  /** Throws if a peer edits under the id of another connected user, whose own edits would then be lost. */
   #checkClients(peer: Peer, clients: ReadonlySet<number>): void {
     for (const client of clients) {
-      const speaker = this.#presences.getSpeaker(client);
-      if (speaker && speaker !== peer && speaker.user !== peer.user)
-        throw new LiveError(4409, "Somebody else edits under this id.");
+      const owner = this.#presences.getOwner(client);
+      if (owner && owner !== peer && owner.user !== peer.user)
+        throw new LiveError(4409, "This client id belongs to another user.");
     }
   }
 
-  /** Whoever built on what is not here is asked for everything, once; and again when others have brought something. */
-  #requestMissing(peer: Peer, gap: boolean, news: boolean): void {
-    const ask = (one: Peer) => one.send(createVectorFrame(this.#openDocument().vector));
+  /** Asks a peer with missing dependencies for its whole state: once, and again after others have sent something. */
+  #requestMissing(peer: Peer, gap: boolean, hasChanged: boolean): void {
+    const requestState = (from: Peer) => from.send(createVectorFrame(this.#openDocument().vector));
     if (gap && !this.#incompletePeers.has(peer)) {
       this.#incompletePeers.add(peer);
-      ask(peer);
+      requestState(peer);
       return;
     }
-    if (!news) return;
+    if (!hasChanged) return;
     if (!gap) this.#incompletePeers.delete(peer);
-    const owing = [...this.#incompletePeers].filter((one) => one !== peer);
-    for (const one of owing) {
-      this.#incompletePeers.delete(one);
-      ask(one);
+    const others = [...this.#incompletePeers].filter((other) => other !== peer);
+    for (const other of others) {
+      this.#incompletePeers.delete(other);
+      requestState(other);
     }
   }
 
   #receivePresences(peer: Peer, bytes: Uint8Array): void {
     const presences = parsePresences(bytes);
-    if (!peer.hasAllowance("show", bytes.length)) return;
-    const news = this.#presences.receive(peer, presences);
-    if (news.length > 0) this.#broadcast(createPresenceFrame(news), peer);
+    if (!peer.takeAllowance("presence", bytes.length)) return;
+    const changed = this.#presences.receive(peer, presences);
+    if (changed.length > 0) this.#broadcast(createPresenceFrame(changed), peer);
   }
 
   #sendPresences(peer: Peer): void {
-    const all = this.#presences.listVisible();
-    if (all.length > 0) {
-      const frame = createPresenceFrame(all);
-      if (!peer.hasAllowance("ask", frame.length)) throw new LiveError(1013, "You ask who is here too often.");
+    const presences = this.#presences.listVisible();
+    if (presences.length > 0) {
+      const frame = createPresenceFrame(presences);
+      if (!peer.takeAllowance("request", frame.length)) throw new LiveError(1013, "Too many presence requests.");
       peer.send(frame);
     }
     for (const other of this.#presences.listSilent()) if (other !== peer) other.send(presenceQueryFrame);
@@ -186,7 +186,7 @@ export class Room {
     const document = new LiveDocument(this.#options);
     this.#document = document;
     this.#settledDocument = undefined;
-    // Those who are here already have an older state of it, or one that is lost.
+    // Connected peers have an older state, or one that was lost.
     if (document.openingUpdate) this.#broadcast(createUpdateFrame(document.openingUpdate));
     return document;
   }
@@ -209,22 +209,22 @@ export class Room {
     try {
       work();
     } catch (error) {
-      const refusal = toLiveError(error);
-      if (!refusal) this.#handleFailure(error);
-      if (refusal instanceof SpoiltDocumentError) this.#drop();
-      const { code, message } = refusal ?? new LiveError(1011, "Something went wrong here. The host's log says more.");
+      const liveError = toLiveError(error);
+      if (!liveError) this.#handleFailure(error);
+      if (liveError instanceof CorruptedDocumentError) this.#drop();
+      const { code, message } = liveError ?? new LiveError(1011, "Internal error. See the host's log for details.");
       peer.close(code, message);
     }
   }
 
-  /** What is in memory may be half changed. Everything that anybody was told is stored, and so is everything that was committed. */
+  /** Drops the document, which may be half changed. Everything that was sent or committed is stored. */
   #handleFailure(error: unknown): void {
     console.error(
-      `the live document of branch ${this.#options.branch} failed and is opened anew: ${error instanceof Error ? error.message : "for an unknown reason"}`,
+      `the live document of branch ${this.#options.branch} failed and will be reopened: ${error instanceof Error ? error.message : "unknown error"}`,
     );
     this.#drop();
   }
 }
 
-/** An update with nothing in it: no client has added anything, none has deleted anything. */
+/** Whether an update has neither insertions nor deletions. */
 const isEmptyUpdate = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0;

@@ -4,29 +4,29 @@ import { Room } from "./room.ts";
 
 afterEach(disconnectAll);
 
-test("who comes to a document that nobody has open is told all of it without its being made", () => {
-  const place = createMemoryWorkspace({ "a.txt": "one\n" });
-  const ada = connect(place.room);
+test("new clients of a closed document are served without loading it", () => {
+  const workspace = createMemoryWorkspace({ "a.txt": "one\n" });
+  const ada = connect(workspace.room);
   ada.files.get("a.txt")?.insert(4, "two\n");
   settle(ada);
   ada.leave();
   const read = vi.fn((): Uint8Array[] | undefined => undefined);
-  const store = { ...place.store, read };
-  const room = (place.place.room = new Room({ branch: "main", files: place.files, store }));
+  const store = { ...workspace.store, read };
+  const room = (workspace.current.room = new Room({ branch: "main", files: workspace.files, store }));
   const ben = connect(room);
-  const again = connect(room, { mayWrite: false });
-  expect([ben.text("a.txt"), again.text("a.txt"), read.mock.calls]).toEqual(["one\ntwo\n", "one\ntwo\n", []]);
-  // Somebody who has a part of it is told the rest, and whoever changes something has it made.
-  read.mockImplementation(() => place.store.read());
+  const reader = connect(room, { mayWrite: false });
+  expect([ben.text("a.txt"), reader.text("a.txt"), read.mock.calls]).toEqual(["one\ntwo\n", "one\ntwo\n", []]);
+  // A client with an older state gets the rest, and a change loads the document.
+  read.mockImplementation(() => workspace.store.read());
   ben.files.get("a.txt")?.insert(8, "three\n");
   settle(ben);
-  place.files.commit([{ write: "a.txt", content: "ONE\ntwo\nthree\n" }], { kind: "agent" });
-  settle(ben, again);
+  workspace.files.commit([{ write: "a.txt", content: "ONE\ntwo\nthree\n" }], { kind: "agent" });
+  settle(ben, reader);
   ada.files.get("a.txt")?.insert(4, "offline\n");
-  for (const person of [ben, again]) person.leave();
-  ada.connect(place.open());
+  for (const client of [ben, reader]) client.leave();
+  ada.connect(workspace.open());
   settle(ada);
-  expect([ada.text("a.txt"), place.rows.get("a.txt")]).toEqual([
+  expect([ada.text("a.txt"), workspace.rows.get("a.txt")]).toEqual([
     "ONE\noffline\ntwo\nthree\n",
     "ONE\noffline\ntwo\nthree\n",
   ]);

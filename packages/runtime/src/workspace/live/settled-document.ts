@@ -2,8 +2,8 @@ import * as Y from "yjs";
 import type { Snapshot } from "./live-store.ts";
 
 /**
- * A document that nobody has open. What newcomers need of it is read off what is stored, which takes a fraction of the
- * time that making it does where much was typed.
+ * A document that nobody has open. New clients are served from the stored state, which takes a fraction of the time of
+ * loading a document with many edits.
  */
 export class SettledDocument {
   readonly #whole: Uint8Array;
@@ -14,7 +14,7 @@ export class SettledDocument {
     this.vector = vector;
   }
 
-  /** What somebody lacks who has this much. */
+  /** Encodes what a client with this state vector is missing. */
   encodeMissing(vector: Uint8Array): Uint8Array {
     return Y.decodeStateVector(vector).size === 0 ? this.#whole : Y.diffUpdate(this.#whole, vector);
   }

@@ -5,47 +5,46 @@ import { LiveError } from "./live-error.ts";
 
 type Struct = Y.Item | Y.GC | Y.Skip;
 
-/** What one client adds in an update, and how far it has been looked at. */
+/** The structs one client adds in an update; those before `next` are validated. */
 interface ClientRun {
   structs: Struct[];
   next: number;
-  busy: boolean;
+  isValidating: boolean;
 }
 
-/** Counts beyond this are no longer exact for every peer. */
+/** Larger clocks are not exact on every peer. */
 const maxClock = 2 ** 31 - 1;
-/** Finding the place of an insertion means walking past all others at the same place; main has one thread for everybody. */
+/** Placing an insertion means walking past all others at the same position, on the thread that all agents share. */
 const maxSteps = 50_000_000;
-/** A deletion within an insertion cuts it in two, and each cut moves everything behind it. */
-const maxCuts = 20_000;
+/** A deletion within an insertion splits it, and each split shifts all structs after it. */
+const maxSplits = 20_000;
 
-/** Where something is that is not there any more. */
+/** The place of items whose parent no longer exists. */
 const deletedPlace = "gone";
 
-/** What is the matter with an update that is well formed. */
+/** The result of validating a well-formed update. */
 export interface UpdateValidation {
-  /** What of it is new, all deletions included. Only this is judged, and only this may be applied. */
-  news: Uint8Array;
-  /** It builds on what is not here, or not here yet. */
+  /** The part that is new, including all deletions. Only this is validated, and only this may be applied. */
+  delta: Uint8Array;
+  /** It refers to items that are missing here. */
   gap: boolean;
-  /** Whose insertions in it are new. */
+  /** The clients with new insertions. */
   clients: ReadonlySet<number>;
-  /** What it deletes. */
   deleted: ReturnType<typeof Y.createDeleteSet>;
-  /** What was typed, and not deleted again, into files that are not there any more; in which one cannot be known. */
+  /** Text typed into files that no longer exist. Which file it belonged to cannot be known. */
   orphaned: string;
 }
 
 class GapError extends Error {}
 
 /**
- * Looks at an update before any of it is applied, because applying cannot be undone: everything in it is text of a file
- * or a file's entry, each where it belongs, and none of it would leave the document in a state that others trip over.
+ * Validates an update before it is applied, because applying cannot be undone: it may only contain text and entries of
+ * files, each where it belongs, and nothing that would corrupt the document for others.
  */
 export function validateUpdate(doc: Y.Doc, update: Uint8Array): UpdateValidation {
   return decodeSafely(() => {
-    const news = Y.diffUpdate(update, Y.encodeStateVector(doc));
-    return { news, ...new UpdateValidator(doc, news).validate() };
+    const delta = Y.diffUpdate(update, Y.encodeStateVector(doc));
+    return { delta, ...new UpdateValidator(doc, delta).validate() };
   });
 }
 
@@ -55,7 +54,7 @@ class UpdateValidator {
   readonly #binaries: unknown;
   readonly #runs = new Map<number, ClientRun>();
   readonly #deleted: UpdateValidation["deleted"];
-  /** Where each new item of the update is going to be. */
+  /** The place of each new item. */
   readonly #places = new Map<Struct, string>();
   readonly #clients = new Set<number>();
   readonly #insertionsPerPlace = new Map<string, number>();
@@ -71,7 +70,7 @@ class UpdateValidator {
     for (const struct of structs) this.#addStruct(struct);
   }
 
-  validate(): Omit<UpdateValidation, "news"> {
+  validate(): Omit<UpdateValidation, "delta"> {
     try {
       for (const [client, { structs }] of this.#runs) {
         if ((structs[0] as Struct).id.clock !== Y.getState(this.#doc.store, client)) throw new GapError();
@@ -82,9 +81,10 @@ class UpdateValidator {
       if (error instanceof GapError) return { gap: true, clients: this.#clients, deleted: this.#deleted, orphaned: "" };
       throw error;
     }
-    let most = 0;
-    for (const count of this.#insertionsPerPlace.values()) most = Math.max(most, count);
-    if (most * this.#items > maxSteps) throw new LiveError(4413, "Too many edits at one place in one update.");
+    let maxInsertions = 0;
+    for (const count of this.#insertionsPerPlace.values()) maxInsertions = Math.max(maxInsertions, count);
+    if (maxInsertions * this.#items > maxSteps)
+      throw new LiveError(4413, "Too many edits at one position in one update.");
     return {
       gap: false,
       clients: this.#clients,
@@ -98,24 +98,24 @@ class UpdateValidator {
     if (struct.length < 1 || clock + struct.length > maxClock) throw createMalformedError();
     const run = this.#runs.get(client);
     if (!run) {
-      this.#runs.set(client, { structs: [struct], next: 0, busy: false });
+      this.#runs.set(client, { structs: [struct], next: 0, isValidating: false });
       return;
     }
-    // Of a client that is in it twice, Yjs would apply the second part only.
+    // If a client occurs twice, Yjs would apply only the second part.
     const last = run.structs.at(-1) as Struct;
     if (last.id.clock + last.length !== clock) throw createMalformedError();
     run.structs.push(struct);
   }
 
-  /** Judges what a client adds, in order, up to a place of it that something else builds on. */
+  /** Validates a client's structs in order, up to a clock that another struct refers to. */
   #validateUpTo(client: number, upTo: number): void {
     const run = this.#runs.get(client) as ClientRun;
     for (let struct = run.structs[run.next]; struct && struct.id.clock <= upTo; struct = run.structs[run.next]) {
-      // Two that build on one another can only be made up.
-      if (run.busy) throw createMalformedError();
-      run.busy = true;
+      // Only crafted updates contain cycles.
+      if (run.isValidating) throw createMalformedError();
+      run.isValidating = true;
       this.#validateStruct(struct);
-      run.busy = false;
+      run.isValidating = false;
       run.next += 1;
     }
   }
@@ -129,11 +129,11 @@ class UpdateValidator {
     this.#places.set(struct, place);
     if (place === deletedPlace) this.#orphaned.push(struct);
     this.#items += 1;
-    const beside = struct.origin ? `${struct.origin.client}:${struct.origin.clock}` : place;
-    this.#insertionsPerPlace.set(beside, (this.#insertionsPerPlace.get(beside) ?? 0) + 1);
+    const position = struct.origin ? `${struct.origin.client}:${struct.origin.clock}` : place;
+    this.#insertionsPerPlace.set(position, (this.#insertionsPerPlace.get(position) ?? 0) + 1);
   }
 
-  /** Beside which it is, or else what it says it is in. */
+  /** Returns the place of its neighbours or, without any, of its parent. */
   #findPlace(item: Y.Item): string {
     const left = item.origin && this.#getPlaceAt(item.origin, item);
     const right = item.rightOrigin && this.#getPlaceAt(item.rightOrigin, item);
@@ -142,7 +142,7 @@ class UpdateValidator {
       if (left !== null && right !== null && left !== right) throw createMalformedError();
       return (left ?? right) as string;
     }
-    // What is read from an update has the name of a root here, or the id of an item.
+    // In a decoded update, the parent is the name of a root type or the id of an item.
     const parent = item.parent as unknown as string | Y.ID;
     if (typeof parent === "string") {
       if ((parent !== "files" && parent !== "binaries") || item.parentSub === null)
@@ -153,7 +153,7 @@ class UpdateValidator {
     return this.#findTextPlace(parent, item);
   }
 
-  /** The text that an item is, as a place for others. */
+  /** Returns the place inside the text that an item represents. */
   #findTextPlace(id: Y.ID, item: Y.Item): string {
     const place = this.#getPlaceAt(id, item);
     if (place === deletedPlace) return deletedPlace;
@@ -193,26 +193,26 @@ class UpdateValidator {
   }
 
   #validateDeletions(): void {
-    let cuts = 0;
+    let splits = 0;
     for (const [client, ranges] of this.#deleted.clients) {
-      const here = this.#doc.store.clients.get(client) ?? [];
+      const structs = this.#doc.store.clients.get(client) ?? [];
       const known = Y.getState(this.#doc.store, client);
       const last = this.#runs.get(client)?.structs.at(-1);
       const end = Math.max(known, last ? last.id.clock + last.length : 0);
       let done = 0;
       for (const { clock, len } of ranges) {
-        // In order and once each, as every client has them; otherwise a few bytes could mean endless walks.
+        // Ordered and disjoint, as clients write them; otherwise a few bytes could cause endless walks.
         if (len < 1 || clock < done) throw createMalformedError();
         done = clock + len;
         if (done > end) throw new GapError();
-        if (clock >= known || !here[Y.findIndexSS(here, clock)]?.deleted) cuts += 1;
+        if (clock >= known || !structs[Y.findIndexSS(structs, clock)]?.deleted) splits += 1;
       }
     }
-    if (cuts > maxCuts) throw new LiveError(4413, "Too many deletions in one update.");
+    if (splits > maxSplits) throw new LiveError(4413, "Too many deletions in one update.");
   }
 }
 
-/** The text of an item, but for what is deleted with it. */
+/** Returns the text of an item without the deleted parts. */
 export function getSurvivingText({ id, content }: Y.Item, deleted: UpdateValidation["deleted"]): string {
   if (!(content instanceof Y.ContentString)) return "";
   let text = "";
@@ -231,7 +231,7 @@ function isAllowedContent(content: Y.Item["content"], place: string): boolean {
   return place.startsWith("binaries/") ? isBinary : isText;
 }
 
-/** Only the house writes such values, and clients give back what it wrote: nothing that would have to be walked into. */
+/** Only the host writes such values, and clients send them back unchanged; nested ones need not be supported. */
 function isFlat(value: unknown): boolean {
   return (
     typeof value === "object" &&
@@ -242,4 +242,4 @@ function isFlat(value: unknown): boolean {
 
 const toTextPlace = ({ client, clock }: Y.ID) => `text/${client}/${clock}`;
 
-const createMalformedError = () => new LiveError(4400, "Malformed: that is no edit of a workspace.");
+const createMalformedError = () => new LiveError(4400, "Malformed: not a workspace edit.");

@@ -1,48 +1,48 @@
-/** Shorter ones are looked for by the engine: it is faster, and cannot take long for them. */
-const shortPieceChars = 32;
+/** Up to this length `indexOf` is used: it is faster, and its worst case is harmless. */
+const maxIndexOfChars = 32;
 
 /**
- * Where a piece occurs in a text, each place, also where they overlap. In time that grows with both lengths alone:
- * `indexOf` takes seconds for some long pieces, and everybody would wait.
+ * Returns the offsets of all occurrences, including overlapping ones. Runs in linear time: `indexOf` takes seconds for
+ * some long strings and would block the thread for everyone.
  */
-export function findOccurrences(text: string, piece: string): number[] {
-  const places: number[] = [];
-  if (piece === "" || piece.length > text.length) return places;
-  if (piece.length <= shortPieceChars) {
-    for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + 1)) places.push(at);
-    return places;
+export function findOccurrences(text: string, searched: string): number[] {
+  const offsets: number[] = [];
+  if (searched === "" || searched.length > text.length) return offsets;
+  if (searched.length <= maxIndexOfChars) {
+    for (let at = text.indexOf(searched); at >= 0; at = text.indexOf(searched, at + 1)) offsets.push(at);
+    return offsets;
   }
-  const back = computeBorders(piece);
+  const borders = computeBorders(searched);
   let matched = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
-    // Behind its end there is no unit, so after a place it goes on with what may be the beginning of another.
-    while (matched > 0 && piece.charCodeAt(matched) !== unit) matched = back[matched - 1] as number;
-    if (piece.charCodeAt(matched) === unit) matched += 1;
-    if (matched === piece.length) places.push(at + 1 - matched);
+    // After a full match, `charCodeAt` returns NaN, so matching continues with the longest possible overlap.
+    while (matched > 0 && searched.charCodeAt(matched) !== unit) matched = borders[matched - 1] as number;
+    if (searched.charCodeAt(matched) === unit) matched += 1;
+    if (matched === searched.length) offsets.push(at + 1 - matched);
   }
-  return places;
+  return offsets;
 }
 
-/** Those of the places that are left when each one is replaced, from the first on. */
-export function dropOverlapping(places: readonly number[], length: number): number[] {
+/** Drops occurrences that overlap an earlier one. */
+export function dropOverlapping(offsets: readonly number[], length: number): number[] {
   let end = 0;
-  return places.filter((place) => {
-    if (place < end) return false;
-    end = place + length;
+  return offsets.filter((offset) => {
+    if (offset < end) return false;
+    end = offset + length;
     return true;
   });
 }
 
-/** For each beginning of the piece, how long a shorter beginning it ends with (Knuth, Morris, Pratt). */
-function computeBorders(piece: string): Int32Array {
-  const back = new Int32Array(piece.length);
+/** For each prefix, the length of its longest border (Knuth–Morris–Pratt). */
+function computeBorders(searched: string): Int32Array {
+  const borders = new Int32Array(searched.length);
   let length = 0;
-  for (let at = 1; at < piece.length; at += 1) {
-    const unit = piece.charCodeAt(at);
-    while (length > 0 && piece.charCodeAt(length) !== unit) length = back[length - 1] as number;
-    if (piece.charCodeAt(length) === unit) length += 1;
-    back[at] = length;
+  for (let at = 1; at < searched.length; at += 1) {
+    const unit = searched.charCodeAt(at);
+    while (length > 0 && searched.charCodeAt(length) !== unit) length = borders[length - 1] as number;
+    if (searched.charCodeAt(length) === unit) length += 1;
+    borders[at] = length;
   }
-  return back;
+  return borders;
 }

@@ -1,4 +1,4 @@
-/** The lines of a text, each with its line end; the last one may have none. */
+/** Splits a text into lines that keep their line endings; the last one may have none. */
 export function splitLines(text: string): string[] {
   const lines: string[] = [];
   let from = 0;
@@ -16,7 +16,7 @@ export function countLineEnds(text: string, to = text.length): number {
   return count;
 }
 
-/** How many units two texts have in common at their beginning, whole characters only. */
+/** Length of the common prefix in UTF-16 units, without splitting a character. */
 export function countCommonHead(a: string, b: string): number {
   const maxLength = Math.min(a.length, b.length);
   let length = 0;
@@ -24,7 +24,7 @@ export function countCommonHead(a: string, b: string): number {
   return splitsPair(a, length) || splitsPair(b, length) ? length - 1 : length;
 }
 
-/** How many units two texts have in common at their end, whole characters only, after `head` that are spoken for. */
+/** Length of the common suffix in UTF-16 units, without splitting a character or overlapping the first `head` units. */
 export function countCommonTail(a: string, b: string, head: number): number {
   const maxLength = Math.min(a.length, b.length) - head;
   let length = 0;
@@ -32,9 +32,9 @@ export function countCommonTail(a: string, b: string, head: number): number {
   return splitsPair(a, a.length - length) || splitsPair(b, b.length - length) ? length - 1 : length;
 }
 
-/** The beginning of a text, `most` units long or one less, so that no character is cut in two. */
-export function truncateText(text: string, most: number): string {
-  return text.slice(0, splitsPair(text, most) ? most - 1 : most);
+/** Truncates a text to `maxLength` UTF-16 units, or one less to avoid splitting a character. */
+export function truncateText(text: string, maxLength: number): string {
+  return text.slice(0, splitsPair(text, maxLength) ? maxLength - 1 : maxLength);
 }
 
 function splitsPair(text: string, at: number): boolean {

@@ -5,7 +5,7 @@ export interface TextMergeInput {
   base: string;
   mine: string;
   theirs: string;
-  /** What the two are called at the markers. */
+  /** Names of both sides in the conflict markers. */
   names: { mine: string; theirs: string };
 }
 
@@ -15,20 +15,20 @@ export interface MergedText {
 }
 
 export interface TextOverlap {
-  /** The line of the first marker, the first line being 1. */
+  /** Line number of the first marker, starting at 1. */
   line: number;
-  /** The lines of both, or their beginning. */
+  /** The lines of each side, possibly truncated. */
   mine: string;
   theirs: string;
 }
 
-/** What one side has in place of lines of the base. */
+/** Lines with which one side replaces a range of the base. */
 interface Change extends Block {
   lines: readonly string[];
 }
 
-/** A stretch of the base that one side changed, or both. */
-interface Stretch {
+/** A range of the base that one or both sides changed. */
+interface ChangedRange {
   from: number;
   to: number;
   mine: Change[];
@@ -38,12 +38,12 @@ interface Stretch {
 const maxShownChars = 2_000;
 const maxLines = 50_000;
 
-/** Two texts that came from one, as one. Where both changed the same lines, both are kept between markers. */
+/** Three-way merge by lines. Where both sides changed the same lines, both are kept between conflict markers. */
 export function mergeText({ base, mine, theirs, names }: TextMergeInput): MergedText {
   if (mine === base || mine === theirs) return { text: theirs, overlaps: [] };
   if (theirs === base) return { text: mine, overlaps: [] };
 
-  // Whoever changes the line ends of a file, or the end of its last line, has touched none of its lines.
+  // Changing line endings, or the newline at the end of the file, does not count as changing lines.
   const lineEnd = resolveLineEnd(base, mine, theirs);
   const lastEnds = resolveThreeWay(hasFinalLineEnd(base), hasFinalLineEnd(mine), hasFinalLineEnd(theirs), true);
   const [start, end] = findCommonEnds(base, mine, theirs);
@@ -54,14 +54,11 @@ export function mergeText({ base, mine, theirs, names }: TextMergeInput): Merged
   const out: string[] = [];
   const overlaps: TextOverlap[] = [];
   let done = 0;
-  for (const stretch of groupStretches(
-    computeChanges(baseLines, split(mine)),
-    computeChanges(baseLines, split(theirs)),
-  )) {
-    append(out, baseLines, done, stretch.from);
-    done = stretch.to;
-    const ours = getSideLines(stretch, stretch.mine);
-    const other = getSideLines(stretch, stretch.theirs);
+  for (const range of groupChanges(computeChanges(baseLines, split(mine)), computeChanges(baseLines, split(theirs)))) {
+    append(out, baseLines, done, range.from);
+    done = range.to;
+    const ours = getSideLines(range, range.mine);
+    const other = getSideLines(range, range.theirs);
     if (!ours || !other) {
       append(out, ours ?? other ?? []);
       continue;
@@ -70,8 +67,8 @@ export function mergeText({ base, mine, theirs, names }: TextMergeInput): Merged
     append(out, ours, 0, head);
     const left = ours.slice(head, ours.length - tail);
     const right = other.slice(head, other.length - tail);
-    if (isBaseText(left, baseLines, stretch)) append(out, right);
-    else if (isBaseText(right, baseLines, stretch)) append(out, left);
+    if (isBaseText(left, baseLines, range)) append(out, right);
+    else if (isBaseText(right, baseLines, range)) append(out, left);
     else if (left.length > 0 || right.length > 0) {
       overlaps.push({ line: above + out.length + 1, mine: truncateLines(left), theirs: truncateLines(right) });
       out.push(formatMarker("<<<<<<<", names.mine));
@@ -92,9 +89,9 @@ function computeChanges(base: readonly string[], lines: readonly string[]): Chan
   return diffSequences(base, lines).map((block) => ({ ...block, lines }));
 }
 
-/** The changes of both in order, those that touch the same lines or the same gap together. */
-function groupStretches(mine: readonly Change[], theirs: readonly Change[]): Stretch[] {
-  const out: Stretch[] = [];
+/** Orders the changes of both sides, grouping those that touch the same lines or the same gap. */
+function groupChanges(mine: readonly Change[], theirs: readonly Change[]): ChangedRange[] {
+  const out: ChangedRange[] = [];
   let m = 0;
   let t = 0;
   while (m < mine.length || t < theirs.length) {
@@ -104,11 +101,11 @@ function groupStretches(mine: readonly Change[], theirs: readonly Change[]): Str
     const change = (isMine ? ours : other) as Change;
     if (isMine) m += 1;
     else t += 1;
-    let stretch = out.at(-1);
-    if (stretch && (isOverlapping(stretch, change) || repeats(stretch[isMine ? "theirs" : "mine"].at(-1), change)))
-      stretch.to = Math.max(stretch.to, change.to);
-    else out.push((stretch = { from: change.from, to: change.to, mine: [], theirs: [] }));
-    stretch[isMine ? "mine" : "theirs"].push(change);
+    let range = out.at(-1);
+    if (range && (isOverlapping(range, change) || isSameInsertion(range[isMine ? "theirs" : "mine"].at(-1), change)))
+      range.to = Math.max(range.to, change.to);
+    else out.push((range = { from: change.from, to: change.to, mine: [], theirs: [] }));
+    range[isMine ? "mine" : "theirs"].push(change);
   }
   return out;
 }
@@ -117,14 +114,14 @@ function comesFirst(a: Block, b: Block): boolean {
   return a.from < b.from || (a.from === b.from && a.to <= b.to);
 }
 
-/** `change` begins no earlier than `stretch`. Lines beside each other do not overlap; two insertions into one gap do. */
-function isOverlapping(stretch: Stretch, change: Change): boolean {
-  if (change.from < stretch.to) return change.from > stretch.from || change.to > change.from;
-  return stretch.from === stretch.to && change.from === change.to && change.from === stretch.from;
+/** `change` starts no earlier than `range`. Adjacent lines do not overlap; two insertions into one gap do. */
+function isOverlapping(range: ChangedRange, change: Change): boolean {
+  if (change.from < range.to) return change.from > range.from || change.to > change.from;
+  return range.from === range.to && change.from === change.to && change.from === range.from;
 }
 
-/** Both inserted the same, and one of them changed the line beside it too. */
-function repeats(before: Change | undefined, change: Change): boolean {
+/** Whether both sides inserted the same lines and one also changed the adjacent line. */
+function isSameInsertion(before: Change | undefined, change: Change): boolean {
   if (before?.to !== change.from) return false;
   if (change.from === change.to)
     return (
@@ -147,18 +144,16 @@ function hasSameLines(a: Change, from: number, b: Change, count: number): boolea
   return true;
 }
 
-/** What one side has where the stretch is in the base; nothing where it changed nothing there. */
-function getSideLines(stretch: Stretch, changes: readonly Change[]): string[] | undefined {
+/** Returns one side's lines for a range of the base, or undefined if it changed nothing there. */
+function getSideLines(range: ChangedRange, changes: readonly Change[]): string[] | undefined {
   const first = changes[0];
   const last = changes.at(-1);
   if (!first || !last) return undefined;
-  return first.lines.slice(first.newFrom - (first.from - stretch.from), last.newTo + (stretch.to - last.to));
+  return first.lines.slice(first.newFrom - (first.from - range.from), last.newTo + (range.to - last.to));
 }
 
-function isBaseText(lines: readonly string[], base: readonly string[], stretch: Stretch): boolean {
-  return (
-    lines.length === stretch.to - stretch.from && lines.every((line, index) => line === base[stretch.from + index])
-  );
+function isBaseText(lines: readonly string[], base: readonly string[], range: ChangedRange): boolean {
+  return lines.length === range.to - range.from && lines.every((line, index) => line === base[range.from + index]);
 }
 
 function countCommonLines(a: readonly string[], b: readonly string[]): [head: number, tail: number] {
@@ -174,7 +169,7 @@ function formatMarker(sign: string, name: string): string {
   return name === "" ? sign : `${sign} ${name.replace(/\s+/g, " ")}`;
 }
 
-/** How much the three have in common at the beginning and at the end, in whole lines. */
+/** Returns the lengths of the common prefix and suffix of all three texts, in whole lines. */
 function findCommonEnds(base: string, mine: string, theirs: string): [start: number, end: number] {
   const head = Math.min(countCommonHead(base, mine), countCommonHead(base, theirs));
   const start = head === 0 ? 0 : base.lastIndexOf("\n", head - 1) + 1;
@@ -183,7 +178,7 @@ function findCommonEnds(base: string, mine: string, theirs: string): [start: num
   return [start, lineEnd < 0 ? 0 : base.length - lineEnd - 1];
 }
 
-/** The lines without their ends. Where they are too many to be compared in good time, all of them are as one. */
+/** Splits the differing part into lines without line endings. Too many lines to compare are treated as one. */
 function createLineSplitter(
   start: number,
   end: number,
@@ -206,7 +201,7 @@ function joinLines(lines: readonly string[], lineEnd: string, lastEnds: boolean)
   return lines.length === 0 ? "" : lines.join(lineEnd) + (lastEnds ? lineEnd : "");
 }
 
-/** The line end that the merged text has; nothing where they are mixed, so that each line keeps its own. */
+/** Returns the line ending of the merged text, or undefined if endings are mixed, so that each line keeps its own. */
 function resolveLineEnd(base: string, mine: string, theirs: string): string | undefined {
   const ends = [base, mine, theirs].map(detectLineEnd);
   if (ends.includes("mixed")) return undefined;
@@ -229,19 +224,19 @@ function hasFinalLineEnd(text: string): boolean | undefined {
   return text === "" ? undefined : text.endsWith("\n");
 }
 
-/** Whoever changed it has their way, and whoever has none changed nothing. */
-function resolveThreeWay<T>(base: T | undefined, mine: T | undefined, theirs: T | undefined, otherwise: T): T {
+/** Returns the changed value, or `fallback` if both sides changed it. Undefined counts as unchanged. */
+function resolveThreeWay<T>(base: T | undefined, mine: T | undefined, theirs: T | undefined, fallback: T): T {
   const ours = mine ?? base;
   const other = theirs ?? base;
-  if (ours === other || other === base) return ours ?? otherwise;
-  return ours === base ? (other ?? otherwise) : otherwise;
+  if (ours === other || other === base) return ours ?? fallback;
+  return ours === base ? (other ?? fallback) : fallback;
 }
 
 function truncateLines(lines: readonly string[]): string {
   return truncateText(lines.join("\n"), maxShownChars);
 }
 
-/** Not `push(...lines)`: that many arguments do not fit on the stack. */
+/** Not `push(...lines)`, which overflows the stack for many lines. */
 function append(out: string[], lines: readonly string[], from = 0, to = lines.length): void {
   for (let index = from; index < to; index += 1) out.push(lines[index] as string);
 }

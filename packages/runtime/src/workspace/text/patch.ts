@@ -4,15 +4,15 @@ import { type Block, diffSequences } from "./sequence.ts";
 
 type Piece = TextPatch[number];
 
-// Beyond these a patch of few large pieces is smaller than one of many small ones, and found and applied faster.
+// Beyond these limits, a few large pieces are smaller and faster to compute and apply than many small ones.
 const maxLines = 50_000;
 const maxBlocks = 2_000;
 const maxPairedLines = 100;
 
-/** Small edits stay small: by lines first, and in the lines that differ only what differs. */
+/** Creates a patch by lines first, then trims each changed line to the part that differs. */
 export function createPatch(before: string, after: string): TextPatch {
   if (before === after) return [];
-  // Whole lines, so that a line that was inserted is one piece that begins and ends with it.
+  // Whole lines, so that an inserted line is one piece that starts and ends with it.
   const common = countCommonHead(before, after);
   const head = common === 0 ? 0 : before.lastIndexOf("\n", common - 1) + 1;
   const tail = trimToWholeLines(before, after, countCommonTail(before, after, head));
@@ -33,7 +33,7 @@ export function createPatch(before: string, after: string): TextPatch {
   for (const { from, to, newFrom, newTo } of blocks) {
     skip(from);
     if (to - from === newTo - newFrom && to - from <= maxPairedLines) {
-      // As many lines as before: most likely each of them was edited.
+      // Same number of lines: most likely each of them was edited.
       for (let next = newFrom; next < newTo; next += 1) {
         addTrimmed(pieces, offset, lines[line] as string, newLines[next] as string);
         skip(line + 1);
@@ -46,7 +46,7 @@ export function createPatch(before: string, after: string): TextPatch {
   return pieces;
 }
 
-/** Returns how many units of a common tail are lines that begin in both texts. */
+/** Shortens a common suffix to whole lines in both texts. */
 function trimToWholeLines(before: string, after: string, tail: number): number {
   const start = before.length - tail;
   if (startsLine(before, start) && startsLine(after, after.length - tail)) return tail;
@@ -56,7 +56,7 @@ function trimToWholeLines(before: string, after: string, tail: number): number {
 
 const startsLine = (text: string, at: number) => at === 0 || text[at - 1] === "\n";
 
-/** Returns the lines that a patch of this text replaces, in order and apart from each other. */
+/** Returns the line ranges that a patch of this text replaces, ordered and disjoint. */
 export function listChangedBlocks(before: string, patch: TextPatch): Block[] {
   const blocks: Block[] = [];
   let [offset, line, shift] = [0, 0, 0];
@@ -65,7 +65,7 @@ export function listChangedBlocks(before: string, patch: TextPatch): Block[] {
     const isWhole =
       startsLine(before, start) && [removed, inserted].every((text) => text === "" || text.endsWith("\n"));
     const [lost, added] = [countLineEnds(removed), countLineEnds(inserted)];
-    // A line that the piece only touches is replaced too, unless the text ends there.
+    // A line the piece only touches counts as replaced too, unless the text ends there.
     const isTouched =
       !isWhole && (start + removed.length < before.length || removed !== "" || before[start - 1] !== "\n");
     const block: Block = {
@@ -85,7 +85,7 @@ export function listChangedBlocks(before: string, patch: TextPatch): Block[] {
   return blocks;
 }
 
-/** The text after, from the text before. */
+/** Returns the text after a patch from the text before it. */
 export function applyPatch(text: string, patch: TextPatch): string {
   const parts: string[] = [];
   let done = 0;
@@ -98,12 +98,12 @@ export function applyPatch(text: string, patch: TextPatch): string {
   return parts.join("");
 }
 
-/** The text before, from the text after. */
+/** Returns the text before a patch from the text after it. */
 export function revertPatch(text: string, patch: TextPatch): string {
   return applyPatch(text, reversePatch(patch));
 }
 
-/** The patch that leads back. */
+/** Returns the inverse patch. */
 export function reversePatch(patch: TextPatch): TextPatch {
   let shift = 0;
   return patch.map(([offset, removed, inserted]) => {
@@ -121,8 +121,5 @@ function addTrimmed(pieces: Piece[], offset: number, before: string, after: stri
 }
 
 function createPatchError(): Error {
-  return fail(
-    "internal",
-    "A change does not fit the text that it was made on; what is stored of this file is damaged.",
-  );
+  return fail("internal", "A patch does not apply to its text. The stored history of this file is damaged.");
 }

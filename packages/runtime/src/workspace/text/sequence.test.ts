@@ -5,7 +5,7 @@ import { type Block, diffSequences } from "./sequence.ts";
 
 const splitChars = (text: string) => Array.from(text);
 
-/** How long the longest row of items is that are in both in this order, found the slow way. */
+/** Length of the longest common subsequence, by brute force. */
 function computeLongestCommon(a: readonly string[], b: readonly string[]): number {
   let row = Array.from({ length: b.length + 1 }, () => 0);
   for (const x of a) {
@@ -21,11 +21,11 @@ function countChanged(blocks: readonly Block[]): number {
   return blocks.reduce((sum, { from, to, newFrom, newTo }) => sum + to - from + newTo - newFrom, 0);
 }
 
-test("what is outside of the blocks is the same in both, and the blocks do not touch", () => {
-  const chance = createRandom("blocks");
+test("items outside the blocks are equal in both lists, and blocks do not touch", () => {
+  const random = createRandom("blocks");
   for (let round = 0; round < getRepeatCount("random texts", { sample: 750, full: 3_000 }); round += 1) {
     const [a, b] = [0, 1].map(() =>
-      splitChars(chance.text(chance.below(30), chance.pick(["ab", "abcdef", "abcdefghijklmnopqrst"]))),
+      splitChars(random.text(random.below(30), random.pick(["ab", "abcdef", "abcdefghijklmnopqrst"]))),
     ) as [string[], string[]];
     let [at, newAt] = [0, 0];
     for (const { from, to, newFrom, newTo } of [
@@ -40,15 +40,15 @@ test("what is outside of the blocks is the same in both, and the blocks do not t
   }
 });
 
-test("between items that repeat, no more is changed than has to be", () => {
-  const chance = createRandom("shortest edits");
+test("among repeated items, the edit is the shortest possible", () => {
+  const random = createRandom("shortest edits");
   let compared = 0;
   for (let round = 0; round < getRepeatCount("random texts", { sample: 1_000, full: 4_000 }); round += 1) {
-    const [a, b] = [0, 1].map(() => splitChars(`x${chance.text(2 + chance.below(25), "abc")}x`)) as [
+    const [a, b] = [0, 1].map(() => splitChars(`x${random.text(2 + random.below(25), "abc")}x`)) as [
       string[],
       string[],
     ];
-    // Anything that is once in both, or becomes so between two others, is a fixed point, whatever that costs.
+    // An item that occurs once in both, or once between two fixed points, is a fixed point even if the edit gets longer.
     const blocks = diffSequences(a, b);
     const inner = [
       blocks[0]?.from ?? 0,
@@ -56,7 +56,7 @@ test("between items that repeat, no more is changed than has to be", () => {
       blocks[0]?.newFrom ?? 0,
       blocks.at(-1)?.newTo ?? 0,
     ] as const;
-    const count = (list: readonly string[], letter: string) => list.filter((one) => one === letter).length;
+    const count = (list: readonly string[], letter: string) => list.filter((item) => item === letter).length;
     if (
       ["a", "b", "c"].some(
         (letter) =>
@@ -70,7 +70,7 @@ test("between items that repeat, no more is changed than has to be", () => {
   expect(compared).toBeGreaterThan(500);
 });
 
-test("lines that are once in both stay where they are, and what is between them is what changed", () => {
+test("lines that occur once in both are fixed points, and only lines between them change", () => {
   const a = ["one {", "}", "two {", "}", "three {", "}"];
   const b = ["one {", "}", "new {", "}", "two {", "}", "three {", "more", "}"];
   expect(diffSequences(a, b)).toEqual([

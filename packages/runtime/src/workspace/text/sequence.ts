@@ -1,4 +1,4 @@
-/** A stretch that is another in the two: from and to (exclusive) before, from and to after. */
+/** A range that differs between two lists, with its bounds (end exclusive) before and after. */
 export interface Block {
   from: number;
   to: number;
@@ -6,21 +6,21 @@ export interface Block {
   newTo: number;
 }
 
-// Everything here runs on the one thread that all agents share. When the work is used up, what is left is one block.
+// This runs on the thread that all agents share. When the work budget is used up, the rest becomes one block.
 const maxItems = 50_000;
 const maxWork = 1_000_000;
 const maxEdits = 600;
 
 /**
- * Which stretches differ between two lists, in order and apart from each other. Items that occur once in both are taken
- * as fixed points, since people see those as unmoved; between them it is the shortest edit, as far as the work allows.
+ * Returns the ranges that differ between two lists, ordered and disjoint. Items that occur once in both lists are fixed
+ * points, because people see them as unmoved; between them it finds the shortest edit, as far as the work budget allows.
  */
 export function diffSequences(before: readonly string[], after: readonly string[]): Block[] {
-  const short = Math.min(before.length, after.length);
+  const maxCommon = Math.min(before.length, after.length);
   let head = 0;
-  while (head < short && before[head] === after[head]) head += 1;
+  while (head < maxCommon && before[head] === after[head]) head += 1;
   let tail = 0;
-  while (tail < short - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  while (tail < maxCommon - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
   const end = before.length - tail;
   const newEnd = after.length - tail;
   if (end === head && newEnd === head) return [];
@@ -68,11 +68,11 @@ function toBlocks(pairs: Int32Array, head: number, end: number, newEnd: number):
   return out;
 }
 
-/** Finds for the items of `a` the equal ones in `b`, in the same order in both. */
+/** Pairs items of `a` with equal items of `b`, in the same order in both. */
 class SequenceMatcher {
   readonly #a: Int32Array;
   readonly #b: Int32Array;
-  /** For each item of `a` its partner in `b`, or -1. */
+  /** For each item of `a`, the index of its partner in `b`, or -1. */
   readonly #pairs: Int32Array;
   readonly #countA: Int32Array;
   readonly #countB: Int32Array;
@@ -89,7 +89,7 @@ class SequenceMatcher {
   }
 
   run(): Int32Array {
-    // A list of what is still to be done, not recursion: a text can make this as deep as it has lines.
+    // A work list instead of recursion, which could be as deep as the text has lines.
     const open: [number, number, number, number][] = [[0, this.#a.length, 0, this.#b.length]];
     for (let range = open.pop(); range; range = open.pop()) {
       let [a0, a1, b0, b1] = range;
@@ -115,7 +115,7 @@ class SequenceMatcher {
     return this.#pairs;
   }
 
-  /** The longest row of items that occur once here and once there, in the same order. */
+  /** Finds the longest common subsequence of items that occur once on each side. */
   #findFixedPoints(a0: number, a1: number, b0: number, b1: number): [number, number][] {
     this.#count(a0, a1, b0, b1);
     const unique: [number, number][] = [];
@@ -141,7 +141,7 @@ class SequenceMatcher {
     for (let y = b0; y < b1; y += 1) this.#countB[this.#b[y] as number] = 0;
   }
 
-  /** Myers' shortest edit among the items that are on both sides; nothing is paired when it takes too long. */
+  /** Myers' shortest edit among items that occur on both sides. Pairs nothing if it takes too long. */
   #pairShortestEdit(a0: number, a1: number, b0: number, b1: number): void {
     this.#count(a0, a1, b0, b1);
     const xs: number[] = [];
@@ -151,7 +151,7 @@ class SequenceMatcher {
     this.#resetCounts(a0, a1, b0, b1);
     if (xs.length === 0) return;
 
-    // reach[k + offset] is how far along `xs` the diagonal k was followed; a copy of each round leads back.
+    // reach[k + offset] is the furthest x on diagonal k; a copy of each round is kept to walk back.
     const maxDistance = Math.min(maxEdits, xs.length + ys.length);
     const reach = new Int32Array(2 * maxDistance + 3);
     const offset = maxDistance + 1;

@@ -2,13 +2,13 @@ import type { Random } from "../../../../../tests/kit/random.ts";
 
 const words = ["", "a", "b", "{", "}", "  return x;", "😀", "é", "x\r", "const a = 1;", "const b = 1;"];
 
-/** A text of few different lines, so that they repeat; some end with a newline, some do not. */
-export function createText(random: Random, most = 12): string {
-  const lines = Array.from({ length: random.below(most) }, () => random.pick(words));
+/** Creates a text of few distinct lines, so that they repeat, with or without a final newline. */
+export function createText(random: Random, maxLines = 12): string {
+  const lines = Array.from({ length: random.below(maxLines) }, () => random.pick(words));
   return lines.join("\n") + (random.chance(0.7) && lines.length > 0 ? "\n" : "");
 }
 
-/** A text that was edited here and there, by lines and within them. */
+/** Makes random edits to a text, of whole lines and within lines. */
 export function editText(random: Random, text: string, edits = 1 + random.below(4)): string {
   let out = text;
   for (let edit = 0; edit < edits; edit += 1) {
@@ -22,17 +22,17 @@ export function editText(random: Random, text: string, edits = 1 + random.below(
   return out;
 }
 
-/** Pairs that make a comparison work hard, each of about so many lines, and a megabyte where the lines are few. */
+/** Creates worst-case pairs of about this many lines, padded to a megabyte if there are few lines. */
 export function createHardPairs(count: number): Record<string, [string, string]> {
   const padding = " ".repeat(Math.max(0, Math.floor(1_000_000 / count) - 8));
-  const lines = (line: (index: number) => string, many = count) =>
-    Array.from({ length: many }, (_, index) => padding + line(index)).join("\n");
-  const chained = (own: string) =>
+  const lines = (line: (index: number) => string, total = count) =>
+    Array.from({ length: total }, (_, index) => padding + line(index)).join("\n");
+  const chained = (prefix: string) =>
     Array.from({ length: Math.floor(count / 4) }, (_, index) => [
       `${index + 1}`,
-      `${own}${index}`,
+      `${prefix}${index}`,
       index === 0 ? "first" : `${index}`,
-      `${own}-${index}`,
+      `${prefix}-${index}`,
     ]).flat();
   const letter = (letters: string, index: number) => letters[index % letters.length] as string;
   return {
@@ -50,25 +50,25 @@ export function createHardPairs(count: number): Record<string, [string, string]>
       lines((index) => (index % 20 ? letter("abcdefghijk", index) : `x${index}`)),
       lines((index) => (index % 20 ? letter("abcdefghijk", index) : `y${index}`)),
     ],
-    "two lines in turn, against each other": [
+    "two alternating lines, out of phase": [
       lines((index) => letter("ab", index)),
       `c\n${lines((index) => letter("ba", index))}c`,
     ],
-    "few lines in any order": [
+    "few distinct lines in any order": [
       lines((index) => letter("abcdefg", index * index)),
       `z\n${lines((index) => letter("gfedcba", index * 3 + ((index * index) % 5)))}z`,
     ],
     backwards: [lines((index) => `${index}`), lines((index) => `${count - index}`)],
-    "halves exchanged": [lines((index) => `${index}`), lines((index) => `${(index + count / 2) % count}`)],
-    "fixed points one within the other": [
+    "swapped halves": [lines((index) => `${index}`), lines((index) => `${(index + count / 2) % count}`)],
+    "nested fixed points": [
       lines((index) => `${Math.floor(index / 2)}`),
       lines((index) => `${Math.floor((index + 1) / 2)}`),
     ],
-    // Each is found only when the one before it has split what is left, which is almost everything.
-    "fixed points one behind the other": [chained("x"), chained("y")].map((items) =>
+    // Each fixed point is found only after the previous one has split the rest, which is almost everything.
+    "chained fixed points": [chained("x"), chained("y")].map((items) =>
       lines((index) => items[index] as string, items.length),
     ) as [string, string],
-    "nothing but line ends": ["\n".repeat(count), `x${"\n".repeat(count - 3)}x`],
-    "one line without an end": ["a".repeat(1_000_000), `${"a".repeat(500_000)}b${"a".repeat(500_000)}`],
+    "only line endings": ["\n".repeat(count), `x${"\n".repeat(count - 3)}x`],
+    "one line without a line ending": ["a".repeat(1_000_000), `${"a".repeat(500_000)}b${"a".repeat(500_000)}`],
   };
 }

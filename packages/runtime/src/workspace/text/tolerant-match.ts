@@ -1,63 +1,65 @@
-/** Lines of a text that are those of a piece but for their white space. */
+/** Lines of a text that match the searched lines except for whitespace. */
 export interface TolerantMatch {
-  /** The first of them, from 0. */
+  /** Index of the first matching line. */
   line: number;
-  /** The same lines as they should be written there. */
-  fitted(lines: readonly string[]): string[];
+  /** Adapts the indentation of replacement lines to that of the text. */
+  reindent(lines: readonly string[]): string[];
 }
 
 interface Indent {
-  /** How many columns a tab stands for. */
+  /** Columns per tab. */
   tab: number;
-  /** How many columns further in the text is than the piece. */
+  /** Columns by which the text is indented more than the searched lines. */
   shift: number;
   usesTabs: boolean;
 }
 
 const tabWidths = [4, 2, 8, 3];
-// Lines that repeat without end are compared without end otherwise.
+// Bounds the work for texts with many repeated lines.
 const maxComparisons = 500_000;
-const maxPlaces = 20;
+const maxMatches = 20;
 
 /**
- * Where the lines of a piece stand in a text when white space at their ends does not count, or else when they may all
- * be indented more, less, or with tabs in place of spaces.
+ * Finds lines in a text, ignoring trailing whitespace. If there are none, also matches lines that are all indented more
+ * or less, or with tabs instead of spaces.
  */
-export function findTolerantMatches(text: readonly string[], piece: readonly string[]): TolerantMatch[] {
-  if (piece.length > text.length || piece.every((line) => line.trim() === "")) return [];
-  const ended = findRuns(text, piece, (line) => line.trimEnd());
-  if (ended.length > 0) return ended.map((line) => ({ line, fitted: (lines) => [...lines] }));
-  const places = findRuns(text, piece, (line) => line.trim());
-  if (places.length > maxPlaces) return [];
-  return places.flatMap((line) => {
-    const indent = detectIndent(text.slice(line, line + piece.length), piece);
-    return indent ? [{ line, fitted: (lines: readonly string[]) => lines.map((own) => applyIndent(own, indent)) }] : [];
+export function findTolerantMatches(text: readonly string[], searched: readonly string[]): TolerantMatch[] {
+  if (searched.length > text.length || searched.every((line) => line.trim() === "")) return [];
+  const exact = findRuns(text, searched, (line) => line.trimEnd());
+  if (exact.length > 0) return exact.map((line) => ({ line, reindent: (lines) => [...lines] }));
+  const candidates = findRuns(text, searched, (line) => line.trim());
+  if (candidates.length > maxMatches) return [];
+  return candidates.flatMap((line) => {
+    const indent = detectIndent(text.slice(line, line + searched.length), searched);
+    return indent
+      ? [{ line, reindent: (lines: readonly string[]) => lines.map((own) => applyIndent(own, indent)) }]
+      : [];
   });
 }
 
-/** Where the piece stands in the text, as far as `bare` leaves of their lines; by number, which is quicker to compare. */
-function findRuns(text: readonly string[], piece: readonly string[], bare: (line: string) => string): number[] {
-  const numbers = new Map(piece.map((line, index) => [bare(line), index]));
-  const wanted = piece.map((line) => numbers.get(bare(line)) as number);
-  const given = text.map((line) => numbers.get(bare(line)) ?? -1);
-  const places: number[] = [];
-  let left = maxComparisons;
-  for (let line = 0; line + wanted.length <= given.length && left > 0; line += 1) {
+/** Finds where all lines match after `normalize`. Lines are compared by number, which is faster. */
+function findRuns(text: readonly string[], searched: readonly string[], normalize: (line: string) => string): number[] {
+  const numbers = new Map(searched.map((line, index) => [normalize(line), index]));
+  const searchedNumbers = searched.map((line) => numbers.get(normalize(line)) as number);
+  const textNumbers = text.map((line) => numbers.get(normalize(line)) ?? -1);
+  const starts: number[] = [];
+  let remaining = maxComparisons;
+  for (let line = 0; line + searchedNumbers.length <= textNumbers.length && remaining > 0; line += 1) {
     let same = 0;
-    while (same < wanted.length && given[line + same] === wanted[same]) same += 1;
-    left -= same;
-    if (same === wanted.length) places.push(line);
+    while (same < searchedNumbers.length && textNumbers[line + same] === searchedNumbers[same]) same += 1;
+    remaining -= same;
+    if (same === searchedNumbers.length) starts.push(line);
   }
-  return places;
+  return starts;
 }
 
-/** How the indentation of the one follows from that of the other, the same way in all lines; nothing where it does not. */
-function detectIndent(text: readonly string[], piece: readonly string[]): Indent | undefined {
+/** Returns how the indentation differs if it differs the same way in all lines, otherwise undefined. */
+function detectIndent(text: readonly string[], searched: readonly string[]): Indent | undefined {
   const usesTabs = text.some((line) => line.startsWith("\t"));
   const found: Indent[] = [];
   for (const tab of tabWidths) {
     const shifts = new Set(
-      piece.flatMap((line, index) =>
+      searched.flatMap((line, index) =>
         line.trim() === "" ? [] : [countColumns(text[index] as string, tab) - countColumns(line, tab)],
       ),
     );

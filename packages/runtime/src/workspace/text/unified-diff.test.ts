@@ -6,11 +6,11 @@ import { splitLines } from "./lines.ts";
 import { editText, createHardPairs, createText } from "./texts.fixture.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 
-test("another program makes the text after from the text before", () => {
-  const chance = createRandom("diffs");
+test("another implementation can apply the diff", () => {
+  const random = createRandom("diffs");
   for (let round = 0; round < getRepeatCount("random texts", { sample: 500, full: 2_000 }); round += 1) {
-    const before = createText(chance, 40);
-    const after = editText(chance, before);
+    const before = createText(random, 40);
+    const after = editText(random, before);
     const { diff, added, removed } = createUnifiedDiff("src/a.ts", before, after);
     if (before === after) {
       expect(diff).toBe("");
@@ -23,10 +23,10 @@ test("another program makes the text after from the text before", () => {
   }
 });
 
-describe("it reads as git writes it", () => {
+describe("the diff is formatted like git's", () => {
   const before = Array.from({ length: 12 }, (_, index) => `line ${index + 1}\n`).join("");
 
-  test("with three lines around each edit", () => {
+  test("with three lines of context", () => {
     expect(createUnifiedDiff("notes.md", before, before.replace("line 6\n", "six\n"))).toEqual({
       diff:
         "diff --git a/notes.md b/notes.md\n--- a/notes.md\n+++ b/notes.md\n@@ -3,7 +3,7 @@\n" +
@@ -36,7 +36,7 @@ describe("it reads as git writes it", () => {
     });
   });
 
-  test("edits far from each other are apart", () => {
+  test("distant edits are separate hunks", () => {
     const { diff } = createUnifiedDiff(
       "a",
       before,
@@ -45,7 +45,7 @@ describe("it reads as git writes it", () => {
     expect(diff.match(/^@@.*$/gm)).toEqual(["@@ -1,4 +1,4 @@", "@@ -9,4 +9,4 @@"]);
   });
 
-  test("a new file, a deleted one, one with nothing in it", () => {
+  test("a new file, a deleted file, an empty file", () => {
     expect(createUnifiedDiff("a", undefined, "x\n").diff).toBe(
       "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n",
     );
@@ -59,7 +59,7 @@ describe("it reads as git writes it", () => {
     });
   });
 
-  test("a last line without its end", () => {
+  test("a last line without a newline", () => {
     expect(createUnifiedDiff("a", "x", "x\n").diff).toContain("@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n");
   });
 
@@ -69,17 +69,17 @@ describe("it reads as git writes it", () => {
   });
 });
 
-test("a long diff is cut, and says by how much", () => {
+test("a long diff is truncated and says how many lines are missing", () => {
   const long = "a line\n".repeat(1_000);
   const { diff, added, truncated } = createUnifiedDiff("a", undefined, long, 1_000);
   expect(truncated).toBe(true);
   expect(added).toBe(1_000);
   expect(diff.length).toBeLessThan(1_100);
   const shown = diff.match(/^\+a line$/gm)?.length ?? 0;
-  expect(diff.endsWith(`\n\\ ${1_000 - shown} more lines are not shown\n`)).toBe(true);
+  expect(diff.endsWith(`\n\\ ${1_000 - shown} more lines not shown\n`)).toBe(true);
 });
 
-describe.each([49_000, 400_000])("of %d lines as many were changed", (count) => {
+describe.each([49_000, 400_000])("diffs between texts of %d lines", (count) => {
   test.each(Object.entries(createHardPairs(count)))("%s", (_, [before, after]) => {
     const { diff, added, removed } = createUnifiedDiff("a", before, after);
     expect(diff.length).toBeLessThan(201_000);

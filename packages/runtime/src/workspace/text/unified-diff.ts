@@ -4,25 +4,25 @@ export interface UnifiedDiff {
   diff: string;
   added: number;
   removed: number;
-  /** More lines are changed than the diff shows. */
+  /** The diff does not show all changed lines. */
   truncated?: true;
 }
 
 const contextLines = 3;
 const maxDiffChars = 200_000;
 
-/** What `git diff` would show. Nothing before is a new file, nothing after a deleted one. */
+/** Creates a diff in git's format. `before` is undefined for a new file, `after` for a deleted one. */
 export function createUnifiedDiff(
   path: string,
   before: string | undefined,
   after: string | undefined,
-  most = maxDiffChars,
+  maxChars = maxDiffChars,
 ): UnifiedDiff {
   if (before === after) return { diff: "", added: 0, removed: 0 };
   const lines = toPrintedLines(before ?? "");
   const newLines = toPrintedLines(after ?? "");
   const blocks = diffSequences(lines, newLines);
-  const out = new BoundedOutput(most);
+  const out = new BoundedOutput(maxChars);
   out.add(`diff --git ${quotePath(`a/${path}`)} ${quotePath(`b/${path}`)}\n`);
   if (before === undefined) out.add("new file mode 100644\n");
   if (after === undefined) out.add("deleted file mode 100644\n");
@@ -41,7 +41,7 @@ export function createUnifiedDiff(
   return { diff: out.text(), added, removed, ...(out.droppedLines > 0 ? { truncated: true } : {}) };
 }
 
-/** Lines as they are printed; the last one says so when it has no end, and so differs from one that has. */
+/** Splits a text into printed lines. Marks a last line without a newline, so it differs from one with a newline. */
 function toPrintedLines(text: string): string[] {
   const lines = text.split("\n");
   const last = lines.pop();
@@ -49,7 +49,7 @@ function toPrintedLines(text: string): string[] {
   return lines;
 }
 
-/** Blocks whose context meets are shown together. */
+/** Groups blocks whose context lines touch. */
 function groupHunks(blocks: readonly Block[]): Block[][] {
   const out: Block[][] = [];
   for (const block of blocks) {
@@ -84,11 +84,11 @@ function addHunk(
 
 function formatRange(from: number, to: number): string {
   const count = to - from;
-  // A range without lines is named by the line before it.
+  // An empty range is given by the line before it.
   return count === 1 ? `${from + 1}` : `${count === 0 ? from : from + 1},${count}`;
 }
 
-/** Behind a name with a space there is a tab, or programs would take a part of it for a date. */
+/** A name with a space is followed by a tab; otherwise programs would read part of it as a timestamp. */
 function formatName(path: string): string {
   return path.includes(" ") ? `${quotePath(path)}\t` : quotePath(path);
 }
@@ -97,14 +97,14 @@ function quotePath(path: string): string {
   return path.includes('"') ? `"${path.replaceAll('"', '\\"')}"` : path;
 }
 
-/** Takes lines until there is no more room, and counts the others. */
+/** Collects lines up to a limit and counts those dropped. */
 class BoundedOutput {
   droppedLines = 0;
   readonly #parts: string[] = [];
-  #room: number;
+  #remainingChars: number;
 
-  constructor(room: number) {
-    this.#room = room;
+  constructor(maxChars: number) {
+    this.#remainingChars = maxChars;
   }
 
   addLines(sign: string, lines: readonly string[], from: number, to: number): void {
@@ -118,13 +118,13 @@ class BoundedOutput {
   }
 
   add(text: string): void {
-    this.#room -= text.length;
-    if (this.#room >= 0 && this.droppedLines === 0) this.#parts.push(text);
+    this.#remainingChars -= text.length;
+    if (this.#remainingChars >= 0 && this.droppedLines === 0) this.#parts.push(text);
     else this.droppedLines += 1;
   }
 
   text(): string {
-    const rest = this.droppedLines > 0 ? `\\ ${this.droppedLines} more lines are not shown\n` : "";
+    const rest = this.droppedLines > 0 ? `\\ ${this.droppedLines} more lines not shown\n` : "";
     return this.#parts.join("") + rest;
   }
 }

@@ -20,7 +20,7 @@ interface TrieNode {
 
 /**
  * Builds one automaton for several alternatives. Alternatives share their beginnings (as in a trie) and their ends
- * (equal nodes are merged), so that what braces stand for takes about as many nodes as the pattern has characters.
+ * (equal nodes are merged), so that a pattern with braces needs about as many nodes as it has characters.
  */
 export function buildAutomaton(alternatives: readonly (readonly Step[])[]): Automaton {
   const [only, ...others] = alternatives;

@@ -12,7 +12,7 @@ import {
 
 const maxPatternChars = 1000;
 const maxAlternatives = 64;
-/** For all paths that one pattern is matched against. */
+/** Maximum work for all paths that one pattern is matched against. */
 const maxSteps = 20_000_000;
 
 /**
@@ -25,7 +25,7 @@ export class Glob {
 
   constructor(pattern: string) {
     if (pattern.length > maxPatternChars) {
-      throw fail("bad_request", `A pattern may have ${maxPatternChars} characters.`);
+      throw fail("bad_request", `The pattern is longer than ${maxPatternChars} characters.`);
     }
     this.#literal = pattern.replace(/^(?:\/work\/|\/|(?:\.\/)+)/, "").normalize("NFC");
     this.#matcher = new Matcher(expandBraces(this.#literal).map(parseAlternative));
@@ -37,11 +37,11 @@ export class Glob {
   }
 
   matches(path: string): boolean {
-    // Names with brackets are common, and a pattern that is such a name as a whole means it.
+    // Names with brackets are common, so a pattern also matches the path that equals it.
     if (path === this.#literal) return true;
     const isMatch = this.#matcher.matches(path);
     if (this.steps > maxSteps) {
-      throw fail("bad_request", "This pattern takes too long. Use fewer stars and alternatives.");
+      throw fail("bad_request", "The pattern takes too long to match. Use fewer stars and alternatives.");
     }
     return isMatch;
   }
@@ -54,7 +54,7 @@ function parseAlternative(text: string): Step[] {
   return toSteps(text.includes("/") ? pattern : ["**", ...pattern]);
 }
 
-/** `[abc]`, `[a-z]`, `[!a]`, `[^a]`; a bracket that is not closed is a bracket. */
+/** `[abc]`, `[a-z]`, `[!a]`, `[^a]`. A bracket that is not closed is literal. */
 const syntax: SegmentSyntax = {
   isLenient: true,
   parseSet(characters, start) {
@@ -81,7 +81,7 @@ function expandBraces(pattern: string): string[] {
     if (!choice) done.push(next);
     else for (const option of choice.options) open.push(next.slice(0, choice.from) + option + next.slice(choice.to));
     if (done.length + open.length > maxAlternatives) {
-      throw fail("bad_request", `A pattern may stand for ${maxAlternatives} alternatives. Use several patterns.`);
+      throw fail("bad_request", `The pattern has more than ${maxAlternatives} alternatives. Use several patterns.`);
     }
   }
   return done;

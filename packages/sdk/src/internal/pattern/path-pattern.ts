@@ -39,7 +39,7 @@ export function toSteps(pattern: PathPattern): Step[] {
     } else if (pattern[index + 1] !== "**") {
       step.loop = "folders";
       consume(slash);
-      // Two stars at the end are what is in a folder, not the folder.
+      // Two stars at the end match the content of a folder, not the folder itself.
       if (index === pattern.length - 1) step.loop = "segment";
     }
   }
@@ -52,11 +52,11 @@ export function matchesToken(token: Token, code: number): boolean {
   return code !== slash && token.ranges.some(([from, to]) => code >= from && code <= to) !== token.negated;
 }
 
-/** What a syntax does with brackets, and with brackets and backslashes that are incomplete. */
+/** How a syntax handles brackets, and incomplete brackets and backslashes. */
 export interface SegmentSyntax {
   /** Parses the set that begins with the bracket at `start`; returns undefined if it does not end. */
   parseSet(characters: readonly string[], start: number): { token: Token; end: number } | undefined;
-  /** Incomplete ones are literal characters; otherwise the pattern is invalid. */
+  /** Whether incomplete ones are literal characters. Otherwise they make the pattern invalid. */
   isLenient: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Automaton, Node } from "./automaton.ts";
 import { matchesToken, slash } from "./path-pattern.ts";
 
-/** Runs an automaton on all of its paths at once. Sets of nodes are lists without duplicates, in no certain order. */
+/** Runs an automaton on all of its paths at once. Sets of nodes are lists without duplicates, in any order. */
 export class Simulation {
   readonly #nodes: readonly Node[];
   readonly #starts: readonly number[];
@@ -47,7 +47,7 @@ export class Simulation {
     return nodes.some((index) => this.#nodes[index]?.isAccepting);
   }
 
-  /** Adds a node, and what is behind it if it stands for folders that need not be there. Looping does not do that. */
+  /** Adds a node, and also its successors if it stands for folders, which may be absent. Not used for loops. */
   #enter(reached: number[], index: number): void {
     this.#add(reached, index);
     const { loop, edges } = this.#nodes[index] as Node;

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { createRandom } from "../../../../../tests/kit/random.ts";
 import { matchesWildcard } from "./wildcard.ts";
 
-test("stars mean what they mean in a regular expression, for random texts and patterns", () => {
+test("stars match what a regular expression matches, for random texts and patterns", () => {
   const { below, pick, seed } = createRandom("stars");
   const word = (letters: string[], length: number) => Array.from({ length }, () => pick(letters)).join("");
   const repeat = (times: number) => word(["a", "b"], 1 + below(3)).repeat(times);
   for (let run = 0; run < 5000; run++) {
-    // Long parts are searched in another way than short ones.
+    // Long parts use a different search than short ones.
     const isLong = run % 2 === 0;
     const pattern = isLong ? ["", "", ""].map(() => repeat(2 + below(12))).join("*") : word(["a", "b", "*"], below(8));
     const longText = pattern.replace(/\*/g, () => repeat(below(12))).slice(0, 20 + below(80));
@@ -21,7 +21,7 @@ test("a pattern of many stars takes no longer than one of few", () => {
   expect(matchesWildcard("a".repeat(100_000), `${"*a".repeat(900)}*b`)).toBe(false);
 });
 
-test("a long part does not take longer because the text is like it almost everywhere", () => {
+test("a long part that almost matches everywhere does not take longer", () => {
   const part = `${"a".repeat(500)}b${"a".repeat(500)}`;
   const text = "a".repeat(5_000_000);
   const cpu = process.cpuUsage();

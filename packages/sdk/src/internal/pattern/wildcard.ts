@@ -1,7 +1,7 @@
 /**
  * Matches a text against a pattern in which `*` stands for any characters, line breaks and slashes included, and
- * everything else for itself. The parts between stars are searched one after the other and never again, so many stars
- * take no longer than one, and the time is proportional to the length of the text.
+ * everything else for itself. The parts between stars are searched one after the other without backtracking, so many
+ * stars take no longer than one, and the time is proportional to the length of the text.
  */
 export function matchesWildcard(text: string, pattern: string): boolean {
   const [first = "", ...others] = pattern.split("*");
@@ -18,10 +18,10 @@ export function matchesWildcard(text: string, pattern: string): boolean {
   return at <= end;
 }
 
-/** The platform's search compares a short part at most this often with each character. */
+/** Parts up to this length are searched with `indexOf`, which compares them at most this often per character. */
 const shortPartChars = 16;
 
-/** Like `indexOf`, which for some long parts compares hundreds of characters at each position of the text. */
+/** Like `indexOf`, but linear: for some long parts, `indexOf` compares hundreds of characters at each position. */
 function findPart(text: string, part: string, from: number): number {
   if (part.length <= shortPartChars) return text.indexOf(part, from);
   const borders = computeBorders(part);
@@ -35,7 +35,7 @@ function findPart(text: string, part: string, from: number): number {
   return -1;
 }
 
-/** For each prefix, the length of its longest proper prefix that is also its end (Knuth, Morris and Pratt). */
+/** Computes for each prefix the length of its longest proper prefix that is also a suffix (Knuth-Morris-Pratt). */
 function computeBorders(part: string): Uint32Array {
   const borders = new Uint32Array(part.length);
   for (let at = 1, length = 0; at < part.length; at++) {

@@ -4,42 +4,44 @@ import { defineEndpoint, type Method } from "../endpoint.ts";
 import { routes } from "../routes.ts";
 import { agentParams } from "./turns.ts";
 
-const appParams = agentParams.extend({ path: z.string().meta({ description: "where in the app; may have slashes" }) });
+const appParams = agentParams.extend({
+  path: z.string().meta({ description: "The path in the app; may contain slashes." }),
+});
 
-/** A request to the app itself: whatever it is, the app answers it. */
+/** An endpoint that passes requests of any kind to the app. */
 const createAppEndpoint = <M extends Method>(route: { method: M; path: string }, access: "read" | "chat") =>
   defineEndpoint({
     ...route,
     access,
-    summary: `${route.method} of the agent's app, which answers in a sandbox.`,
+    summary: `Send a ${route.method} request to the agent's app.`,
     params: appParams,
     rawBody: route.method !== "GET",
     mediaTypes: ["*/*"],
   });
 
-/** The app of an agent. */
+/** Endpoints for the app of an agent. */
 export const appEndpoints = {
   getApp: defineEndpoint({
     ...routes.getApp,
     access: "read",
-    summary: "The agent's app: its version and where it answers.",
+    summary: "Get the agent's app: its version and address.",
     params: agentParams,
     response: appSchema,
   }),
   putApp: defineEndpoint({
     ...routes.putApp,
     access: "chat",
-    summary: "Give an agent an app, in place of the one it has.",
+    summary: "Set the agent's app, replacing the current one.",
     params: agentParams,
     body: newAppSchema,
-    // The code comes in JSON, which writes some characters with six.
+    // JSON may escape one character of the code as six.
     maxBodyBytes: 6 * 1024 * 1024,
     response: appSchema,
   }),
   deleteApp: defineEndpoint({
     ...routes.deleteApp,
     access: "chat",
-    summary: "Take the agent's app away.",
+    summary: "Delete the agent's app.",
     params: agentParams,
     status: 204,
   }),

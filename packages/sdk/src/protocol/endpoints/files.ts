@@ -16,15 +16,15 @@ import { commitResponseSchema } from "../version.ts";
 import { agentParams } from "./turns.ts";
 
 const fileParams = agentParams.extend({
-  path: z.string().meta({ description: "where in the workspace; may have slashes" }),
+  path: z.string().meta({ description: "The path in the workspace; may contain slashes." }),
 });
 
-/** The files of an agent's workspace. */
+/** Endpoints for the files of an agent's workspace. */
 export const fileEndpoints = {
   listFiles: defineEndpoint({
     ...routes.listFiles,
     access: "read",
-    summary: "The files of an agent's workspace in pages, by path.",
+    summary: "List the files of an agent's workspace, sorted by path.",
     params: agentParams,
     query: fileListQuerySchema,
     response: fileListSchema,
@@ -33,7 +33,7 @@ export const fileEndpoints = {
     ...routes.editFiles,
     access: "chat",
     summary:
-      "Several changes that make one version together. With `base`, what was changed since is merged. 200 where nothing changed.",
+      "Make several changes as one version. With `base`, they are merged with what changed since that version. Returns 200 if nothing changed.",
     params: agentParams,
     query: fileWriteQuerySchema,
     body: fileEditsSchema,
@@ -44,7 +44,7 @@ export const fileEndpoints = {
   readFile: defineEndpoint({
     ...routes.readFile,
     access: "read",
-    summary: "What is in a file. Its hash is the ETag; `If-None-Match` is answered 304, and a `Range` of bytes 206.",
+    summary: "Read a file. Its hash is the ETag. Supports `If-None-Match` (304) and byte `Range`s (206).",
     params: fileParams,
     query: fileQuerySchema,
     mediaTypes: ["*/*"],
@@ -53,7 +53,7 @@ export const fileEndpoints = {
     ...routes.putFile,
     access: "chat",
     summary:
-      "Write a file: any bytes. `If-Match` with the hash that it should have, or `If-None-Match: *`, is answered 412 where that is not so. 201 when it is new.",
+      "Write a file. With `If-Match` (a hash) or `If-None-Match: *`, returns 412 if the condition is not met. Returns 201 if the file is new.",
     params: fileParams,
     query: fileWriteQuerySchema,
     rawBody: true,
@@ -62,7 +62,7 @@ export const fileEndpoints = {
   deleteFile: defineEndpoint({
     ...routes.deleteFile,
     access: "chat",
-    summary: "Delete a file, or with `recursive` a folder with all that is in it.",
+    summary: "Delete a file, or with `recursive` a folder and everything in it.",
     params: fileParams,
     query: fileDeleteQuerySchema,
     status: 204,
@@ -70,7 +70,7 @@ export const fileEndpoints = {
   getArchive: defineEndpoint({
     ...routes.getArchive,
     access: "read",
-    summary: "All files as a zip.",
+    summary: "Download all files as a zip.",
     params: agentParams,
     query: archiveQuerySchema,
     mediaTypes: ["application/zip"],
@@ -78,7 +78,7 @@ export const fileEndpoints = {
   putArchive: defineEndpoint({
     ...routes.putArchive,
     access: "chat",
-    summary: "Write all files of a zip as one version; with `replace`, files that are not in it are deleted.",
+    summary: "Write all files of a zip as one version. With `replace`, files that are not in the zip are deleted.",
     params: agentParams,
     query: archiveWriteQuerySchema,
     rawBody: true,

@@ -6,19 +6,19 @@ import { agentParams } from "./turns.ts";
 
 const processParams = agentParams.extend({ id: z.string().min(1).max(100) });
 
-/** What an agent has left running in its Linux sandbox. */
+/** Endpoints for the background processes in an agent's Linux sandbox. */
 export const processEndpoints = {
   listProcesses: defineEndpoint({
     ...routes.listProcesses,
     access: "read",
-    summary: "The programs that an agent has running in its Linux sandbox, and the latest that ended.",
+    summary: "List the processes in an agent's Linux sandbox: running ones, and those that ended recently.",
     params: agentParams,
     response: processListSchema,
   }),
   getProcess: defineEndpoint({
     ...routes.getProcess,
     access: "read",
-    summary: "One of them, with what it wrote; of very much, the end.",
+    summary: "Get a process with its output. If the output is very long, only its end.",
     params: processParams,
     query: processQuerySchema,
     response: processOutputSchema,
@@ -26,7 +26,7 @@ export const processEndpoints = {
   stopProcess: defineEndpoint({
     ...routes.stopProcess,
     access: "chat",
-    summary: "End one of them, with all that it started.",
+    summary: "Stop a process and everything it started.",
     params: processParams,
     response: processSchema,
   }),

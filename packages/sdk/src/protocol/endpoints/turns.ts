@@ -1,29 +1,32 @@
 import { z } from "zod";
 import { actionListSchema, actionQuerySchema } from "../action.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { eventListSchema, eventQuerySchema } from "../event.ts";
+import { eventListSchema, eventQuerySchema, eventSchema } from "../event.ts";
 import { agentExportSchema } from "../export.ts";
+import { clientFrameSchema, createServerFrameSchema } from "../frame.ts";
+import { createJobEventSchema } from "../job-event.ts";
 import { messageListSchema, messageQuerySchema } from "../message.ts";
 import { agencyIdSchema, agentNameSchema } from "../name-schemas.ts";
 import { routes } from "../routes.ts";
 import {
   admissionSchema,
-  cancelAnswerSchema,
+  cancelResponseSchema,
   cancelSchema,
   invokeSchema,
   jobSchema,
+  lifecycleResponseSchema,
   runSchema,
-  serveAnswerSchema,
-  stateAnswerSchema,
-  toolReportSchema,
+  serveResponseSchema,
+  stateResponseSchema,
+  toolCallResolutionSchema,
 } from "../turn.ts";
-import { agentUsageAnswerSchema, usageQuerySchema } from "../usage.ts";
+import { agentUsageResponseSchema, usageQuerySchema } from "../usage.ts";
 
 export const agentParams = z.object({ agency: agencyIdSchema, agent: agentNameSchema });
 
-const blobParams = agentParams.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits") });
+const blobParams = agentParams.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 hexadecimal digits") });
 
-/** How an agent's socket is narrowed, resumed and coalesced. */
+/** Options of an agent's WebSocket: filtering, resumption and batching. */
 const socketQuerySchema = z.strictObject({
   after: eventQuerySchema.shape.after,
   only: z.enum(["chat", "events"]).optional(),
@@ -32,15 +35,15 @@ const socketQuerySchema = z.strictObject({
 
 const eventStream = "text/event-stream";
 
-/** Talking to an agent, and reading what came of it. */
+/** Endpoints to talk to an agent and to read its conversation. */
 export const turnEndpoints = {
   invoke: defineEndpoint({
     ...routes.invoke,
     access: "chat",
-    summary: "Give an agent a message. Answered when it is durable, before the turn runs.",
+    summary: "Send a message to an agent. Returns when the message is stored, before the turn runs.",
     params: agentParams,
     body: invokeSchema,
-    // Attachments come in base64.
+    // Attachments are encoded as base64.
     maxBodyBytes: 8 * 1024 * 1024,
     status: 202,
     response: admissionSchema,
@@ -48,49 +51,67 @@ export const turnEndpoints = {
   cancelTurn: defineEndpoint({
     ...routes.cancelTurn,
     access: "chat",
-    summary: "Cancel a turn: the running one, or a queued one by its id.",
+    summary: "Cancel the running turn, or a queued one by id.",
     params: agentParams,
     body: cancelSchema.default({}),
-    response: cancelAnswerSchema,
+    response: cancelResponseSchema,
+  }),
+  stopAgent: defineEndpoint({
+    ...routes.stopAgent,
+    access: "chat",
+    summary:
+      "Stop an agent: its turn is canceled, queued turns wait, and new messages are refused until it is started.",
+    params: agentParams,
+    response: lifecycleResponseSchema,
+  }),
+  startAgent: defineEndpoint({
+    ...routes.startAgent,
+    access: "chat",
+    summary: "Start an agent that was stopped. Queued turns run.",
+    params: agentParams,
+    response: lifecycleResponseSchema,
   }),
   resolveToolCall: defineEndpoint({
     ...routes.resolveToolCall,
     access: "chat",
-    summary:
-      "Report the answer of a tool call that was deferred. The last one that was waited for lets the turn go on.",
+    summary: "Deliver the result of a deferred tool call. The turn continues when all results are in.",
     params: agentParams,
-    body: toolReportSchema,
+    body: toolCallResolutionSchema,
     maxBodyBytes: 9 * 1024 * 1024,
     response: runSchema,
   }),
   getState: defineEndpoint({
     ...routes.getState,
     access: "read",
-    summary: "An agent's state and where its latest turn stands.",
+    summary: "Get an agent's state and the status of its latest turn.",
     params: agentParams,
-    response: stateAnswerSchema,
+    response: stateResponseSchema,
   }),
   listEvents: defineEndpoint({
     ...routes.listEvents,
     access: "read",
-    summary: "The agent's log: a page of it, or live as server-sent events, resumed by Last-Event-ID or `after`.",
+    summary:
+      "List events of the agent's log, or follow it as server-sent events. Resume with `Last-Event-ID` or `after`.",
     params: agentParams,
     query: eventQuerySchema,
     response: eventListSchema,
     mediaTypes: [eventStream],
+    eventStream: () => eventSchema,
   }),
   openSocket: defineEndpoint({
     ...routes.openSocket,
     access: "read",
-    summary: "The agent's WebSocket. Sending `chat` and `cancel` needs the scope chat, `approve` the scope approve.",
+    summary:
+      "Open the agent's WebSocket. Sending `chat` and `cancel` requires the scope chat, `approve` the scope approve.",
     params: agentParams,
     query: socketQuerySchema,
     status: 101,
+    frames: { client: () => clientFrameSchema, server: createServerFrameSchema },
   }),
   listMessages: defineEndpoint({
     ...routes.listMessages,
     access: "read",
-    summary: "The conversation in pages, the newest last.",
+    summary: "List an agent's messages, newest last.",
     params: agentParams,
     query: messageQuerySchema,
     response: messageListSchema,
@@ -98,14 +119,14 @@ export const turnEndpoints = {
   clearMessages: defineEndpoint({
     ...routes.clearMessages,
     access: "chat",
-    summary: "Clear the conversation. Refused while a turn runs.",
+    summary: "Clear the conversation. Fails while a turn is running.",
     params: agentParams,
     status: 204,
   }),
   listActions: defineEndpoint({
     ...routes.listActions,
     access: "read",
-    summary: "The action log: what tools did.",
+    summary: "List the action log: what the agent's tools did.",
     params: agentParams,
     query: actionQuerySchema,
     response: actionListSchema,
@@ -113,22 +134,22 @@ export const turnEndpoints = {
   getUsage: defineEndpoint({
     ...routes.getUsage,
     access: "read",
-    summary: "Tokens and cost of an agent's calls to models, and every budget that holds for it.",
+    summary: "Get the tokens and cost of an agent's model calls, and the status of all budgets that apply to it.",
     params: agentParams,
     query: usageQuerySchema,
-    response: agentUsageAnswerSchema,
+    response: agentUsageResponseSchema,
   }),
   exportAgent: defineEndpoint({
     ...routes.exportAgent,
     access: "read",
-    summary: "The whole agent: messages, events, actions, usage.",
+    summary: "Export an agent: messages, events, actions and usage.",
     params: agentParams,
     response: agentExportSchema,
   }),
   getBlob: defineEndpoint({
     ...routes.getBlob,
     access: "read",
-    summary: "A big value that this agent refers to, by its hash.",
+    summary: "Get a large value that the agent refers to, by its hash.",
     params: blobParams,
     mediaTypes: ["application/octet-stream"],
   }),
@@ -136,15 +157,16 @@ export const turnEndpoints = {
     ...routes.run,
     access: "chat",
     summary:
-      "Do a job and stream what happens: chunk, reasoning, tool_call, tool_result, retrying, done, error, each with its agent.",
+      "Run a job and stream its events: chunk, reasoning, tool_call, tool_result, retrying, done and error, each with its agent.",
     body: jobSchema,
     mediaTypes: [eventStream],
+    eventStream: createJobEventSchema,
   }),
   serve: defineEndpoint({
     ...routes.serve,
     access: "chat",
-    summary: "Do a job and answer when it is done.",
+    summary: "Run a job and return its result when it is done.",
     body: jobSchema,
-    response: serveAnswerSchema,
+    response: serveResponseSchema,
   }),
 } as const;

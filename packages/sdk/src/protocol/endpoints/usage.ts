@@ -10,12 +10,12 @@ import { preferencesSchema, userSchema } from "../user.ts";
 
 const agencyParams = z.object({ agency: agencyIdSchema });
 
-/** What was spent and may be, and the user whose it is. */
+/** Endpoints for usage, budgets and the caller's user. */
 export const usageEndpoints = {
   getAgencyUsage: defineEndpoint({
     ...routes.getAgencyUsage,
     access: "read",
-    summary: "Tokens and cost of an agency, by model, day and agent.",
+    summary: "Get the tokens and cost of an agency by model, day and agent.",
     params: agencyParams,
     query: usageQuerySchema,
     response: agencyUsageSchema,
@@ -23,14 +23,14 @@ export const usageEndpoints = {
   getAgencyBudget: defineEndpoint({
     ...routes.getAgencyBudget,
     access: "read",
-    summary: "What all agents of an agency together may spend.",
+    summary: "Get the budget of an agency, shared by all of its agents.",
     params: agencyParams,
     response: budgetResponseSchema,
   }),
   putAgencyBudget: defineEndpoint({
     ...routes.putAgencyBudget,
     access: "admin",
-    summary: "Set an agency's budget. What was spent before counts.",
+    summary: "Set the budget of an agency. Earlier spending counts.",
     params: agencyParams,
     body: newBudgetSchema,
     response: budgetResponseSchema,
@@ -38,27 +38,27 @@ export const usageEndpoints = {
   deleteAgencyBudget: defineEndpoint({
     ...routes.deleteAgencyBudget,
     access: "admin",
-    summary: "Take an agency's budget away: nothing is limited.",
+    summary: "Delete the budget of an agency, which removes its limits.",
     params: agencyParams,
     status: 204,
   }),
   getUser: defineEndpoint({
     ...routes.getUser,
     access: "read",
-    summary: "The caller: how many agencies and agents, preferences, budget.",
+    summary: "Get the caller's user: number of agencies and agents, preferences and budget.",
     response: userSchema,
   }),
   listUserAgents: defineEndpoint({
     ...routes.listUserAgents,
     access: "read",
-    summary: "The agents of all the caller's agencies.",
+    summary: "List the agents of all the caller's agencies.",
     query: pageQuerySchema,
     response: agentListSchema,
   }),
   getPreferences: defineEndpoint({
     ...routes.getPreferences,
     access: "read",
-    summary: "The caller's preferences.",
+    summary: "Get the caller's preferences.",
     response: preferencesSchema,
   }),
   putPreferences: defineEndpoint({
@@ -71,27 +71,27 @@ export const usageEndpoints = {
   getUserUsage: defineEndpoint({
     ...routes.getUserUsage,
     access: "read",
-    summary: "Tokens and cost of all the caller's agencies, by model, day and agency.",
+    summary: "Get the tokens and cost of all the caller's agencies by model, day and agency.",
     query: usageQuerySchema,
     response: userUsageSchema,
   }),
   getUserBudget: defineEndpoint({
     ...routes.getUserBudget,
     access: "read",
-    summary: "What all the caller's agencies together may spend.",
+    summary: "Get the caller's budget, shared by all of their agencies.",
     response: budgetResponseSchema,
   }),
   putUserBudget: defineEndpoint({
     ...routes.putUserBudget,
     access: "admin",
-    summary: "Set the caller's budget. What was spent before counts.",
+    summary: "Set the caller's budget. Earlier spending counts.",
     body: newBudgetSchema,
     response: budgetResponseSchema,
   }),
   deleteUserBudget: defineEndpoint({
     ...routes.deleteUserBudget,
     access: "admin",
-    summary: "Take the caller's budget away: nothing is limited.",
+    summary: "Delete the caller's budget, which removes its limits.",
     status: 204,
   }),
 } as const;

@@ -17,16 +17,16 @@ import {
 import { agentParams } from "./turns.ts";
 
 const versionParams = agentParams.extend({
-  version: z.string().regex(/^[1-9]\d{0,14}$/, "expected the number of a version"),
+  version: z.string().regex(/^[1-9]\d{0,14}$/, "expected a version number"),
 });
 const branchParams = agentParams.extend({ branch: branchNameSchema });
 
-/** How a workspace became what it is, and how to take that back. */
+/** Endpoints for the versions and branches of a workspace. */
 export const versionEndpoints = {
   listVersions: defineEndpoint({
     ...routes.listVersions,
     access: "read",
-    summary: "The versions of a workspace, the newest first: who changed what.",
+    summary: "List the versions of a workspace, newest first: who changed what.",
     params: agentParams,
     query: versionQuerySchema,
     response: versionListSchema,
@@ -34,7 +34,7 @@ export const versionEndpoints = {
   getVersion: defineEndpoint({
     ...routes.getVersion,
     access: "read",
-    summary: "One version with its differences.",
+    summary: "Get a version with its diffs.",
     params: versionParams,
     query: versionDiffQuerySchema,
     response: versionDiffSchema,
@@ -43,7 +43,7 @@ export const versionEndpoints = {
     ...routes.revert,
     access: "chat",
     summary:
-      "Take back a version, or all that a turn or a tool call changed. What was changed later stays; where it overlaps, both are kept. 200 for a dry run and where nothing is to be done.",
+      "Revert a version, or everything that a turn or a tool call changed. Later changes stay; where they overlap, both are kept. Returns 200 for a dry run or if there is nothing to do.",
     params: agentParams,
     body: revertSchema,
     status: 201,
@@ -52,14 +52,14 @@ export const versionEndpoints = {
   listBranches: defineEndpoint({
     ...routes.listBranches,
     access: "read",
-    summary: "The branches of a workspace beside main.",
+    summary: "List the branches of a workspace, except main.",
     params: agentParams,
     response: branchListSchema,
   }),
   createBranch: defineEndpoint({
     ...routes.createBranch,
     access: "chat",
-    summary: "Make a branch: a copy of the files that is changed by itself.",
+    summary: "Create a branch: a copy of the files that changes independently.",
     params: agentParams,
     body: newBranchSchema.default({}),
     status: 201,
@@ -68,7 +68,7 @@ export const versionEndpoints = {
   deleteBranch: defineEndpoint({
     ...routes.deleteBranch,
     access: "chat",
-    summary: "Delete a branch with what was changed there only.",
+    summary: "Delete a branch and its unmerged changes.",
     params: branchParams,
     status: 204,
   }),
@@ -76,7 +76,7 @@ export const versionEndpoints = {
     ...routes.mergeBranch,
     access: "chat",
     summary:
-      "Merge a branch into main, or another. Where both changed the same, both are kept and reported. 200 for a dry run and where nothing is to be done.",
+      "Merge a branch into main or another branch. If both changed the same place, both changes are kept and reported. Returns 200 for a dry run or if there is nothing to do.",
     params: branchParams,
     body: mergeSchema.default({}),
     status: 201,
@@ -85,7 +85,7 @@ export const versionEndpoints = {
   openLive: defineEndpoint({
     ...routes.openLive,
     access: "read",
-    summary: "The workspace live, in the protocol of y-websocket. Changing anything needs the scope chat.",
+    summary: "Open the live workspace over the y-websocket protocol. Making changes requires the scope chat.",
     params: agentParams,
     query: fileWriteQuerySchema,
     status: 101,

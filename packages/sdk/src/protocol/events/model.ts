@@ -3,7 +3,7 @@ import { modelRoles } from "../choices.ts";
 import { toolCallSchema } from "../message.ts";
 import { contextSchema, usageSchema } from "../turn.ts";
 
-/** Calls to models, and what they are told of the conversation. */
+/** Events about model calls and the context that models get. */
 export const modelEvents = () => ({
   "model.started": z.object({
     runId: z.string(),
@@ -34,7 +34,7 @@ export const modelEvents = () => ({
       error: z.string(),
       retryInMs: z.number().optional(),
     })
-    .describe("A call to the model failed. With `retryInMs`, it will be made again."),
+    .describe("A model call failed. With `retryInMs`, it will be retried."),
   "model.generated": z
     .object({
       runId: z.string(),
@@ -45,7 +45,7 @@ export const modelEvents = () => ({
       usage: usageSchema,
       ms: z.number(),
     })
-    .describe("A call to a model beside the conversation: a summary, a quick check."),
+    .describe("A model call outside the conversation, such as a summary or a quick check."),
   "context.compacted": z
     .object({
       runId: z.string(),
@@ -58,8 +58,8 @@ export const modelEvents = () => ({
       after: z.number(),
     })
     .describe(
-      "From now on the model is told a shorter conversation: of tool results up to `shortened` only the beginning, " +
-        "and in place of everything up to `upTo` the summary, with the turn's request if that is part of it. " +
-        "The messages themselves stay.",
+      "From now on the model gets a shorter conversation: only the beginning of tool results up to `shortened`, " +
+        "and the summary in place of everything up to `upTo`, with the turn's request if that is part of it. " +
+        "The messages themselves are kept.",
     ),
 });

@@ -5,7 +5,7 @@ import { propsSchema } from "../props.ts";
 import { usageSchema } from "../turn.ts";
 import { storedAppSchema } from "./app.ts";
 
-const saidSchema = () =>
+const sentMessageSchema = () =>
   z
     .object({
       id: z.string(),
@@ -13,12 +13,12 @@ const saidSchema = () =>
       content: z.string(),
       attachments: z.array(attachmentSchema).optional(),
     })
-    .describe("A message as it was sent, before it has a place in the conversation.");
+    .describe("A message as it was sent, before it has a position in the conversation.");
 
 const senderSchema = () =>
   z
     .object({ user: z.string(), context: z.record(z.string(), z.string()) })
-    .describe("Who sent it, and from where: what the request itself says, never a credential.");
+    .describe("Who sent it and from where, as stated by the request; never a credential.");
 
 const clearedUsageSchema = () =>
   usageSchema
@@ -26,38 +26,47 @@ const clearedUsageSchema = () =>
       model: z.string(),
       calls: z.number(),
       ms: z.number().optional(),
-      day: z.string().optional().describe("missing in what was cleared before usage was kept by day"),
+      day: z.string().optional().describe("Missing if it was cleared before usage was recorded per day."),
       priced: z
         .object({ calls: z.number(), costUsd: z.number() })
         .optional()
-        .describe("if the price of some calls is unknown: the total of the others"),
+        .describe("The total of the calls with a known price, if the price of some is unknown."),
     })
-    .describe("What a model was used on one day before the history was cleared.");
+    .describe("The usage of a model on one day, before the history was cleared.");
 
-export type Said = z.infer<ReturnType<typeof saidSchema>>;
+export type SentMessage = z.infer<ReturnType<typeof sentMessageSchema>>;
 export type Sender = z.infer<ReturnType<typeof senderSchema>>;
 export type ClearedUsage = z.infer<ReturnType<typeof clearedUsageSchema>>;
 
-/** What comes in from outside, and where it ends up in the conversation. */
+/** Events about incoming messages and their position in the conversation. */
 export const requestEvents = () => ({
   "thread.created": z.object({ threadId: z.string() }),
   "request.accepted": z.object({
     runId: z.string(),
     idempotencyKey: z.string(),
     mode: z.enum(modes),
-    joined: z.boolean().optional().describe("it joined this running turn instead of starting its own"),
-    position: z.number().describe("turns that went first when it was accepted"),
+    joined: z.boolean().optional().describe("It joined this running turn instead of starting its own."),
+    position: z.number().describe("Number of turns before it when it was accepted."),
     from: senderSchema(),
-    messages: z.array(saidSchema()),
+    messages: z.array(sentMessageSchema()),
     props: propsSchema.optional(),
   }),
   "message.delivered": z
     .object({ runId: z.string(), messageIds: z.array(z.string()) })
-    .describe("Messages that joined a running turn have their place now: before this step."),
+    .describe("Messages that joined a running turn got their position, before this step."),
   "message.requeued": z
     .object({ runId: z.string(), fromRunId: z.string(), messageIds: z.array(z.string()) })
-    .describe("The turn they had joined ended without them: they wait as a turn of their own."),
+    .describe("The turn that these messages joined ended without them. They are queued as a new turn."),
+  "agent.stopped": z
+    .object({ by: z.string() })
+    .describe("The agent accepts nothing until it is started again. Its turn is canceled, queued ones wait."),
+  "agent.resumed": z.object({ by: z.string() }).describe("The agent was started again."),
   "history.cleared": z
-    .object({ by: z.string(), usage: z.array(clearedUsageSchema()), app: storedAppSchema().optional() })
-    .describe("The conversation is forgotten. What it cost is kept, and an app stays."),
+    .object({
+      by: z.string(),
+      usage: z.array(clearedUsageSchema()),
+      app: storedAppSchema().optional(),
+      stoppedBy: z.string().optional(),
+    })
+    .describe("The conversation was cleared. Its usage and the app are kept."),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Agents that work for this one. */
+/** Events about sub-agents. */
 export const subagentEvents = () => ({
   "subagent.spawned": z.object({ childThreadId: z.string() }),
   "subagent.completed": z.object({ childThreadId: z.string(), result: z.unknown().optional() }),

@@ -11,19 +11,19 @@ const toolErrorCodes = [
   "too_large",
   "repeated",
   "outcome_unknown",
-  // Code that does not parse.
+  // The code does not parse.
   "syntax",
-  // It used more memory, CPU time or space than it may.
+  // It exceeded its memory, CPU time or disk space.
   "limit",
-  // Its sandbox is gone, and what it was doing with it.
+  // Its sandbox is gone, and with it the work in progress.
   "sandbox_lost",
-  // There is nothing here to run it in.
+  // No sandbox is available on this host.
   "no_sandbox",
 ] as const;
 
 export type ToolErrorCode = (typeof toolErrorCodes)[number];
 
-/** Calls of tools, and calls made by the code that they run. */
+/** Events about tool calls, and about calls made by the code that they run. */
 export const toolEvents = () => ({
   "tool.started": z.object({
     runId: z.string(),
@@ -55,7 +55,7 @@ export const toolEvents = () => ({
   }),
   "tool.deferred": z
     .object({ runId: z.string(), callId: z.string(), toolName: z.string(), ms: z.number(), action: z.string() })
-    .describe("A tool has begun something whose result is reported later."),
+    .describe("A tool deferred its result, which is delivered later."),
   "capability.called": z
     .object({
       runId: z.string(),
@@ -65,7 +65,7 @@ export const toolEvents = () => ({
       toolName: z.string(),
       args: z.unknown(),
     })
-    .describe("Code that a tool call runs calls something itself. The result goes to the code, not to the model."),
+    .describe("Code that a tool call runs made a call. The result goes to the code, not to the model."),
   "capability.answered": z.object({
     runId: z.string(),
     parentCallId: z.string(),

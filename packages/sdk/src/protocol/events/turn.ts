@@ -6,7 +6,7 @@ const pauseReasons = ["hitl", "error", "exhausted", "subagent", "deferred"] as c
 
 export type PauseReason = (typeof pauseReasons)[number];
 
-/** A turn from its start to its outcome. */
+/** Events of a turn, from its start to its outcome. */
 export const turnEvents = () => ({
   "run.started": z.object({ runId: z.string(), model: z.string(), boot: z.string() }),
   "run.tick": z.object({ runId: z.string(), step: z.number() }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { changeSchema, originSchema } from "../version.ts";
 
-/** Versions of the workspace. */
+/** Events about versions of the workspace. */
 export const workspaceEvents = () => ({
   "files.changed": z
     .object({
@@ -12,7 +12,7 @@ export const workspaceEvents = () => ({
       reverts: z.array(z.number()).optional(),
       merges: z.string().optional(),
     })
-    .describe("A version of the workspace: who changed what. The contents are in the workspace, not here."),
+    .describe("A new version of the workspace: who changed what, without the contents."),
   "files.pruned": z
     .object({
       upTo: z.number(),
@@ -20,5 +20,5 @@ export const workspaceEvents = () => ({
       branch: z.string().optional(),
       by: originSchema.optional(),
     })
-    .describe("Versions that outlived the host's retention, or those of a branch that was removed."),
+    .describe("Versions were deleted: those past the host's retention, or those of a deleted branch."),
 });

@@ -2,54 +2,54 @@ import { readFile } from "node:fs/promises";
 import type { FileState } from "../../../folder/file-state.ts";
 import { writeFileAtomicUnsynced } from "../../../home/files.ts";
 
-/** What is known of a file of the copy. */
+/** A file of the working copy. */
 export interface Entry {
-  /** What it was in the workspace; nothing where there was no such file. */
+  /** Its hash in the workspace; absent if the workspace had no such file. */
   hash?: string;
-  /** The version that this was in: what a command makes of the file is a change to that one. */
+  /** The version that had this hash; a command's change to the file is based on it. */
   base: number;
-  /** What tells that it is still this. */
+  /** The state of the file as written, if it can be trusted. */
   state?: FileState;
-  /** We are about to put this in its place. After a crash, it may be there. */
+  /** What we are about to write in its place. After a crash, it may already be there. */
   next?: { hash: string; base: number };
 }
 
-/** What a copy is a copy of. It lies beside the folder, where no command can see it. */
+/** The version that a working copy is based on. Stored outside the agent's folder, where commands cannot see it. */
 export interface Manifest {
   version: number;
   files: Map<string, Entry>;
-  /** There are files of that version that could not be put there yet. */
+  /** Some files of that version could not be written yet. */
   isBehind: boolean;
-  /** What lies in the folder, is not taken, and was said once. */
-  told: string[];
+  /** Keys of skipped files that were already reported. */
+  reported: string[];
 }
 
 const format = 1;
 
-/** One that is damaged, or not there, is empty: then everything in the folder is compared. */
+/** Returns an empty manifest if it is missing or damaged; everything in the folder is then compared. */
 export async function readManifest(file: string): Promise<Manifest> {
   try {
-    const kept = JSON.parse(await readFile(file, "utf8")) as {
+    const stored = JSON.parse(await readFile(file, "utf8")) as {
       format: number;
       version: number;
       isBehind: boolean;
       told: string[];
       files: [string, Partial<Entry>][];
     };
-    if (kept.format !== format || !Number.isInteger(kept.version)) return createEmptyManifest();
-    const files = new Map(kept.files.map(([path, entry]) => [path, { base: kept.version, ...entry }]));
-    return { version: kept.version, isBehind: kept.isBehind, told: kept.told, files };
+    if (stored.format !== format || !Number.isInteger(stored.version)) return createEmptyManifest();
+    const files = new Map(stored.files.map(([path, entry]) => [path, { base: stored.version, ...entry }]));
+    return { version: stored.version, isBehind: stored.isBehind, reported: stored.told, files };
   } catch {
     return createEmptyManifest();
   }
 }
 
-export async function writeManifest(file: string, { version, isBehind, told, files }: Manifest): Promise<void> {
-  // Almost all of them are of the one version.
-  const kept = [...files].map(([path, { base, ...entry }]) => [path, base === version ? entry : { base, ...entry }]);
-  await writeFileAtomicUnsynced(file, JSON.stringify({ format, version, isBehind, told, files: kept }));
+export async function writeManifest(file: string, { version, isBehind, reported, files }: Manifest): Promise<void> {
+  // The base is omitted if it is the manifest's version, as it is for almost all files.
+  const entries = [...files].map(([path, { base, ...entry }]) => [path, base === version ? entry : { base, ...entry }]);
+  await writeFileAtomicUnsynced(file, JSON.stringify({ format, version, isBehind, told: reported, files: entries }));
 }
 
 function createEmptyManifest(): Manifest {
-  return { version: 0, isBehind: false, files: new Map(), told: [] };
+  return { version: 0, isBehind: false, files: new Map(), reported: [] };
 }

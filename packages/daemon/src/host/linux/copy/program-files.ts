@@ -1,4 +1,4 @@
-/** To a command, /work is its home too: what programs keep in one for themselves is no work of anybody. */
+/** Files that programs keep in their home folder, which for commands is /work. */
 const homeFolders = new Set([
   ".bash_history",
   ".cache",
@@ -14,9 +14,10 @@ const homeFolders = new Set([
   ".yarn-cache",
 ]);
 
-/** And what they leave wherever they are. */
+/** Folders that programs create anywhere. */
 const cacheFolders = new Set(["__pycache__"]);
 
+/** Tells whether programs created a file for themselves, so that it does not belong in the workspace. */
 export function isProgramFile(path: string): boolean {
   return homeFolders.has(path) || cacheFolders.has(path.slice(path.lastIndexOf("/") + 1));
 }

@@ -3,20 +3,20 @@ import type { LinuxSandbox } from "../linux.ts";
 
 const loadParsers = () => import("../parsers.ts");
 
-/** No file of a workspace is larger. */
+/** Maximum size of a file in a workspace. */
 const maxFileBytes = 100 * 1024 * 1024;
-/** All paths of a workspace with their hashes. */
+/** A plan contains all paths of a workspace with their hashes. */
 const maxPlanBytes = 64 * 1024 * 1024;
 
-/** What main may ask of the copies that commands work in. */
+/** Routes of the working copies, for main. */
 export function createWorkingCopyRoutes({ loadCopies }: LinuxSandbox): Route[] {
   return [
     {
       method: "POST",
       path: "/linux/files/collect",
       async handle({ query }) {
-        const { agent, largest } = (await loadParsers()).parseCollectionQuery(query);
-        return { pieces: await (await loadCopies()).collect(agent, largest) };
+        const { agent, largest: maxBytes } = (await loadParsers()).parseCollectionQuery(query);
+        return { pieces: await (await loadCopies()).collect(agent, maxBytes) };
       },
     },
     {

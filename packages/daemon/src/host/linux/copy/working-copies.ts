@@ -11,10 +11,10 @@ interface WorkingCopiesOptions {
   isDiskFull(): Promise<boolean>;
 }
 
-/** What is known of so many copies is kept in memory. */
+/** Maximum working copies kept in memory. */
 const maxOpenCopies = 16;
 
-/** The copies of all agents' workspaces. What is done to one of them is done after one another. */
+/** The working copies of all agents' workspaces. Operations on the same one run one after another. */
 export class WorkingCopies {
   readonly #options: WorkingCopiesOptions;
   readonly #open = new Map<string, WorkingCopy>();
@@ -24,16 +24,16 @@ export class WorkingCopies {
     this.#options = options;
   }
 
-  /** What was changed; others wait until it was read to its end. */
-  async collect(agent: string, largest: number): Promise<AsyncIterable<Uint8Array>> {
-    // Whoever only looks makes nothing: the agent may have been deleted meanwhile.
-    if (!(await this.#options.provider.hasPlace(agent))) return createEmptyCollection();
-    let isOver = () => {};
-    const over = new Promise<void>((resolve) => (isOver = resolve));
+  /** Returns the changes; other operations wait until they were read to the end. */
+  async collect(agent: string, maxFileBytes: number): Promise<AsyncIterable<Uint8Array>> {
+    // Reading must not create folders, because the agent may have been deleted in the meantime.
+    if (!(await this.#options.provider.hasStorage(agent))) return createEmptyCollection();
+    let onEnd = () => {};
+    const ended = new Promise<void>((resolve) => (onEnd = resolve));
     return new Promise((resolve, reject) => {
       this.#enqueue(agent, async (copy) => {
-        resolve(notifyAtEnd(await copy.collect(largest), isOver));
-        await over;
+        resolve(notifyAtEnd(await copy.collect(maxFileBytes), onEnd));
+        await ended;
       }).catch(reject);
     });
   }
@@ -42,24 +42,24 @@ export class WorkingCopies {
     return this.#enqueue(agent, (copy) => copy.plan(plan));
   }
 
-  async put(agent: string, body: Buffer, largest: number): Promise<string[]> {
-    // To make room again, a command must be possible all the same: whoever asks goes on without.
+  async put(agent: string, body: Buffer, maxFileBytes: number): Promise<string[]> {
+    // Commands that free up space must still be possible, so the caller continues without these files.
     if (await this.#options.isDiskFull())
       throw fail(
         "too_large",
-        "The disk is almost full: files of the workspace are not brought into the sandbox. Remove what is not needed.",
+        "The disk is almost full: files of the workspace are not copied to the sandbox. Remove unneeded files.",
       );
-    return this.#enqueue(agent, (copy) => copy.put(body, largest));
+    return this.#enqueue(agent, (copy) => copy.put(body, maxFileBytes));
   }
 
-  /** The agent is gone, and its folder with it. */
+  /** Called when the agent and its folder were deleted. */
   forget(agent: string): void {
     this.#open.delete(agent);
   }
 
   async #enqueue<T>(agent: string, work: (copy: WorkingCopy) => Promise<T>): Promise<T> {
-    const before = this.#busy.get(agent) ?? Promise.resolve();
-    const done = before.catch(() => {}).then(async () => work(await this.#openCopy(agent)));
+    const previous = this.#busy.get(agent) ?? Promise.resolve();
+    const done = previous.catch(() => {}).then(async () => work(await this.#openCopy(agent)));
     this.#busy.set(agent, done);
     try {
       return await done;
@@ -69,12 +69,12 @@ export class WorkingCopies {
   }
 
   async #openCopy(agent: string): Promise<WorkingCopy> {
-    // Asked each time: the folder may have been closed by a command, and the provider opens it again.
-    const place = await this.#options.provider.openPlace(agent);
-    const known = this.#open.get(agent);
+    // Opened each time, because a command may have removed the folder's permissions and the provider restores them.
+    const storage = await this.#options.provider.openStorage(agent);
+    const existing = this.#open.get(agent);
     this.#open.delete(agent);
-    const copy = known ?? new WorkingCopy(place);
-    if (!known) removeDrafts(place.metadata);
+    const copy = existing ?? new WorkingCopy(storage);
+    if (!existing) removeDrafts(storage.metadata);
     this.#open.set(agent, copy);
     for (const oldest of this.#open.keys()) {
       if (this.#open.size <= maxOpenCopies) break;
@@ -84,26 +84,26 @@ export class WorkingCopies {
   }
 }
 
-/** What a host that was killed was about to put there. */
-function removeDrafts(beside: string): void {
-  for (const name of readdirSync(beside)) if (isDraft(name)) rmSync(join(beside, name), { force: true });
+/** Removes drafts that a killed host left. */
+function removeDrafts(folder: string): void {
+  for (const name of readdirSync(folder)) if (isDraft(name)) rmSync(join(folder, name), { force: true });
 }
 
-// Not a generator: one that was never begun, because whoever asked has hung up, does not come to its end either.
-function notifyAtEnd<T>(pieces: AsyncIterable<T>, isOver: () => void): AsyncIterable<T> {
+// Not a generator: one that is never started, because the caller has disconnected, would not run its cleanup either.
+function notifyAtEnd<T>(pieces: AsyncIterable<T>, onEnd: () => void): AsyncIterable<T> {
   const iterator = pieces[Symbol.asyncIterator]();
   return {
     [Symbol.asyncIterator]: () => ({
       async next() {
         const step = await iterator.next().catch((error: unknown) => {
-          isOver();
+          onEnd();
           throw error;
         });
-        if (step.done) isOver();
+        if (step.done) onEnd();
         return step;
       },
       async return() {
-        isOver();
+        onEnd();
         await iterator.return?.();
         return { done: true as const, value: undefined };
       },

@@ -8,7 +8,7 @@ import type { ModelMessage, ModelRequest } from "../../model.ts";
 import { type Layout, toPieces } from "../../wire/layout.ts";
 import { toInputObject } from "../../wire/parts.ts";
 
-/** A thought with its signature, or what belongs to the piece after it. */
+/** A reasoning block with its signature, or the provider options of the piece that follows. */
 export type AiSdkReplay = { reasoning?: string; options: SharedV4ProviderOptions };
 
 type Assistant = Extract<LanguageModelV4Message, { role: "assistant" }>;
@@ -19,7 +19,7 @@ export function createPrompt({ system, messages }: ModelRequest, adapter: string
   for (const message of messages) {
     const last = list.at(-1);
     if (message.role === "tool") {
-      // The results of one step are one message.
+      // The results of one step form one message.
       if (last?.role === "tool") last.content.push(toToolResult(message));
       else list.push({ role: "tool", content: [toToolResult(message)] });
     } else if (message.role === "assistant") {

@@ -8,30 +8,30 @@ import {
 } from "../../wire/create-model-error.ts";
 import { parseProviderError, parseErrorResponse } from "../../wire/provider-error.ts";
 
-/** The AI SDK's errors, and whatever a provider put into its stream, sorted as all others are. */
-export function toModelError(asked: ModelIdentity, error: unknown): ModelError {
+/** Converts AI SDK errors, and errors that a provider put into its stream. */
+export function toModelError(identity: ModelIdentity, error: unknown): ModelError {
   if (error instanceof ModelError) return error;
   if (APICallError.isInstance(error)) {
     const providerError = readProviderError(error);
     return providerError
-      ? createModelError(asked, providerError)
-      : createNetworkError(asked, `broke off: ${error.message}`);
+      ? createModelError(identity, providerError)
+      : createNetworkError(identity, `closed the connection: ${error.message}`);
   }
   const providerError =
     parseProviderError(error) ??
     parseProviderError({ error: typeof error === "string" ? tryParseJson(error) : toPlainValue(error) });
-  if (providerError) return createModelError(asked, { ...providerError, midway: true });
-  // An event that fits no schema may well be the provider's complaint.
-  const inner = error instanceof Error ? (error as Error & { value?: unknown }).value : undefined;
-  const hidden = parseProviderError(inner);
-  if (hidden) return createModelError(asked, { ...hidden, midway: true });
+  if (providerError) return createModelError(identity, { ...providerError, midway: true });
+  // An event that fails schema validation may be the provider's error.
+  const value = error instanceof Error ? (error as Error & { value?: unknown }).value : undefined;
+  const embedded = parseProviderError(value);
+  if (embedded) return createModelError(identity, { ...embedded, midway: true });
   if (error instanceof Error && error.cause instanceof ModelError) return error.cause;
   const name = error instanceof Error ? error.name : "";
   if (name === "AI_JSONParseError" || name === "AI_TypeValidationError")
-    return createNetworkError(asked, "sent something that is not its format.");
+    return createNetworkError(identity, "sent a response in an unexpected format.");
   return createNetworkError(
-    asked,
-    `could not be reached or broke off: ${error instanceof Error ? error.message : String(error)}`,
+    identity,
+    `could not be reached, or the connection was lost: ${error instanceof Error ? error.message : String(error)}`,
   );
 }
 
@@ -49,7 +49,7 @@ function readProviderError({
       Date.now(),
     );
   }
-  // The answer had begun well: either the provider complains within it, or it was cut.
+  // The response had started successfully: it contains an error, or it was cut off.
   const providerError = parseProviderError(data);
   return providerError && { ...providerError, midway: true };
 }

@@ -7,8 +7,8 @@ import type { ChatReplay } from "./response-parser.ts";
 interface ChatBodyOptions {
   model: string;
   adapter: string;
-  /** The server is OpenAI's own, which alone has no `max_tokens` any more. */
-  own: boolean;
+  /** Whether the server is OpenAI's isOpenAi, the only one without `max_tokens`. */
+  isOpenAi: boolean;
 }
 
 type Part = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
@@ -19,10 +19,10 @@ interface ChatMessage {
   [field: string]: unknown;
 }
 
-/** The same request is the same bytes, always: providers keep what they have read of a prompt by its beginning. */
+/** Equal requests produce equal bytes, because providers cache prompts by prefix. */
 export function createChatBody(
   { system, messages, tools, settings }: ModelRequest,
-  { model, adapter, own }: ChatBodyOptions,
+  { model, adapter, isOpenAi }: ChatBodyOptions,
 ): object {
   const { temperature, maxOutputTokens } = settings ?? {};
   return {
@@ -36,8 +36,8 @@ export function createChatBody(
           })),
         }
       : {}),
-    ...(temperature === undefined || (own && isReasoner(model)) ? {} : { temperature }),
-    ...(maxOutputTokens === undefined ? {} : { [own ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens }),
+    ...(temperature === undefined || (isOpenAi && isReasoner(model)) ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { [isOpenAi ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens }),
     stream: true,
     stream_options: { include_usage: true },
   };
@@ -45,7 +45,7 @@ export function createChatBody(
 
 function toChatMessages(messages: readonly ModelMessage[], adapter: string): ChatMessage[] {
   const list: ChatMessage[] = [];
-  // Results may hold text only, and nothing may come between them: their images follow as a message of the user.
+  // Tool results may only contain text and must be adjacent, so their images follow as a user message.
   let images: Part[] = [];
   const flush = () => {
     if (images.length > 0) addUser(list, images);
@@ -77,13 +77,13 @@ const toImagePart = (image: { mediaType: string; data: Uint8Array }): Part => ({
 
 const toUserPart = (part: UserPart | Part): Part => (part.type === "image" ? toImagePart(part) : part);
 
-/** Templates of local models want user and assistant to take turns, so what the user said in a row is one message. */
+/** Merges consecutive user messages: chat templates of local models require user and assistant to alternate. */
 function addUser(list: ChatMessage[], content: string | (UserPart | Part)[]): void {
   const last = list.at(-1);
-  const mine = typeof content === "string" ? content : content.map(toUserPart);
-  if (last?.role !== "user") list.push({ role: "user", content: mine });
-  else if (typeof last.content === "string" && typeof mine === "string") last.content = `${last.content}\n\n${mine}`;
-  else last.content = [...toParts(last.content), ...toParts(mine)];
+  const added = typeof content === "string" ? content : content.map(toUserPart);
+  if (last?.role !== "user") list.push({ role: "user", content: added });
+  else if (typeof last.content === "string" && typeof added === "string") last.content = `${last.content}\n\n${added}`;
+  else last.content = [...toParts(last.content), ...toParts(added)];
 }
 
 const toParts = (content: string | Part[] | null): Part[] =>
@@ -96,18 +96,18 @@ function addAssistant(
 ): void {
   const { content, toolCalls = [], replay } = message;
   if (content === "" && toolCalls.length === 0) return;
-  const known = replay?.adapter === adapter ? (replay.data as ChatReplay) : undefined;
+  const replayData = replay?.adapter === adapter ? (replay.data as ChatReplay) : undefined;
   list.push({
     role: "assistant",
     content: content === "" ? null : content,
-    ...known?.fields,
+    ...replayData?.fields,
     ...(toolCalls.length > 0
       ? {
           tool_calls: toolCalls.map((call) => ({
             id: call.id,
             type: "function",
             function: { name: call.name, arguments: JSON.stringify(toInputObject(call)) },
-            ...known?.calls?.[call.id],
+            ...replayData?.calls?.[call.id],
           })),
         }
       : {}),

@@ -3,10 +3,10 @@ import { PartCollector } from "../parts.ts";
 import { ChatResponseParser } from "./response-parser.ts";
 
 function read(chunks: object[], marked = true): any[] {
-  const answer = new ChatResponseParser("chat m");
+  const parser = new ChatResponseParser("chat m");
   const parts = new PartCollector();
-  for (const chunk of chunks) answer.take(chunk as never, parts);
-  answer.end(parts, marked);
+  for (const chunk of chunks) parser.take(chunk as never, parts);
+  parser.end(parts, marked);
   return parts.take();
 }
 
@@ -16,8 +16,8 @@ const delta = (fields: object, finish_reason: string | null = null) => ({
 const calls = (parts: any[]) =>
   parts.filter(({ type }) => type === "tool-call").map(({ call }) => [call.id, call.name, call.input]);
 
-describe("what compatible servers make of chat completions", () => {
-  test("calls by index, mixed with one another", () => {
+describe("chat completions of compatible servers", () => {
+  test("calls by index, interleaved", () => {
     const parts = read([
       delta({
         tool_calls: [
@@ -41,7 +41,7 @@ describe("what compatible servers make of chat completions", () => {
     ]);
   });
 
-  test("calls that all have index 0 and ids of their own", () => {
+  test("calls that all have index 0 but different ids", () => {
     const call = (id: string, n: number) =>
       delta({ tool_calls: [{ index: 0, id, function: { name: "x", arguments: `{"n":${n}}` } }] });
     expect(calls(read([call("a", 1), call("b", 2), delta({}, "stop")]))).toEqual([
@@ -70,7 +70,7 @@ describe("what compatible servers make of chat completions", () => {
     expect(parts.at(-1).reason).toBe("tool-calls");
   });
 
-  test("Workers AI's older dialect", () => {
+  test("the older Workers AI format", () => {
     const parts = read([
       { response: "Hi " },
       { response: "there", tool_calls: [{ name: "x", arguments: { n: 1 } }] },
@@ -81,7 +81,7 @@ describe("what compatible servers make of chat completions", () => {
     expect(parts.at(-1).usage).toEqual({ inputTokens: 3, outputTokens: 2 });
   });
 
-  test("thoughts under either name, and contents in pieces", () => {
+  test("reasoning under either name, and content in parts", () => {
     const parts = read([
       delta({ reasoning: "Hm. " }),
       delta({ reasoning_content: "Yes." }),
@@ -94,7 +94,7 @@ describe("what compatible servers make of chat completions", () => {
     ]);
   });
 
-  test("without [DONE] the end counts only where a reason to finish came", () => {
+  test("without [DONE] the end counts only after a finish reason", () => {
     expect(read([delta({ content: "Hi" }, "stop")], false).at(-1)).toEqual({ type: "finish", reason: "stop" });
     expect(read([delta({ content: "Hi" })], false)).toEqual([{ type: "text", text: "Hi" }]);
     expect(
@@ -102,14 +102,14 @@ describe("what compatible servers make of chat completions", () => {
     ).toEqual([]);
   });
 
-  test("a refusal is text that the filter ended", () => {
+  test("a refusal becomes text with the finish reason content", () => {
     expect(read([delta({ refusal: "I will not." }), delta({}, "stop")])).toEqual([
       { type: "text", text: "I will not." },
       { type: "finish", reason: "content" },
     ]);
   });
 
-  test("signatures and details of thoughts go into the replay, pieces put together", () => {
+  test("signatures and reasoning details go into the replay, merged from their pieces", () => {
     const parts = read([
       delta({ reasoning_details: [{ type: "reasoning.text", text: "a", index: 0 }] }),
       delta({ reasoning_details: [{ type: "reasoning.text", text: "b", index: 0, signature: "s" }] }),

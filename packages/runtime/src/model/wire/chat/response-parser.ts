@@ -5,15 +5,15 @@ import { toCount, type PartCollector, parseToolCall } from "../parts.ts";
 interface ToolCallDelta {
   index?: number;
   id?: string | null;
-  /** Gemini keeps the signature of its thoughts here. */
+  /** Gemini puts its reasoning signature here. */
   extra_content?: unknown;
   function?: { name?: string | null; arguments?: unknown };
-  /** Workers AI's older models leave out the middle. */
+  /** Older Workers AI models omit `function`. */
   name?: string;
   arguments?: unknown;
 }
 
-/** A thought as OpenRouter keeps it. */
+/** A reasoning block as OpenRouter returns it. */
 type Detail = Record<string, unknown>;
 
 interface Delta {
@@ -28,7 +28,7 @@ interface Delta {
 interface Chunk {
   choices?: { delta?: Delta; message?: Delta; finish_reason?: string | null }[];
   usage?: ChatUsage | null;
-  /** Workers AI's older models. */
+  /** Older Workers AI models. */
   response?: string | null;
   tool_calls?: ToolCallDelta[] | null;
 }
@@ -41,7 +41,7 @@ interface ChatUsage {
   completion_tokens_details?: { reasoning_tokens?: number } | null;
 }
 
-/** What some servers want back with the calls they made: their thoughts, and signatures. */
+/** Reasoning and signatures that some servers want back together with their tool calls. */
 export interface ChatReplay {
   fields?: { reasoning_content?: string; reasoning_details?: Detail[] };
   calls?: Record<string, { extra_content: unknown }>;
@@ -68,7 +68,7 @@ export class ChatResponseParser implements ResponseParser {
   private calls: OpenCall[] = [];
   private reason: FinishReason | undefined;
   private usage: Usage | undefined;
-  private thoughts = "";
+  private reasoning = "";
   private details: Detail[] = [];
   private isRefused = false;
 
@@ -83,7 +83,7 @@ export class ChatResponseParser implements ResponseParser {
     if (chunk.usage) this.usage = toUsage(chunk.usage);
   }
 
-  /** Some servers send no `[DONE]`; where a reason to finish came, the end of the body is as good. */
+  /** Some servers send no `[DONE]`; after a finish reason, the end of the body counts as the end. */
   end(parts: PartCollector, marked: boolean): void {
     if (!marked && this.reason === undefined) return;
     const calls = this.calls.map((open) => ({ call: parseToolCall(open.id, open.name, open.text), extra: open.extra }));
@@ -101,15 +101,15 @@ export class ChatResponseParser implements ResponseParser {
 
   private getFinishReason(): FinishReason {
     if (this.isRefused) return "content";
-    // Some servers say “stop” although they call.
+    // Some servers report “stop” although there are calls.
     if (this.calls.length > 0 && (this.reason === "stop" || this.reason === undefined)) return "tool-calls";
     return this.reason ?? "stop";
   }
 
   private addDelta(delta: Delta, parts: PartCollector): void {
-    const thought = delta.reasoning_content ?? delta.reasoning;
-    if (thought) parts.addReasoning(thought);
-    if (delta.reasoning_content) this.thoughts += delta.reasoning_content;
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
+    if (reasoning) parts.addReasoning(reasoning);
+    if (delta.reasoning_content) this.reasoning += delta.reasoning_content;
     for (const detail of delta.reasoning_details ?? []) this.addDetail(detail);
     if (Array.isArray(delta.content)) for (const piece of delta.content) parts.addText(piece.text);
     else parts.addText(delta.content);
@@ -120,7 +120,7 @@ export class ChatResponseParser implements ResponseParser {
     if (delta.tool_calls) this.collect(delta.tool_calls);
   }
 
-  /** A detail comes in pieces as well; kept whole, it is one object and not one for every token. */
+  /** Details are streamed in pieces too; merged into one object instead of one per token. */
   private addDetail(piece: Detail): void {
     const last = this.details.at(-1);
     if (!last || last.type !== piece.type || last.index !== piece.index || piece.data !== undefined) {
@@ -128,8 +128,9 @@ export class ChatResponseParser implements ResponseParser {
       return;
     }
     for (const [field, value] of Object.entries(piece)) {
-      const grows = field === "text" || field === "summary";
-      if (value !== null && value !== undefined) last[field] = grows ? `${last[field] ?? ""}${String(value)}` : value;
+      const isAppended = field === "text" || field === "summary";
+      if (value !== null && value !== undefined)
+        last[field] = isAppended ? `${last[field] ?? ""}${String(value)}` : value;
     }
   }
 
@@ -145,7 +146,7 @@ export class ChatResponseParser implements ResponseParser {
     }
   }
 
-  /** Calls go by their index; but some servers have none, or give every call the same one and a new id. */
+  /** Calls are identified by index, but some servers send none, or the same one for every call with a new id. */
   private openCall(delta: ToolCallDelta, name: string): OpenCall | undefined {
     const id = delta.id || undefined;
     const known =
@@ -154,8 +155,8 @@ export class ChatResponseParser implements ResponseParser {
           ? this.calls.find((open) => id !== undefined && open.id === id)
           : this.calls.at(-1)
         : this.calls.findLast((open) => open.index === delta.index);
-    const another = known && id && known.id && id !== known.id && name;
-    if (known && !another) return known;
+    const isNewCall = known && id && known.id && id !== known.id && name;
+    if (known && !isNewCall) return known;
     if (!id && !name) return undefined;
     const open: OpenCall = { index: delta.index, id, name: "", text: "" };
     this.calls.push(open);
@@ -166,7 +167,7 @@ export class ChatResponseParser implements ResponseParser {
     const signed = calls.filter(({ extra }) => extra !== undefined);
     const replay: ChatReplay = {};
     if (this.details.length > 0) replay.fields = { reasoning_details: this.details };
-    else if (this.thoughts && calls.length > 0) replay.fields = { reasoning_content: this.thoughts };
+    else if (this.reasoning && calls.length > 0) replay.fields = { reasoning_content: this.reasoning };
     if (signed.length > 0)
       replay.calls = Object.fromEntries(signed.map(({ call, extra }) => [call.id, { extra_content: extra }]));
     return replay.fields || replay.calls ? replay : undefined;

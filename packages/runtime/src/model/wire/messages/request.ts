@@ -18,7 +18,7 @@ interface Message {
 
 const ephemeralCache = { type: "ephemeral" } as const;
 
-/** What is marked is kept by the provider: tools, system prompt, and the conversation up to its last message. */
+/** Marks tools, system prompt and the conversation up to its last message for the provider's cache. */
 export function createMessagesBody(
   { system, messages, tools, settings }: ModelRequest,
   { model, adapter }: MessagesBodyOptions,
@@ -54,7 +54,7 @@ function toMessages(messages: readonly ModelMessage[], adapter: string): Message
     if (last?.role === role) last.content.push(...content);
     else list.push({ role, content });
   }
-  // Results must come first in their message, whatever the user said meanwhile.
+  // Tool results must come first in their message, even if the user wrote something in between.
   for (const { role, content } of list) {
     if (role === "user") content.sort((a, b) => Number(b.type === "tool_result") - Number(a.type === "tool_result"));
   }
@@ -87,7 +87,7 @@ function toBlocks(message: ModelMessage, adapter: string): Block[] {
   });
 }
 
-/** Blocks of nothing but blanks are refused. */
+/** The API rejects blank text blocks. */
 const toTextBlocks = (text: string): Block[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
 
 const toImageBlock = (image: { mediaType: string; data: Uint8Array }): Block => ({
@@ -95,5 +95,5 @@ const toImageBlock = (image: { mediaType: string; data: Uint8Array }): Block => 
   source: { type: "base64", media_type: image.mediaType, data: toBase64(image) },
 });
 
-/** Calls that another provider made may have ids this one would refuse. */
+/** Calls from other providers may have ids that this one rejects. */
 const toSafeId = (id: string): string => id.replace(/[^\w-]/g, "_");

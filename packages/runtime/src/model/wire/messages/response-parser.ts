@@ -81,7 +81,7 @@ export class MessagesResponseParser implements ResponseParser {
       case "message_stop":
         this.finish(parts);
         break;
-      // Pings, and what later versions add.
+      // Pings and unknown events.
       default:
     }
   }
@@ -126,8 +126,8 @@ export class MessagesResponseParser implements ResponseParser {
     this.open.delete(index);
     if (block.type === "text") this.layout.push({ text: block.text!.length });
     else if (block.type === "thinking")
-      this.keep({ type: "thinking", thinking: block.thinking, signature: block.signature ?? "" });
-    else if (block.type === "redacted_thinking") this.keep({ type: "redacted_thinking", data: block.data });
+      this.addKept({ type: "thinking", thinking: block.thinking, signature: block.signature ?? "" });
+    else if (block.type === "redacted_thinking") this.addKept({ type: "redacted_thinking", data: block.data });
     else if (block.type === "tool_use") {
       const call = parseToolCall(block.id, block.name ?? "", block.json);
       this.layout.push({ call: call.id });
@@ -135,7 +135,7 @@ export class MessagesResponseParser implements ResponseParser {
     }
   }
 
-  private keep(block: object): void {
+  private addKept(block: object): void {
     this.layout.push({ kept: block });
   }
 
@@ -151,19 +151,19 @@ export class MessagesResponseParser implements ResponseParser {
     }
   }
 
-  /** `input_tokens` are only those that no cache had; ours are all that were read. */
+  /** Anthropic's `input_tokens` excludes cached tokens; ours includes them. */
   private getUsage(): Usage | undefined {
     const {
-      input_tokens: fresh,
-      cache_creation_input_tokens: written,
-      cache_read_input_tokens: read,
+      input_tokens: uncached,
+      cache_creation_input_tokens: cacheWrites,
+      cache_read_input_tokens: cacheReads,
       output_tokens,
     } = this.counts;
-    if (fresh === undefined && output_tokens === undefined) return undefined;
+    if (uncached === undefined && output_tokens === undefined) return undefined;
     return {
-      inputTokens: toCount(fresh) + toCount(written) + toCount(read),
+      inputTokens: toCount(uncached) + toCount(cacheWrites) + toCount(cacheReads),
       outputTokens: toCount(output_tokens),
-      ...(read === undefined ? {} : { cachedInputTokens: toCount(read) }),
+      ...(cacheReads === undefined ? {} : { cachedInputTokens: toCount(cacheReads) }),
     };
   }
 }

@@ -8,7 +8,7 @@ import type { ResponsesReplay } from "./response-parser.ts";
 interface ResponsesBodyOptions {
   model: string;
   adapter: string;
-  /** Ask for summaries of its thoughts. */
+  /** Whether to request reasoning summaries. */
   summaries: boolean;
 }
 

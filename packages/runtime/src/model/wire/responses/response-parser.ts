@@ -5,7 +5,7 @@ import type { Layout } from "../layout.ts";
 import { toCount, type PartCollector, parseToolCall } from "../parts.ts";
 import { parseProviderError } from "../provider-error.ts";
 
-/** What goes back as it came: an encrypted thought, or the part that the text after it played in the answer. */
+/** Sent back unchanged: an encrypted reasoning item, or the phase of the text that follows. */
 export type ResponsesReplay = { type: "reasoning"; summary: unknown[]; encrypted_content: string } | { phase: string };
 
 interface Item {
@@ -59,7 +59,7 @@ export class ResponsesResponseParser implements ResponseParser {
         parts.addText(event.delta);
         return;
       case "response.reasoning_summary_part.added":
-        // Each part of a summary is a paragraph.
+        // Each summary part is a paragraph.
         if (event.summary_index) parts.addReasoning("\n\n");
         return;
       case "response.reasoning_summary_text.delta":
@@ -103,7 +103,7 @@ export class ResponsesResponseParser implements ResponseParser {
       const length = (item.content ?? []).reduce((sum, { text, refusal }) => sum + (text ?? refusal ?? "").length, 0);
       this.layout.push({ text: length });
     } else if (item.type === "reasoning" && item.encrypted_content) {
-      // Without its id: nothing was stored under it.
+      // Without the id, because nothing is stored under it.
       this.layout.push({
         kept: { type: "reasoning", summary: item.summary ?? [], encrypted_content: item.encrypted_content },
       });
@@ -117,9 +117,9 @@ export class ResponsesResponseParser implements ResponseParser {
     return undefined;
   }
 
-  private getFinishReason({ status, incomplete_details: cut }: WholeResponse): FinishReason {
-    if (cut?.reason === "max_output_tokens") return "length";
-    if (cut?.reason === "content_filter" || this.isRefused) return "content";
+  private getFinishReason({ status, incomplete_details: details }: WholeResponse): FinishReason {
+    if (details?.reason === "max_output_tokens") return "length";
+    if (details?.reason === "content_filter" || this.isRefused) return "content";
     if (this.hasCalls) return "tool-calls";
     return status === "completed" ? "stop" : "other";
   }

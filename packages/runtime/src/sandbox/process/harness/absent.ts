@@ -1,18 +1,17 @@
-/** What other places have and this one has not. Nothing here could be reached anyway; this says so in plain words. */
-
-const network = "There is no network here but fetch, and that goes where the agent's policy allows.";
+const network = "The only network access is fetch, as far as the agent's policy allows.";
 
 const reasons: Record<string, string> = {
   WebSocket: network,
   EventSource: network,
-  WebSocketPair: "A run answers nobody, and an app answers with plain responses.",
+  WebSocketPair: "A run serves no requests, and an app returns plain responses.",
 };
 
+/** Makes APIs that are missing in a sandbox throw an explanation. They could not reach anything anyway. */
 export function markUnavailable(): void {
   for (const [name, reason] of Object.entries(reasons)) defineGlobal(name, createUnavailable(name, reason));
-  // Reading it is enough to be told.
+  // Throws on access already.
   Object.defineProperty(globalThis, "caches", {
-    get: createUnavailable("caches", "Keep what you need in variables, or with a tool."),
+    get: createUnavailable("caches", "Keep data in variables, or store it with a tool."),
     configurable: true,
   });
   Object.defineProperty(navigator, "sendBeacon", {
@@ -23,11 +22,11 @@ export function markUnavailable(): void {
 
 function createUnavailable(name: string, reason: string): () => never {
   return function () {
-    throw new Error(`${name} cannot be used in a sandbox. ${reason}`);
+    throw new Error(`${name} is not available in a sandbox. ${reason}`);
   };
 }
 
-/** A global that code may still replace with one of its own. */
+/** Defines a global that code may still replace. */
 export function defineGlobal(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 }

@@ -15,53 +15,52 @@ const NativeResponse = Response;
 let consoleOutput = new BoundedText(maxConsoleChars);
 let isSetUp = false;
 
-/** Lets the app of this isolate answer a request. Whatever goes wrong in it is an answer, too. */
-export async function serve(setting: AppSettings, request: Request, host: RunHost): Promise<Response> {
+/** Lets the app of this isolate handle a request. Its errors become responses, too. */
+export async function serve(settings: AppSettings, request: Request, host: RunHost): Promise<Response> {
   try {
-    const answerer = await loadApp(setting);
-    return requireResponse(await answerer(request, createCapabilities(host)));
+    const handle = await loadApp(settings);
+    return requireResponse(await handle(request, createCapabilities(host)));
   } catch (error) {
     return createErrorResponse(describeThrown(error));
   } finally {
     const text = consoleOutput.text;
     consoleOutput = new BoundedText(maxConsoleChars);
-    if (text) await host.heard(text).catch(() => {});
+    if (text) await host.writeConsole(text).catch(() => {});
   }
 }
 
-/** The module is the same for all requests: what it keeps in variables stays from one to the next. */
-async function loadApp(setting: AppSettings): Promise<RequestHandler> {
+/** Loads the app's module once for all requests, so its variables persist between them. */
+async function loadApp(settings: AppSettings): Promise<RequestHandler> {
   if (!isSetUp) {
     isSetUp = true;
-    setUpGlobals(setting, (text) => consoleOutput.add(text));
+    setUpGlobals(settings, (text) => consoleOutput.add(text));
     for (const name of ["tools", "echo", "fetch"]) defineGlobal(name, createPerRequestError(name));
   }
-  const { default: app } = (await import(`/${setting.main}`)) as { default: unknown };
+  const { default: app } = (await import(`/${settings.main}`)) as { default: unknown };
   if (typeof app === "function" && !Function.prototype.toString.call(app).startsWith("class"))
     return app as RequestHandler;
-  const answerer = (app as { fetch?: unknown } | null | undefined)?.fetch;
-  if (typeof answerer !== "function") {
+  const handler = (app as { fetch?: unknown } | null | undefined)?.fetch;
+  if (typeof handler !== "function") {
     throw new TypeError(
-      `The default export of “${setting.main}” is ${inspect(app, { describe, depth: 0, room: 200 })}. It has to be an object with fetch(request, env), or such a function.`,
+      `The default export of “${settings.main}” is ${inspect(app, { describe, depth: 0, maxChars: 200 })}. It must be an object with fetch(request, env), or such a function.`,
     );
   }
-  return (request, env) => (answerer as RequestHandler).call(app, request, env);
+  return (request, env) => (handler as RequestHandler).call(app, request, env);
 }
 
-/** A capability belongs to the request it is used for. */
+/** Capabilities belong to a request, so apps have none as globals. */
 function createPerRequestError(name: string): () => never {
   return () => {
-    throw new Error(`In an app, ${name} comes with the request: fetch(request, env) { … env.${name} … }`);
+    throw new Error(`In an app, ${name} is passed with the request: fetch(request, env) { … env.${name} … }`);
   };
 }
 
-function requireResponse(answer: unknown): Response {
-  if (!(answer instanceof NativeResponse)) {
+function requireResponse(value: unknown): Response {
+  if (!(value instanceof NativeResponse)) {
     throw new TypeError(
-      `The app's fetch gave back ${inspect(answer, { describe, depth: 0, room: 200 })} where a Response is expected.`,
+      `The app's fetch returned ${inspect(value, { describe, depth: 0, maxChars: 200 })} instead of a Response.`,
     );
   }
-  if (answer.webSocket)
-    throw new TypeError("The app's fetch gave back a WebSocket. An app answers with plain responses.");
-  return answer;
+  if (value.webSocket) throw new TypeError("The app's fetch returned a WebSocket. An app must return plain responses.");
+  return value;
 }

@@ -1,9 +1,7 @@
 import type { RunHost } from "../../run.ts";
 import { encodeBase64, decodeBase64 } from "./base64.ts";
-import { type Ask, type Bash, type FileSystem, createFileSystem } from "./file-system.ts";
+import { type Bash, type CreateFunction, type FileSystem, createFileSystem } from "./file-system.ts";
 import { Queue } from "./queue.ts";
-
-/** What code may ask of main: the agent's tools and files, an echo, the network as far as the agent's policy allows. */
 
 interface Capabilities {
   tools: Record<string, (input?: unknown) => Promise<unknown>>;
@@ -13,7 +11,7 @@ interface Capabilities {
   bash: Bash;
 }
 
-/** What fetch answers, as it is told from main. */
+/** The result of the capability `fetch` in main. */
 interface FetchResult {
   status: number;
   statusText?: string;
@@ -27,33 +25,34 @@ const maxConcurrentCalls = 64;
 const { parse, stringify } = JSON;
 const { Request: NativeRequest, Response: NativeResponse } = globalThis;
 
-/** `open` has the name of each call that is under way. */
+/** Creates what code can call in main: tools, files, echo, and fetch within the policy. `open` lists the calls in progress. */
 export function createCapabilities(host: RunHost, open: string[] = []): Capabilities {
   const queue = new Queue(maxConcurrentCalls);
-  /** An error from outside says what went wrong; where it was asked for is known here only, and only now. */
-  const call = async (capability: string, input: string, asked: Error): Promise<unknown> => {
+  /** Errors from main know what went wrong, but not where the code made the call: `caller` has that stack. */
+  const call = async (capability: string, input: string, caller: Error): Promise<unknown> => {
     open.push(capability);
     try {
-      const answer = await queue.run(() => host.call(capability, input));
-      return answer === "" ? undefined : parse(answer);
+      const output = await queue.run(() => host.call(capability, input));
+      return output === "" ? undefined : parse(output);
     } catch (error) {
       const message = (error as Error)?.message ?? String(error);
-      throw toCallError(asked, message.includes("after being disposed") ? "What this was given to is over." : message);
+      throw toCallError(caller, message.includes("after being disposed") ? "The run or request is over." : message);
     } finally {
       open.splice(open.indexOf(capability), 1);
     }
   };
-  const tool = (name: string) => {
-    const ask = async (input: unknown = {}) => call(`tools.${name}`, stringify(input) ?? "{}", captureCaller(ask));
-    return ask;
+  const createTool = (name: string) => {
+    const callTool = async (input: unknown = {}) =>
+      call(`tools.${name}`, stringify(input) ?? "{}", captureCaller(callTool));
+    return callTool;
   };
   const echo = async (value: unknown) => call("echo", stringify(value) ?? "null", captureCaller(echo));
   const fetch = async (input: RequestInfo | URL, init?: RequestInit) => {
-    const asked = captureCaller(fetch);
+    const caller = captureCaller(fetch);
     const request = new NativeRequest(input as RequestInfo, init);
     const signal = init?.signal ?? (input instanceof NativeRequest ? input.signal : undefined);
     signal?.throwIfAborted();
-    const answer = call(
+    const result = call(
       "fetch",
       stringify({
         url: request.url,
@@ -61,42 +60,41 @@ export function createCapabilities(host: RunHost, open: string[] = []): Capabili
         headers: Object.fromEntries(request.headers),
         ...(await encodeRequestBody(request)),
       }),
-      asked,
+      caller,
     );
-    return toResponse((await (signal ? rejectOnAbort(answer, signal) : answer)) as FetchResult, request.url);
+    return toResponse((await (signal ? rejectOnAbort(result, signal) : result)) as FetchResult, request.url);
   };
-  /** A function that asks main: what it is given becomes the input, and what comes back its answer. */
-  const createAsk: Ask = (capability, inputOf, answerOf) => {
-    const ask = async (...given: Parameters<typeof inputOf>) => {
-      const asked = captureCaller(ask);
-      return answerOf(await call(capability, stringify(inputOf(...given)), asked));
+  const createFunction: CreateFunction = (capability, toInput, toOutput) => {
+    const callCapability = async (...args: Parameters<typeof toInput>) => {
+      const caller = captureCaller(callCapability);
+      return toOutput(await call(capability, stringify(toInput(...args)), caller));
     };
-    return ask;
+    return callCapability;
   };
   return {
-    ...createFileSystem(createAsk),
-    // Nobody asks for a tool called “then”; `await tools` does.
+    ...createFileSystem(createFunction),
+    // `await tools` looks for a method “then”; there is no tool of this name.
     tools: new Proxy(
       {},
-      { get: (_, name) => (typeof name === "string" && name !== "then" ? tool(name) : undefined) },
+      { get: (_, name) => (typeof name === "string" && name !== "then" ? createTool(name) : undefined) },
     ) as Capabilities["tools"],
     echo,
     fetch,
   };
 }
 
-/** An error that knows who called, without our own lines. */
-function captureCaller(by: Function): Error {
-  const error = new Error("asked");
-  Error.captureStackTrace(error, by);
+/** Returns an error with the stack of the caller, without our own frames. */
+function captureCaller(callee: Function): Error {
+  const error = new Error("caller");
+  Error.captureStackTrace(error, callee);
   return error;
 }
 
-function toCallError(asked: Error, message: string): Error {
-  const [, ...places] = (asked.stack ?? "").split("\n");
-  asked.message = message;
-  asked.stack = [`Error: ${message}`, ...places].join("\n");
-  return asked;
+function toCallError(caller: Error, message: string): Error {
+  const [, ...frames] = (caller.stack ?? "").split("\n");
+  caller.message = message;
+  caller.stack = [`Error: ${message}`, ...frames].join("\n");
+  return caller;
 }
 
 async function encodeRequestBody(request: Request): Promise<{ body?: string; bodyBase64?: string }> {
@@ -120,9 +118,9 @@ function toResponse({ status, statusText, headers, body, bodyBase64 }: FetchResu
   return Object.defineProperty(response, "url", { value: url, configurable: true });
 }
 
-function rejectOnAbort<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+function rejectOnAbort<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    answer.then(resolve, reject);
+    result.then(resolve, reject);
   });
 }

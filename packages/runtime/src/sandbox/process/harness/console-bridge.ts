@@ -4,12 +4,12 @@ import { BoundedText } from "./bounded-text.ts";
 const { setTimeout: nativeTimeout } = globalThis;
 
 const sendIntervalMs = 100;
-/** Of what comes faster than this, the beginning and the end of each time are told. */
+/** Per interval. Of more text, only the beginning and the end are sent. */
 const maxPieceChars = 16 * 1024;
 
 /**
- * Tells main what is written while the run goes on, never twice at a time. A run that is over sooner has told nothing
- * this way: all of it is in its outcome.
+ * Sends console output to main while the run lasts, one message at a time. A run that ends before the first interval
+ * sends nothing: its outcome contains all of it.
  */
 export class ConsoleBridge {
   readonly #host: RunHost;
@@ -31,8 +31,8 @@ export class ConsoleBridge {
   async #send(): Promise<void> {
     const text = this.#pending?.text ?? "";
     this.#pending = undefined;
-    // Main may be gone, or tired of it; the code goes on.
-    await this.#host.heard(text).catch(() => {});
+    // Main may be gone or refuse more text; the code continues.
+    await this.#host.writeConsole(text).catch(() => {});
     if (this.#pending) nativeTimeout(() => this.#send(), sendIntervalMs);
     else this.#isBusy = false;
   }

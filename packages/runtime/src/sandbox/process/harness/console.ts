@@ -1,20 +1,19 @@
 import { inspect, type InspectOptions } from "./inspect.ts";
 import { formatTable } from "./table.ts";
 
-/** A console that writes to a text. */
-
 const maxLineChars = 200_000;
 
+/** Creates a console that writes text. */
 export function createTextConsole(write: (text: string) => void, options: InspectOptions): Console {
   let indent = "";
   const counts = new Map<string, number>();
   const times = new Map<string, number>();
   const show = (value: unknown) => (typeof value === "string" ? value.slice(0, maxLineChars) : inspect(value, options));
-  const line = (text: string) => write(`${indent}${indent ? text.replaceAll("\n", `\n${indent}`) : text}\n`);
-  const log = (...values: unknown[]) => line(formatValues(values, show));
-  const elapsed = (label: string, values: unknown[]) => {
+  const writeLine = (text: string) => write(`${indent}${indent ? text.replaceAll("\n", `\n${indent}`) : text}\n`);
+  const log = (...values: unknown[]) => writeLine(formatValues(values, show));
+  const writeElapsed = (label: string, values: unknown[]) => {
     const since = times.get(label);
-    line(
+    writeLine(
       [
         since === undefined ? `There is no timer “${label}”.` : `${label}: ${Math.round(Date.now() - since)}ms`,
         ...values.map(show),
@@ -28,25 +27,28 @@ export function createTextConsole(write: (text: string) => void, options: Inspec
     warn: log,
     error: log,
     dirxml: log,
-    dir: (value: unknown) => line(inspect(value, options)),
+    dir: (value: unknown) => writeLine(inspect(value, options)),
     trace: (...values: unknown[]) => {
-      const [, ...places] = options.describe(new Error("trace")).split("\n");
-      line([["Trace", ...(values.length > 0 ? [formatValues(values, show)] : [])].join(": "), ...places].join("\n"));
+      const [, ...frames] = options.describe(new Error("trace")).split("\n");
+      writeLine(
+        [["Trace", ...(values.length > 0 ? [formatValues(values, show)] : [])].join(": "), ...frames].join("\n"),
+      );
     },
-    assert: (isSo?: unknown, ...values: unknown[]) => {
-      if (!isSo) line(["Assertion failed", ...(values.length > 0 ? [formatValues(values, show)] : [])].join(": "));
+    assert: (condition?: unknown, ...values: unknown[]) => {
+      if (!condition)
+        writeLine(["Assertion failed", ...(values.length > 0 ? [formatValues(values, show)] : [])].join(": "));
     },
     table: (data: unknown, columns?: string[]) =>
-      line(formatTable(data, columns, (value) => inspect(value, { ...options, depth: 0 })) ?? show(data)),
+      writeLine(formatTable(data, columns, (value) => inspect(value, { ...options, depth: 0 })) ?? show(data)),
     count: (label = "default") => {
       counts.set(`${label}`, (counts.get(`${label}`) ?? 0) + 1);
-      line(`${label}: ${counts.get(`${label}`)}`);
+      writeLine(`${label}: ${counts.get(`${label}`)}`);
     },
     countReset: (label = "default") => void counts.delete(`${label}`),
     time: (label = "default") => void times.set(`${label}`, Date.now()),
-    timeLog: (label = "default", ...values: unknown[]) => elapsed(`${label}`, values),
+    timeLog: (label = "default", ...values: unknown[]) => writeElapsed(`${label}`, values),
     timeEnd: (label = "default") => {
-      elapsed(`${label}`, []);
+      writeElapsed(`${label}`, []);
       times.delete(`${label}`);
     },
     group: (...values: unknown[]) => {
@@ -67,13 +69,13 @@ export function createTextConsole(write: (text: string) => void, options: Inspec
   } as unknown as Console;
 }
 
-/** `%s` and its kin in the first value stand for the values after it. */
+/** Formats values, replacing `%s` and other directives in the first one. */
 function formatValues(values: unknown[], show: (value: unknown) => string): string {
   const [first, ...others] = values;
   if (typeof first !== "string" || others.length === 0 || !first.includes("%")) return values.map(show).join(" ");
-  const text = first.slice(0, maxLineChars).replace(/%([sdifjoOc%])/g, (mark: string, letter: string) => {
+  const text = first.slice(0, maxLineChars).replace(/%([sdifjoOc%])/g, (directive: string, letter: string) => {
     if (letter === "%") return "%";
-    if (others.length === 0) return mark;
+    if (others.length === 0) return directive;
     return formatDirective(letter, others.shift(), show);
   });
   return [text, ...others.map(show)].join(" ");

@@ -1,16 +1,15 @@
 import { encodeBase64, decodeBase64 } from "./base64.ts";
 
-/** The agent's files, and a shell on them, as code has them. */
-
 type Content = string | Uint8Array | ArrayBuffer;
 
+/** The agent's files, as code sees them. */
 export interface FileSystem {
-  /** Text where it is text, and bytes where it is not. */
+  /** Returns text, or bytes if the file is not text. */
   readFile(path: string): Promise<string | Uint8Array>;
   writeFile(path: string, content: Content): Promise<void>;
-  /** All files in a folder and below it. */
+  /** Returns all files in a folder and below it. */
   list(path?: string): Promise<{ path: string; size: number; kind: string }[]>;
-  /** Nothing where there is none. */
+  /** Returns undefined if there is none. */
   stat(path: string): Promise<{ path: string; kind: string; size?: number } | undefined>;
   exists(path: string): Promise<boolean>;
   delete(path: string): Promise<void>;
@@ -22,47 +21,48 @@ export type Bash = (
   options?: { timeoutMs?: number },
 ) => Promise<{ exitCode: number; stdout: string; stderr: string; notes: string[] }>;
 
-export type Ask = <Given extends unknown[], Answer>(
+/** Creates a function that calls a capability and converts its input and output. */
+export type CreateFunction = <Args extends unknown[], Output>(
   capability: string,
-  inputOf: (...given: Given) => unknown,
-  answerOf: (answer: unknown) => Answer,
-) => (...given: Given) => Promise<Answer>;
+  toInput: (...args: Args) => unknown,
+  toOutput: (output: unknown) => Output,
+) => (...args: Args) => Promise<Output>;
 
-export function createFileSystem(ask: Ask): { fs: FileSystem; bash: Bash } {
-  const info = (path: string) => ({ path, only: "info" });
-  const nothing = () => {};
+export function createFileSystem(create: CreateFunction): { fs: FileSystem; bash: Bash } {
+  const toInfoInput = (path: string) => ({ path, only: "info" });
+  const ignore = () => {};
   return {
     fs: {
-      readFile: ask("readFile", (path: string) => ({ path }), decodeContent),
-      writeFile: ask(
+      readFile: create("readFile", (path: string) => ({ path }), decodeContent),
+      writeFile: create(
         "writeFile",
         (path: string, content: Content) => ({ path, content: encodeContent(content) }),
-        nothing,
+        ignore,
       ),
-      list: ask(
+      list: create(
         "listFiles",
         (path?: string) => ({ path }),
         (files) => files as Awaited<ReturnType<FileSystem["list"]>>,
       ),
-      stat: ask("readFile", info, (found) => (found ?? undefined) as Awaited<ReturnType<FileSystem["stat"]>>),
-      exists: ask("readFile", info, (found) => found !== null),
-      delete: ask("deleteFile", (path: string) => ({ path }), nothing),
-      move: ask("moveFile", (from: string, to: string) => ({ from, to }), nothing),
+      stat: create("readFile", toInfoInput, (found) => (found ?? undefined) as Awaited<ReturnType<FileSystem["stat"]>>),
+      exists: create("readFile", toInfoInput, (found) => found !== null),
+      delete: create("deleteFile", (path: string) => ({ path }), ignore),
+      move: create("moveFile", (from: string, to: string) => ({ from, to }), ignore),
     },
-    bash: ask(
+    bash: create(
       "bash",
       (command: string, { timeoutMs }: { timeoutMs?: number } = {}) => ({ command, timeoutMs }),
-      (answer) => answer as Awaited<ReturnType<Bash>>,
+      (output) => output as Awaited<ReturnType<Bash>>,
     ),
   };
 }
 
-function decodeContent(answer: unknown): string | Uint8Array {
-  const { text, base64: bytes } = answer as { text?: string; base64?: string };
-  return bytes === undefined ? (text ?? "") : decodeBase64(bytes);
+function decodeContent(output: unknown): string | Uint8Array {
+  const { text, base64 } = output as { text?: string; base64?: string };
+  return base64 === undefined ? (text ?? "") : decodeBase64(base64);
 }
 
-/** What is neither text nor bytes goes as it is, to be refused with a reason. */
+/** Passes on what is neither text nor bytes unchanged, to be rejected with a reason. */
 function encodeContent(content: unknown): unknown {
   if (content instanceof ArrayBuffer) return { base64: encodeBase64(new Uint8Array(content)) };
   if (ArrayBuffer.isView(content))

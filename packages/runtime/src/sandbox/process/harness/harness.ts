@@ -1,4 +1,4 @@
-/** What is in an isolate beside the user's code. Bundled to text: a sandbox loads it into each isolate it makes. */
+/** Our part of an isolate, next to the user's code. Bundled to text and loaded into each isolate. */
 export { serve } from "./app.ts";
 export { importFrom } from "./set-up-globals.ts";
 export { run } from "./run.ts";

@@ -17,12 +17,12 @@ class Empty {
   m() {}
 }
 const sparse = Object.assign([], { 1: 1, 4: 2 });
-const vast: unknown[] = [];
-vast.length = 1e9;
+const huge: unknown[] = [];
+huge.length = 1e9;
 class Names extends Map<number, number> {}
 
-const circle: Record<string, unknown> = { a: [] };
-circle.a = [circle];
+const circular: Record<string, unknown> = { a: [] };
+circular.a = [circular];
 
 const kinds: [unknown, string][] = [
   [undefined, "undefined"],
@@ -42,7 +42,7 @@ const kinds: [unknown, string][] = [
   [{ [Symbol("k")]: 1 }, "{ [Symbol(k)]: 1 }"],
   [Object.create(null), "[Object: null prototype] {}"],
   [sparse, "[ <1 empty item>, 1, <2 empty items>, 2 ]"],
-  [vast, "[ <1000000000 empty items> ]"],
+  [huge, "[ <1000000000 empty items> ]"],
   [Object.assign([1], { extra: true }), "[ 1, extra: true ]"],
   [new Point(), "Point { x: 1 }"],
   [new Empty(), "Empty {}"],
@@ -68,7 +68,7 @@ const kinds: [unknown, string][] = [
   [new Headers({ a: "b" }), "Headers { 'a' => 'b' }"],
   [new TypeError("no"), "TypeError: no"],
   [Object.assign(new Error("no"), { code: 7 }), "Error: no { code: 7 }"],
-  [circle, "{ a: [ [Circular] ] }"],
+  [circular, "{ a: [ [Circular] ] }"],
   [{ a: { b: { c: { d: { e: { f: 1 } } } } } }, "{ a: { b: { c: { d: { e: [Object] } } } } }"],
   [
     {
@@ -87,12 +87,12 @@ const kinds: [unknown, string][] = [
   [Object.create(Date.prototype), "Date {}"],
 ];
 
-describe("every kind of value is shown as what it is", () => {
+describe("every kind of value is formatted", () => {
   test.each(kinds)("%#", (value, shown) => {
     expect(show(value)).toBe(shown);
   });
 
-  test("what does not fit in a line is broken into several", () => {
+  test("values that do not fit on a line are broken into several", () => {
     const wide = { first: "x".repeat(40), second: { third: ["y".repeat(40), "z".repeat(40)] } };
     expect(show(wide)).toBe(`{
   first: '${"x".repeat(40)}',
@@ -109,7 +109,7 @@ describe("every kind of value is shown as what it is", () => {
   });
 });
 
-describe("nothing is too much", () => {
+describe("large values are abbreviated", () => {
   test.each<[string, unknown]>([
     ["a long string", { s: "x".repeat(1e6) }],
     ["a long list of long strings", Array.from({ length: 1000 }, () => "y".repeat(9000))],
@@ -128,7 +128,7 @@ describe("nothing is too much", () => {
     expect(shown).toMatch(/\.\.\. \d+ more (item|propert|character)/);
   });
 
-  test("the number that is left out is right", () => {
+  test("the number of omitted entries is correct", () => {
     expect(show(new Set(Array.from({ length: 101 }, (_, index) => index)))).toContain("... 1 more item\n");
     expect(show(Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`k${index}`, index])))).toContain(
       "... 50 more properties\n",
@@ -136,8 +136,8 @@ describe("nothing is too much", () => {
   });
 });
 
-describe("objects that do not want to be looked at", () => {
-  const rude = new Proxy(
+describe("objects that throw when inspected", () => {
+  const hostile = new Proxy(
     {},
     {
       ownKeys: () => {
@@ -146,13 +146,13 @@ describe("objects that do not want to be looked at", () => {
     },
   );
 
-  test("are named in a console, and throw where they are the result", () => {
-    expect(show([1, rude])).toBe("[ 1, [an object that cannot be looked at] ]");
-    expect(() => formatValue({ rude }, options)).toThrow("mine");
-    expect(() => formatValue(new Map([[1, rude]]), options)).toThrow("mine");
+  test("are named in a console, and throw as a return value", () => {
+    expect(show([1, hostile])).toBe("[ 1, [object that cannot be inspected] ]");
+    expect(() => formatValue({ hostile }, options)).toThrow("mine");
+    expect(() => formatValue(new Map([[1, hostile]]), options)).toThrow("mine");
   });
 
-  test("do not get to answer twice", () => {
+  test("are read only once", () => {
     let reads = 0;
     const changing = new Proxy([1, 2], { get: (list, key) => (key === "0" ? ++reads : Reflect.get(list, key)) });
     expect(formatValue(changing, options)).toBe("[1,2]");
@@ -160,7 +160,7 @@ describe("objects that do not want to be looked at", () => {
   });
 });
 
-describe("what code gives back", () => {
+describe("return values", () => {
   test.each<[unknown, string | undefined]>([
     [undefined, undefined],
     [null, "null"],
@@ -189,26 +189,26 @@ describe("what code gives back", () => {
     ],
     [{ [Symbol("k")]: 1 }, "{ [Symbol(k)]: 1 }"],
     [{ toJSON: () => "lie" }, "{ toJSON: [Function: toJSON] }"],
-    [circle, "{ a: [ [Circular] ] }"],
+    [circular, "{ a: [ [Circular] ] }"],
     ["abc".match(/b/), '["b"]'],
     ["\ud800", "\ufffd"],
   ])("%#", (value, text) => {
     expect(formatValue(value, options)).toBe(text);
   });
 
-  test("what is nested without end is shown as far as it can be read", () => {
+  test("deeply nested values are shown to a limited depth", () => {
     let deep: unknown = [];
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];
     expect(formatValue(deep, options)).toBe("[ [ [ [ [ [ [ [Array] ] ] ] ] ] ] ]");
   });
 
-  test("too much of it is refused with its length", () => {
+  test("a value that is too long is refused with its length", () => {
     expect(() => formatValue("x".repeat(11_000_000), options)).toThrow(
       new ValueTooLongError(
-        "What the code gave back has 11000000 characters; it may have 10485760. Give back what is needed of it, or keep the rest with a tool.",
+        "The returned value has 11000000 characters; the limit is 10485760. Return only what is needed, or store the rest with a tool.",
       ),
     );
-    // The same small thing over and over: short in memory, without end as text.
+    // The same small value repeated: small in memory, enormous as text.
     let laughs: unknown[] = ["ha".repeat(10_000)];
     for (let turn = 0; turn < 40; turn++) laughs = [laughs, laughs];
     expect(() => formatValue(laughs, options)).toThrow("more than 10485760 characters");

@@ -1,42 +1,40 @@
 import { getObjectFormat, type ObjectFormat } from "./kinds.ts";
 import { formatEntries } from "./layout.ts";
 
-/** A value as text, as a person would want to read it. Getters are not run; nothing here is ever longer than it may be. */
-
 export interface InspectOptions {
-  /** How an error is told. */
+  /** Formats an error. */
   describe(error: Error): string;
-  /** Objects further inside than this are only named. */
+  /** Objects nested deeper than this are only named. */
   depth?: number;
-  /** About how many characters it may have in all. */
-  room?: number;
-  /** Whether an object that throws when it is looked at throws, too. */
+  /** Approximate maximum of characters in total. */
+  maxChars?: number;
+  /** Whether to rethrow if an object throws while it is inspected. */
   strict?: boolean;
 }
 
 const maxEntries = 100;
 const maxStringChars = 10_000;
 
+/** Formats a value for people to read. Does not run getters; the output is bounded. */
 export function inspect(value: unknown, options: InspectOptions): string {
   return new Inspector(options).show(value, 0);
 }
 
-/** One look at one value. */
 class Inspector {
   readonly #options: Required<InspectOptions>;
   readonly #ancestors: object[] = [];
-  #room: number;
+  #charsLeft: number;
 
   constructor(options: InspectOptions) {
-    this.#options = { depth: 4, room: 100_000, strict: false, ...options };
-    this.#room = this.#options.room;
+    this.#options = { depth: 4, maxChars: 100_000, strict: false, ...options };
+    this.#charsLeft = this.#options.maxChars;
   }
 
   show(value: unknown, depth: number): string {
-    const before = this.#room;
+    const before = this.#charsLeft;
     const shown = this.#formatAny(value, depth);
-    // What is inside was counted already.
-    this.#room = Math.min(this.#room, before - shown.length);
+    // Nested values are already counted.
+    this.#charsLeft = Math.min(this.#charsLeft, before - shown.length);
     return shown;
   }
 
@@ -51,7 +49,7 @@ class Inspector {
       return this.#formatObject(value, depth);
     } catch (error) {
       if (this.#options.strict) throw error;
-      return "[an object that cannot be looked at]";
+      return "[object that cannot be inspected]";
     } finally {
       this.#ancestors.pop();
     }
@@ -59,15 +57,15 @@ class Inspector {
 
   #formatObject(value: object, depth: number): string {
     const name = getClassName(value);
-    const look = getObjectFormat(value, name, this.#options.describe);
-    if (depth > this.#options.depth) return look.isBare ? look.head : `[${name ?? "Object: null prototype"}]`;
-    const entries = [...this.#formatEntries(look, depth + 1), ...this.#formatProperties(value, look, depth + 1)];
-    if (look.isBare && entries.length === 0) return look.head;
+    const format = getObjectFormat(value, name, this.#options.describe);
+    if (depth > this.#options.depth) return format.isBare ? format.head : `[${name ?? "Object: null prototype"}]`;
+    const entries = [...this.#formatEntries(format, depth + 1), ...this.#formatProperties(value, format, depth + 1)];
+    if (format.isBare && entries.length === 0) return format.head;
     return formatEntries(
-      look.isBare ? `${look.head} ` : look.head,
-      look.brackets ?? "{}",
+      format.isBare ? `${format.head} ` : format.head,
+      format.brackets ?? "{}",
       entries,
-      look.isList === true,
+      format.isList === true,
     );
   }
 
@@ -75,11 +73,12 @@ class Inspector {
     let count = 0;
     if (!entries) return;
     for (const entry of entries((value) => this.show(value, depth))) {
-      if (count === maxEntries || this.#room <= 0) break;
+      if (count === maxEntries || this.#charsLeft <= 0) break;
       count++;
       yield entry;
     }
-    if (total > count && (count === maxEntries || this.#room <= 0)) yield `... ${formatMore(total - count, "item")}`;
+    if (total > count && (count === maxEntries || this.#charsLeft <= 0))
+      yield `... ${formatMore(total - count, "item")}`;
   }
 
   *#formatProperties(owner: object, { hides = () => false }: ObjectFormat, depth: number): Iterable<string> {
@@ -88,7 +87,7 @@ class Inspector {
     for (const [at, key] of keys.entries()) {
       const descriptor = Reflect.getOwnPropertyDescriptor(owner, key);
       if (!descriptor?.enumerable || (hides !== "all" && hides(key))) continue;
-      if (count === maxEntries || this.#room <= 0)
+      if (count === maxEntries || this.#charsLeft <= 0)
         return void (yield `... ${formatMore(keys.length - at, "property")}`);
       count++;
       yield `${formatKey(key)}: ${formatAccessor(descriptor) ?? this.show(descriptor.value, depth)}`;
@@ -106,12 +105,12 @@ function formatAccessor({ get, set }: PropertyDescriptor): string | undefined {
   return set ? "[Setter]" : undefined;
 }
 
-/** The name of what made it; nothing for what was made from nothing. */
+/** Returns the name of an object's constructor; undefined if it has no prototype. */
 function getClassName(value: object): string | undefined {
   for (let type = Reflect.getPrototypeOf(value); type !== null; type = Reflect.getPrototypeOf(type)) {
-    const made = Reflect.getOwnPropertyDescriptor(type, "constructor")?.value as unknown;
-    if (typeof made !== "function") continue;
-    const name = Reflect.getOwnPropertyDescriptor(made, "name")?.value as unknown;
+    const creator = Reflect.getOwnPropertyDescriptor(type, "constructor")?.value as unknown;
+    if (typeof creator !== "function") continue;
+    const name = Reflect.getOwnPropertyDescriptor(creator, "name")?.value as unknown;
     if (typeof name === "string" && name !== "") return name.slice(0, 100);
   }
   return undefined;
@@ -125,13 +124,13 @@ const escapes: Record<string, string> = {
   "\f": "\\f",
   "\\": "\\\\",
 };
-// oxlint-disable-next-line no-control-regex -- those are the ones to escape
+// oxlint-disable-next-line no-control-regex -- these are the ones to escape
 const controlCharacters = /[\u0000-\u001f\u007f\\]/g;
 
-/** In the quotes that need the fewest escapes. */
+/** Quotes a string with the quotes that need the fewest escapes. */
 function quoteString(text: string): string {
   const part = text.slice(0, maxStringChars);
-  const quote = ["'", '"', "`"].find((mark) => !part.includes(mark)) ?? "'";
+  const quote = ["'", '"', "`"].find((candidate) => !part.includes(candidate)) ?? "'";
   const escaped = part.replace(
     controlCharacters,
     (char) => escapes[char] ?? `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,

@@ -1,8 +1,6 @@
-/** What every program works with can be changed by the code that is run here. Its report is made with the originals. */
-
 const { ownKeys, defineProperty, deleteProperty, getPrototypeOf } = Reflect;
 
-/** What the report uses. A whole world could be put back, too, but every run would pay for it. */
+/** The intrinsics that reporting an outcome uses. Restoring all of them would cost every run too much. */
 const usedIntrinsics: [owner: object, ...keys: PropertyKey[]][] = [
   [
     globalThis,
@@ -69,28 +67,29 @@ const usedIntrinsics: [owner: object, ...keys: PropertyKey[]][] = [
   [getPrototypeOf(function* () {}.prototype as object) as object, "next"],
 ];
 
-/** Where one thing more or less makes a difference to everything. */
+/** Objects on which an additional property affects everything. */
 const sharedPrototypes: object[] = [Object.prototype, Array.prototype];
 
-/** Takes note of everything; what it gives back puts it back as far as that can be done. */
+/** Saves intrinsics that code can change; returns a function that restores them as far as possible, to report the outcome. */
 export function snapshotIntrinsics(): () => void {
   const values = usedIntrinsics.map(([owner, ...keys]) =>
     keys.map((key) => (owner as Record<PropertyKey, unknown>)[key]),
   );
   const known = sharedPrototypes.map((owner) => ownKeys(owner));
   return () => {
-    // Plain loops: whatever else could be used here may itself be what was changed.
+    // Plain loops: anything else used here may itself have been changed.
     for (let at = 0; at < sharedPrototypes.length; at++) {
       const owner = sharedPrototypes[at] as object;
-      const now = ownKeys(owner);
-      for (let index = 0; index < now.length; index++)
-        if (!includesKey(known[at] as PropertyKey[], now[index])) deleteProperty(owner, now[index] as PropertyKey);
+      const current = ownKeys(owner);
+      for (let index = 0; index < current.length; index++)
+        if (!includesKey(known[at] as PropertyKey[], current[index]))
+          deleteProperty(owner, current[index] as PropertyKey);
     }
     for (let at = 0; at < usedIntrinsics.length; at++) {
       const keys = usedIntrinsics[at] as PropertyKey[];
       for (let index = 1; index < keys.length; index++) {
         const value = (values[at] as unknown[])[index - 1];
-        // Without a prototype, which would have its say in what the descriptor says.
+        // Without a prototype, which could add to the descriptor.
         defineProperty(
           keys[0] as unknown as object,
           keys[index] as PropertyKey,

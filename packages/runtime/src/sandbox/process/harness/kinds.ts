@@ -1,26 +1,26 @@
-/** How each kind of object looks. A kind is recognised by what only it can do: names and prototypes may lie. */
-
+/** How an object is displayed. */
 export interface ObjectFormat {
-  /** What stands before the brackets. */
+  /** The text before the brackets. */
   head: string;
-  /** Is the head all there is, unless there are properties, too? */
+  /** Whether brackets are omitted if there are no properties. */
   isBare?: boolean;
   brackets?: "{}" | "[]";
   isList?: boolean;
-  /** How many entries there are, for when not all are shown. */
+  /** Number of entries, if not all are shown. */
   total?: number;
-  /** What it holds beside its properties. */
+  /** Content other than properties. */
   entries?(show: (value: unknown) => string): Iterable<string>;
-  /** Properties that are not worth showing. */
+  /** Properties that are not shown. */
   hides?: "all" | ((key: string | symbol) => boolean);
 }
 
 interface ObjectKind {
   type: Function;
   is(value: object): boolean;
-  look(value: object, name: string, describe: (error: Error) => string): ObjectFormat;
+  format(value: object, name: string, describe: (error: Error) => string): ObjectFormat;
 }
 
+/** Finds the format of an object by behaviour that only its kind has: names and prototypes can be forged. */
 export function getObjectFormat(
   value: object,
   name: string | undefined,
@@ -28,7 +28,7 @@ export function getObjectFormat(
 ): ObjectFormat {
   if (Array.isArray(value)) return formatList(value, name ?? "Array");
   const kind = getKinds().find(({ type, is }) => value instanceof type && is(value));
-  if (kind) return kind.look(value, name ?? kind.type.name, describe);
+  if (kind) return kind.format(value, name ?? kind.type.name, describe);
   if (typeof value === "function") return { head: formatFunctionName(value), isBare: true };
   const tag = getTag(value);
   const label =
@@ -42,13 +42,13 @@ function formatList(value: readonly unknown[], name: string): ObjectFormat {
     brackets: "[]",
     isList: true,
     total: value.length,
-    // A long list has too many keys to look for others among them.
+    // A long list has too many keys to search them for other properties.
     hides: value.length > 10_000 ? "all" : isIndex,
     *entries(show) {
       for (let at = 0; at < value.length;) {
         const first = at;
         while (at < value.length && at - first < 100_000 && !Object.hasOwn(value, at)) at++;
-        // Whoever makes a list of nothing at all makes a long one.
+        // A gap this long is taken to reach to the end.
         if (at - first === 100_000) at = value.length;
         if (at > first) yield `<${at - first} empty item${at - first === 1 ? "" : "s"}>`;
         else yield show(Reflect.getOwnPropertyDescriptor(value, at++)?.value);
@@ -76,11 +76,11 @@ function getTag(value: object): string | undefined {
   return undefined;
 }
 
-/** `proof` reads something that only the real thing has, and throws for everything else. */
+/** `proof` reads something that only objects of this kind have, and throws for all others. */
 function createKind<T extends object>(
   type: Function & { prototype: T },
   proof: (value: T) => unknown,
-  look: (value: T, name: string, describe: (error: Error) => string) => ObjectFormat,
+  format: (value: T, name: string, describe: (error: Error) => string) => ObjectFormat,
 ): ObjectKind {
   const is = (value: object) => {
     try {
@@ -90,10 +90,10 @@ function createKind<T extends object>(
       return false;
     }
   };
-  return { type, is, look: look as ObjectKind["look"] };
+  return { type, is, format: format as ObjectKind["format"] };
 }
 
-/** Reads a property as its type defines it, whatever the object says. */
+/** Reads a property with its type's getter, even if the object overrides it. */
 function createPropertyReader<T extends object>(
   type: Function & { prototype: T },
   name: keyof T,
@@ -102,7 +102,7 @@ function createPropertyReader<T extends object>(
   return (value) => get?.call(value) as unknown;
 }
 
-/** For an object whose facts are not properties of its own. */
+/** For objects whose values are accessors on the prototype. */
 function createPropertiesKind<T extends object>(
   type: Function & { prototype: T },
   ...names: (keyof T & string)[]
@@ -111,7 +111,7 @@ function createPropertiesKind<T extends object>(
   return createKind(type, readers[0]?.[1] ?? (() => undefined), (value, name) => ({
     head: `${name} `,
     *entries(show) {
-      for (const [fact, read] of readers) yield `${fact}: ${show(read(value))}`;
+      for (const [property, read] of readers) yield `${property}: ${show(read(value))}`;
     },
   }));
 }
@@ -120,19 +120,19 @@ type Pairs = { entries(): IterableIterator<[unknown, unknown]> };
 
 function createPairsKind<T extends object & Pairs>(
   type: Function & { prototype: T },
-  sizeOf?: (value: T) => unknown,
+  getSize?: (value: T) => unknown,
 ): ObjectKind {
-  const entriesOf = type.prototype.entries;
+  const getEntries = type.prototype.entries;
   return createKind(
     type,
-    (value) => entriesOf.call(value),
+    (value) => getEntries.call(value),
     (value, name) => {
-      const size = sizeOf?.(value) as number | undefined;
+      const size = getSize?.(value) as number | undefined;
       return {
         head: size === undefined ? `${name} ` : `${name}(${size}) `,
         total: size ?? 0,
         *entries(show) {
-          for (const [key, held] of entriesOf.call(value)) yield `${show(key)} => ${show(held)}`;
+          for (const [key, item] of getEntries.call(value)) yield `${show(key)} => ${show(item)}`;
         },
       };
     },
@@ -142,35 +142,35 @@ function createPairsKind<T extends object & Pairs>(
 function createBareKind<T extends object>(
   type: Function & { prototype: T },
   proof: (value: T) => unknown,
-  tell: (value: T, describe: (error: Error) => string) => string,
+  toText: (value: T, describe: (error: Error) => string) => string,
   hides?: ObjectFormat["hides"],
 ): ObjectKind {
   return createKind(type, proof, (value, _, describe) => ({
-    head: tell(value, describe),
+    head: toText(value, describe),
     isBare: true,
     ...(hides ? { hides } : {}),
   }));
 }
 
-function createOpaqueKind<T extends object>(type: Function & { prototype: T }, what: string): ObjectKind {
+function createOpaqueKind<T extends object>(type: Function & { prototype: T }, placeholder: string): ObjectKind {
   return createKind(
     type,
     () => undefined,
-    () => ({ head: `${type.name} `, entries: () => [what] }),
+    () => ({ head: `${type.name} `, entries: () => [placeholder] }),
   );
 }
 
 let cachedKinds: readonly ObjectKind[] | undefined;
 
-/** Made when first needed: most runs show nothing that has to be looked into, and an isolate is to be ready soon. */
+/** Created on first use: most runs show no such objects, and an isolate should start fast. */
 function getKinds(): readonly ObjectKind[] {
   if (cachedKinds) return cachedKinds;
   const typedArray = Reflect.getPrototypeOf(Uint8Array) as Function & { prototype: Uint8Array };
   const { getTime, toISOString } = Date.prototype;
-  const { toString: patternText } = RegExp.prototype;
+  const { toString: regExpToString } = RegExp.prototype;
   const { values } = Set.prototype;
-  const lengthOf = createPropertyReader(typedArray, "length");
-  const sizeOf = createPropertyReader(Set, "size");
+  const getLength = createPropertyReader(typedArray, "length");
+  const getSize = createPropertyReader(Set, "size");
   cachedKinds = [
     createBareKind(
       Error,
@@ -179,9 +179,9 @@ function getKinds(): readonly ObjectKind[] {
       (key) => ["name", "message", "stack", "cause", "errors"].includes(String(key)),
     ),
     createPairsKind(Map, createPropertyReader(Map, "size")),
-    createKind(Set, sizeOf, (set, name) => ({
-      head: `${name}(${sizeOf(set)}) `,
-      total: sizeOf(set) as number,
+    createKind(Set, getSize, (set, name) => ({
+      head: `${name}(${getSize(set)}) `,
+      total: getSize(set) as number,
       *entries(show) {
         for (const value of values.call(set)) yield show(value);
       },
@@ -191,18 +191,18 @@ function getKinds(): readonly ObjectKind[] {
       (date) => getTime.call(date),
       (date) => (Number.isNaN(getTime.call(date)) ? "Invalid Date" : toISOString.call(date)),
     ),
-    createBareKind(RegExp, createPropertyReader(RegExp, "source"), (pattern) => patternText.call(pattern)),
+    createBareKind(RegExp, createPropertyReader(RegExp, "source"), (pattern) => regExpToString.call(pattern)),
     createKind(
       typedArray,
-      (array) => lengthOf(array),
+      (array) => getLength(array),
       (array, name) => ({
-        head: `${name}(${lengthOf(array)}) `,
+        head: `${name}(${getLength(array)}) `,
         brackets: "[]",
         isList: true,
-        total: lengthOf(array) as number,
+        total: getLength(array) as number,
         hides: "all",
         *entries(show) {
-          for (let at = 0; at < (lengthOf(array) as number); at++) yield show(array[at]);
+          for (let at = 0; at < (getLength(array) as number); at++) yield show(array[at]);
         },
       }),
     ),

@@ -1,7 +1,6 @@
-/** Entries between brackets: in one line where they fit, otherwise below each other. */
-
 const maxLineWidth = 72;
 
+/** Formats entries in brackets: on one line if they fit, otherwise one below the other. */
 export function formatEntries(
   head: string,
   [open, close]: string,
@@ -16,7 +15,7 @@ export function formatEntries(
   return `${head}${open}\n${lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`).join(",\n")}\n${close}`;
 }
 
-/** Several short entries to a line. */
+/** Puts several short entries on a line. */
 function fillLines(entries: readonly string[]): string[] {
   const lines: string[] = [];
   for (const entry of entries) {

@@ -1,29 +1,29 @@
 import { expect, test } from "vitest";
 import { Queue } from "./queue.ts";
 
-test("so many go at a time, in the order in which they came, and one that fails lets the next one go", async () => {
+test("runs a limited number at a time, in order, and continues after a failure", async () => {
   const queue = new Queue(2);
-  const begun: number[] = [];
+  const started: number[] = [];
   const ends: (() => void)[] = [];
   const all = [0, 1, 2, 3, 4].map((n) =>
     queue.run(async () => {
-      begun.push(n);
+      started.push(n);
       await new Promise<void>((end) => ends.push(end));
       if (n === 1) throw new Error("one");
       return n;
     }),
   );
   const settled = Promise.allSettled(all);
-  const turn = () => new Promise((resolve) => setTimeout(resolve));
-  await turn();
-  expect(begun).toEqual([0, 1]);
+  const nextTask = () => new Promise((resolve) => setTimeout(resolve));
+  await nextTask();
+  expect(started).toEqual([0, 1]);
   ends[1]?.();
-  await turn();
-  expect(begun).toEqual([0, 1, 2]);
+  await nextTask();
+  expect(started).toEqual([0, 1, 2]);
   ends[0]?.();
   ends[2]?.();
-  await turn();
-  expect(begun).toEqual([0, 1, 2, 3, 4]);
+  await nextTask();
+  expect(started).toEqual([0, 1, 2, 3, 4]);
   ends[3]?.();
   ends[4]?.();
   expect(

@@ -1,15 +1,15 @@
-/** Lets so many go at a time, the others in the order in which they came. A call under way is much dearer than one that waits. */
+/** Limits concurrency; further work waits in order. A call in progress is much more expensive than a waiting one. */
 export class Queue {
   readonly #maxConcurrent: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(most: number) {
-    this.#maxConcurrent = most;
+  constructor(maxConcurrent: number) {
+    this.#maxConcurrent = maxConcurrent;
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#maxConcurrent) await new Promise<void>((go) => this.#waiting.push(go));
+    if (this.#running >= this.#maxConcurrent) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
       return await work();

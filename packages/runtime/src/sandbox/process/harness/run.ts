@@ -13,16 +13,16 @@ import { ValueTooLongError, formatValue } from "./value.ts";
 
 const maxMessageChars = 19_000;
 
-/** Runs the code of this isolate, once, and tells what came of it. */
-export async function run(setting: RunSettings, host: RunHost): Promise<Outcome> {
-  const written = new BoundedText(maxConsoleChars);
-  const relay = new ConsoleBridge(host);
-  const uncaught = setUpGlobals(setting, (text) => {
-    written.add(text);
-    relay.add(text);
+/** Runs the code of this isolate once and returns its outcome. */
+export async function run(settings: RunSettings, host: RunHost): Promise<Outcome> {
+  const output = new BoundedText(maxConsoleChars);
+  const consoleBridge = new ConsoleBridge(host);
+  const uncaught = setUpGlobals(settings, (text) => {
+    output.add(text);
+    consoleBridge.add(text);
   });
   const restore = snapshotIntrinsics();
-  const input: unknown = setting.input === undefined ? undefined : JSON.parse(setting.input);
+  const input: unknown = settings.input === undefined ? undefined : JSON.parse(settings.input);
   const open: string[] = [];
   for (const [name, value] of Object.entries({ input, ...createCapabilities(host, open) })) defineGlobal(name, value);
   let ending: RunEnd;
@@ -32,7 +32,7 @@ export async function run(setting: RunSettings, host: RunHost): Promise<Outcome>
     ending = {
       threw: false,
       value:
-        setting.exportsDefault && typeof value === "function"
+        settings.exportsDefault && typeof value === "function"
           ? await (value as (input: unknown) => unknown)(input)
           : value,
     };
@@ -41,11 +41,10 @@ export async function run(setting: RunSettings, host: RunHost): Promise<Outcome>
   }
   await uncaught.settle();
   restore();
-  for (const reason of uncaught.rejections) written.add(`Unhandled rejection: ${describeThrown(reason)}\n`);
-  // What is under way now ends with this run, one way or another.
-  if (open.length > 0)
-    written.add(`Not awaited: ${open.slice(0, 10).join(", ")}. Whether that was done is not known.\n`);
-  return toOutcome(ending, written);
+  for (const reason of uncaught.rejections) output.add(`Unhandled rejection: ${describeThrown(reason)}\n`);
+  // Calls still in progress end with this run, one way or the other.
+  if (open.length > 0) output.add(`Not awaited: ${open.slice(0, 10).join(", ")}. Whether they completed is unknown.\n`);
+  return toOutcome(ending, output);
 }
 
 interface RunEnd {
@@ -53,19 +52,19 @@ interface RunEnd {
   value: unknown;
 }
 
-function toOutcome({ threw, value }: RunEnd, written: BoundedText): Outcome {
+function toOutcome({ threw, value }: RunEnd, output: BoundedText): Outcome {
   try {
     if (threw)
-      return { ok: false, kind: "threw", message: truncateMessage(describeThrown(value)), console: written.text };
+      return { ok: false, kind: "threw", message: truncateMessage(describeThrown(value)), console: output.text };
     const text = formatValue(value, { describe });
-    return { ok: true, console: written.text, ...(text === undefined ? {} : { value: text }) };
+    return { ok: true, console: output.text, ...(text === undefined ? {} : { value: text }) };
   } catch (error) {
     const kind = error instanceof ValueTooLongError ? "limit" : "threw";
     return {
       ok: false,
       kind,
       message: truncateMessage(kind === "limit" ? (error as Error).message : describeThrown(error)),
-      console: written.text,
+      console: output.text,
     };
   }
 }

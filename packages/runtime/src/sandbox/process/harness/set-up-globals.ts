@@ -6,32 +6,31 @@ import type { HarnessSettings } from "./settings.ts";
 import { describe, isError, installStackMapping, describeNonError } from "./trace.ts";
 import { type UncaughtErrors, watchUncaught } from "./uncaught.ts";
 
-/** What an isolate has before any code of the user is in it. */
-
-/** By their names, without a prototype: nothing that the code changes makes a name of another one. */
+/** Names of existing modules. Has no prototype, so that code cannot add names by changing Object.prototype. */
 const knownModules = Object.create(null) as Record<string, true>;
 
-export function setUpGlobals({ drifts, names }: HarnessSettings, write: (text: string) => void): UncaughtErrors {
+/** Prepares an isolate before it loads the user's code. */
+export function setUpGlobals({ columnMaps, names }: HarnessSettings, write: (text: string) => void): UncaughtErrors {
   for (const name of names) knownModules[name] = true;
-  installStackMapping(drifts);
+  installStackMapping(columnMaps);
   markUnavailable();
   defineGlobal("console", createTextConsole(write, { describe }));
   return watchUncaught((error) => write(`Uncaught: ${describeThrown(error)}\n`));
 }
 
-/** Something that was thrown, in words for whoever wrote the code. */
+/** Describes a thrown value for the author of the code. */
 export function describeThrown(thrown: unknown): string {
-  return isError(thrown) ? describe(thrown) : describeNonError(inspect(thrown, { describe, depth: 2, room: 2000 }));
+  return isError(thrown) ? describe(thrown) : describeNonError(inspect(thrown, { describe, depth: 2, maxChars: 2000 }));
 }
 
-/** What `import()` is in the user's code: only modules that were given are found, whatever name was computed. */
+/** Replaces `import()` in the user's code: finds only modules that were passed along, whatever specifier is computed. */
 export function importFrom(importer: string): (specifier: unknown) => Promise<unknown> {
   return async (specifier) => {
-    const asked = `${specifier}`;
-    const name = resolveModule(asked, importer, (name) => knownModules[name] === true);
-    // Asked again, because what the search is made of may be the code's own by now.
+    const text = `${specifier}`;
+    const name = resolveModule(text, importer, (name) => knownModules[name] === true);
+    // Checked again, because code may have replaced the functions that resolveModule uses.
     if (typeof name !== "string" || knownModules[name] !== true)
-      throw new Error(describeMissingModule(asked, Object.keys(knownModules)));
+      throw new Error(describeMissingModule(text, Object.keys(knownModules)));
     return import(`/${name}`);
   };
 }

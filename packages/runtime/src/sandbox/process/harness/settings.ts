@@ -1,15 +1,15 @@
 import type { ColumnMaps } from "./trace.ts";
 
-/** What the harness is told of the code beside it. */
+/** What the harness needs to know of the code in its isolate. */
 export interface HarnessSettings {
-  drifts: ColumnMaps;
-  /** The modules that were given. */
+  columnMaps: ColumnMaps;
+  /** The modules that can be imported. */
   names: string[];
 }
 
 export interface RunSettings extends HarnessSettings {
   exportsDefault: boolean;
-  /** JSON */
+  /** JSON. */
   input?: string;
 }
 

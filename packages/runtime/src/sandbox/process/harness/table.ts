@@ -1,9 +1,8 @@
-/** Rows and columns of plain text, for what has them. */
-
 const maxRows = 100;
 const maxColumns = 20;
 const maxCellChars = 60;
 
+/** Formats data as a text table; returns undefined if it is not tabular. */
 export function formatTable(
   data: unknown,
   chosen: readonly string[] | undefined,
@@ -28,9 +27,9 @@ export function formatTable(
       ...(hasValues ? [isRecord(row) ? "" : show(row)] : []),
     ]);
   const head = ["", ...columns, ...(hasValues ? ["value"] : [])];
-  const short = [head, ...cells].map((row) => row.map((cell) => cell.replaceAll("\n", " ").slice(0, maxCellChars)));
-  const widths = head.map((_, at) => Math.max(...short.map((row) => row[at]?.length ?? 0)));
-  const lines = short.map((row) =>
+  const table = [head, ...cells].map((row) => row.map((cell) => cell.replaceAll("\n", " ").slice(0, maxCellChars)));
+  const widths = head.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
+  const lines = table.map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
       .join(" | ")

@@ -1,34 +1,34 @@
 import { type ColumnMap, toSourceColumn } from "../column-map.ts";
 import { codeName } from "../names.ts";
 
-/** Errors in words, with the places in the user's own code and none of ours. */
-
-/** By the name of a file. */
+/** By file name. */
 export type ColumnMaps = Record<string, ColumnMap>;
 
 const framePattern = /^ +at (async )?(?:(.+?) \()?(.+?):(\d+):(\d+)\)?$/;
 const maxMessageChars = 8000;
 const maxCauseDepth = 3;
 
-/** From here on, every stack in this isolate has places in what was written, not in what is run. */
-export function installStackMapping(drifts: ColumnMaps): void {
+/** Makes every stack in this isolate refer to the source instead of the executed text, without our own frames. */
+export function installStackMapping(columnMaps: ColumnMaps): void {
   const value = (error: Error, sites: unknown[]) =>
-    [formatHeadline(error), ...sites.flatMap((site) => toSourceFrames(`    at ${String(site)}`, drifts))].join("\n");
+    [formatHeadline(error), ...sites.flatMap((site) => toSourceFrames(`    at ${String(site)}`, columnMaps))].join(
+      "\n",
+    );
   Object.defineProperty(Error, "prepareStackTrace", { value, writable: true, configurable: true });
 }
 
-function toSourceFrames(line: string, drifts: ColumnMaps): string[] {
+function toSourceFrames(line: string, columnMaps: ColumnMaps): string[] {
   const [, isAsync = "", caller = "", file = "", row, column] = framePattern.exec(line) ?? [];
-  if (!Object.hasOwn(drifts, file)) return [];
-  // One line of ours comes first in every file.
+  if (!Object.hasOwn(columnMaps, file)) return [];
+  // Every file starts with one extra line of ours.
   const source = Number(row) - 1;
-  const at = `${file}:${source}:${toSourceColumn(drifts[file] as ColumnMap, source, Number(column) - 1) + 1}`;
-  // What the code itself is inside of has no name that its author knows.
+  const at = `${file}:${source}:${toSourceColumn(columnMaps[file] as ColumnMap, source, Number(column) - 1) + 1}`;
+  // The function around the code is ours, so its name is omitted.
   const name = file === codeName ? caller.replace(/^(Module\.)?default$/, "") : caller.replace(/^Module\./, "");
   return [name ? `    at ${isAsync}${name} (${at})` : `    at ${at}`];
 }
 
-/** Name, message, places, and what caused it. */
+/** Describes an error: name, message, frames in the user's code, and causes. */
 export function describe(error: Error, depth = 0): string {
   const own = [formatHeadline(error), ...listFrames(error)].join("\n");
   if (depth >= maxCauseDepth) return own;
@@ -58,7 +58,7 @@ function listFrames(error: Error): string[] {
     : [];
 }
 
-/** What was thrown, if it is no error, in a sentence. */
+/** Describes a thrown value that is not an error. */
 export function describeNonError(shown: string): string {
   return truncateMessage(`The code threw something that is not an Error: ${shown}`);
 }
@@ -71,7 +71,7 @@ export function isError(value: unknown): value is Error {
   }
 }
 
-/** A property that may do anything when it is read. */
+/** Reads a property whose getter may throw. */
 function readProperty(owner: object, name: string): unknown {
   try {
     return (owner as Record<string, unknown>)[name];
@@ -84,17 +84,17 @@ function toText(value: unknown): string {
   try {
     return String(value);
   } catch {
-    return "something that cannot be shown";
+    return "a value that cannot be shown";
   }
 }
 
-/** What the engine says in words of its own world. */
+/** Rewords messages of the engine that users cannot know. */
 function simplifyMessage(message: string): string {
   if (message.startsWith("Disallowed operation called within global scope")) {
-    return "A module cannot wait for timers, tools or the network while it is loaded, nor use random values: do that in a function and call it from your code.";
+    return "A module cannot use timers, tools, the network or random values while it is loaded. Use them in a function and call it from your code.";
   }
   if (message.startsWith("Code generation from strings disallowed"))
-    return "Code cannot be made from strings here (eval, new Function).";
+    return "Code cannot be generated from strings here (eval, new Function).";
   return message;
 }
 

@@ -1,17 +1,16 @@
-/** Errors that nobody waits for: the engine would only tell whoever runs it. */
-
 const { setTimeout: nativeTimeout, setInterval: nativeInterval, Response: NativeResponse } = globalThis;
 const { text } = Response.prototype;
 
+/** Errors that nothing handles; the engine would only report them to its operator. */
 export interface UncaughtErrors {
-  /** Comes back when everything has been noticed that was rejected by now. */
+  /** Resolves when every rejection so far has been noticed. */
   settle(): Promise<void>;
-  /** What was rejected and has not been handled since. */
+  /** Rejections that have not been handled. */
   readonly rejections: unknown[];
 }
 
-/** `tell` hears at once of what was thrown where it can never be caught. */
-export function watchUncaught(tell: (error: unknown) => void): UncaughtErrors {
+/** Watches for uncaught errors. `onError` is called at once for errors that can never be caught. */
+export function watchUncaught(onError: (error: unknown) => void): UncaughtErrors {
   const open = new Map<Promise<unknown>, unknown>();
   addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
@@ -20,7 +19,7 @@ export function watchUncaught(tell: (error: unknown) => void): UncaughtErrors {
   addEventListener("rejectionhandled", (event) => void open.delete(event.promise));
   (self as EventTarget).addEventListener("error", (event) => {
     event.preventDefault();
-    tell((event as ErrorEvent).error);
+    onError((event as ErrorEvent).error);
   });
   const guard = (callback: unknown) => {
     if (typeof callback !== "function") return callback;
@@ -28,7 +27,7 @@ export function watchUncaught(tell: (error: unknown) => void): UncaughtErrors {
       try {
         (callback as (...values: unknown[]) => unknown)(...values);
       } catch (error) {
-        tell(error);
+        onError(error);
       }
     };
   };
@@ -38,7 +37,7 @@ export function watchUncaught(tell: (error: unknown) => void): UncaughtErrors {
     nativeInterval(guard(callback) as () => void, ...rest)) as typeof setInterval;
   return {
     async settle() {
-      // Rejections are noticed when the engine is through with all that is due; reading a body waits for that, and costs nothing.
+      // The engine reports rejections after all pending work. Reading a body waits for that, at no cost.
       await text.call(new NativeResponse(""));
     },
     get rejections() {

@@ -1,16 +1,17 @@
 import { maxValueChars } from "../../bounds.ts";
 import { inspect, type InspectOptions } from "./inspect.ts";
 
-/** What code gave back, as text: JSON where JSON says it all, otherwise as a person would want to read it. */
-
 export class ValueTooLongError extends Error {}
 
+/** Formats a run's return value: as JSON if that loses nothing, otherwise like `inspect`. */
 export function formatValue(value: unknown, options: InspectOptions): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string") return checkLength(value);
-  const copy = copyPlain(value, { left: maxValueChars, above: [] });
+  const copy = copyPlain(value, { left: maxValueChars, ancestors: [] });
   return checkLength(
-    copy === notPlain ? inspect(value, { ...options, depth: 6, room: 1_000_000, strict: true }) : JSON.stringify(copy),
+    copy === notPlain
+      ? inspect(value, { ...options, depth: 6, maxChars: 1_000_000, strict: true })
+      : JSON.stringify(copy),
   );
 }
 
@@ -18,38 +19,38 @@ const notPlain = Symbol("not plain");
 
 interface SizeBudget {
   left: number;
-  above: object[];
+  ancestors: object[];
 }
 
 /**
- * A copy of plain data, or that it is none. Everything is read exactly once, so what is written down afterwards cannot be
- * another thing than what was looked at.
+ * Copies plain data; returns `notPlain` for anything else. Everything is read exactly once, so that the value cannot
+ * change between the check and its serialization.
  */
-function copyPlain(value: unknown, measure: SizeBudget): unknown {
-  if (value === null || typeof value === "boolean") return spend(value, 4, measure);
-  if (typeof value === "string") return spend(value, value.length + 2, measure);
-  if (typeof value === "number") return Number.isFinite(value) ? spend(value, 1, measure) : notPlain;
-  // What is nested this deeply is shown as far as it can be read.
-  if (typeof value !== "object" || measure.above.length > 500 || measure.above.includes(value)) return notPlain;
-  measure.above.push(value);
-  const copy = Array.isArray(value) ? copyPlainList(value, measure) : copyPlainObject(value, measure);
-  measure.above.pop();
+function copyPlain(value: unknown, budget: SizeBudget): unknown {
+  if (value === null || typeof value === "boolean") return spend(value, 4, budget);
+  if (typeof value === "string") return spend(value, value.length + 2, budget);
+  if (typeof value === "number") return Number.isFinite(value) ? spend(value, 1, budget) : notPlain;
+  // Too deeply nested values are inspected, to a limited depth.
+  if (typeof value !== "object" || budget.ancestors.length > 500 || budget.ancestors.includes(value)) return notPlain;
+  budget.ancestors.push(value);
+  const copy = Array.isArray(value) ? copyPlainList(value, budget) : copyPlainObject(value, budget);
+  budget.ancestors.pop();
   return copy;
 }
 
-function copyPlainList(list: readonly unknown[], measure: SizeBudget): unknown {
-  if (list.length > measure.left) throwTooLong();
+function copyPlainList(list: readonly unknown[], budget: SizeBudget): unknown {
+  if (list.length > budget.left) throwTooLong();
   if (Reflect.getPrototypeOf(list) !== Array.prototype) return notPlain;
   const copy: unknown[] = [];
   for (let at = 0; at < list.length; at++) {
-    const part = Object.hasOwn(list, at) ? copyPlain(list[at], spend(measure, 1, measure)) : notPlain;
+    const part = Object.hasOwn(list, at) ? copyPlain(list[at], spend(budget, 1, budget)) : notPlain;
     if (part === notPlain) return notPlain;
     copy.push(part);
   }
-  return spend(copy, 2, measure);
+  return spend(copy, 2, budget);
 }
 
-function copyPlainObject(value: object, measure: SizeBudget): unknown {
+function copyPlainObject(value: object, budget: SizeBudget): unknown {
   const type = Reflect.getPrototypeOf(value);
   if (type !== Object.prototype && type !== null) return notPlain;
   const copy = Object.create(null) as Record<string, unknown>;
@@ -57,29 +58,29 @@ function copyPlainObject(value: object, measure: SizeBudget): unknown {
     const property = Reflect.getOwnPropertyDescriptor(value, key);
     if (!property?.enumerable) continue;
     if (typeof key === "symbol" || !("value" in property)) return notPlain;
-    // As everywhere in JSON: what is undefined is left out.
+    // As in JSON, undefined properties are omitted.
     if (property.value === undefined) continue;
-    const part = copyPlain(property.value, spend(measure, key.length + 3, measure));
+    const part = copyPlain(property.value, spend(budget, key.length + 3, budget));
     if (part === notPlain) return notPlain;
     copy[key] = part;
   }
-  return spend(copy, 2, measure);
+  return spend(copy, 2, budget);
 }
 
-function spend<T>(value: T, characters: number, measure: SizeBudget): T {
-  measure.left -= characters;
-  return measure.left < 0 ? throwTooLong() : value;
+function spend<T>(value: T, chars: number, budget: SizeBudget): T {
+  budget.left -= chars;
+  return budget.left < 0 ? throwTooLong() : value;
 }
 
 function throwTooLong(): never {
   throw new ValueTooLongError(
-    `What the code gave back has more than ${maxValueChars} characters. Give back what is needed of it, or keep the rest with a tool.`,
+    `The returned value has more than ${maxValueChars} characters. Return only what is needed, or store the rest with a tool.`,
   );
 }
 
 function checkLength(text: string): string {
   if (text.length <= maxValueChars) return text.toWellFormed();
   throw new ValueTooLongError(
-    `What the code gave back has ${text.length} characters; it may have ${maxValueChars}. Give back what is needed of it, or keep the rest with a tool.`,
+    `The returned value has ${text.length} characters; the limit is ${maxValueChars}. Return only what is needed, or store the rest with a tool.`,
   );
 }

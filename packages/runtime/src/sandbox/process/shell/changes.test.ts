@@ -30,17 +30,17 @@ async function readContents(root: Folder): Promise<Record<string, unknown>> {
   return all;
 }
 
-/** Makes the changes one after the other, as whoever keeps the files does; each has to be possible when its turn comes. */
+/** Applies the changes in order, as a workspace does; each must be possible at its turn. */
 function applyChanges(files: Record<string, unknown>, changes: readonly ShellChange[]): Record<string, unknown> {
   const after = { ...files };
-  const mustBeFree = (path: string) => {
+  const assertFree = (path: string) => {
     for (const other of Object.keys(after))
       if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`))
         throw new Error(`${other} is in the way of ${path}`);
   };
   for (const change of changes) {
     if ("write" in change) {
-      mustBeFree(change.write);
+      assertFree(change.write);
       after[change.write] = change.content;
     } else if ("delete" in change) {
       if (!(change.delete in after)) throw new Error(`there is no ${change.delete}`);
@@ -49,21 +49,21 @@ function applyChanges(files: Record<string, unknown>, changes: readonly ShellCha
       if (!(change.move in after) || change.to in after) throw new Error(`${change.move} cannot become ${change.to}`);
       after[change.to] = after[change.move];
       delete after[change.move];
-      mustBeFree(change.to);
+      assertFree(change.to);
     }
   }
   return after;
 }
 
-test("whatever is done to a tree, its changes make the same of the files", async () => {
+test("applying the changes of a tree to the old files gives the new files", async () => {
   const { pick, below, chance } = createRandom("changes of a tree");
   const names = ["a", "b", "c", "d"];
-  const path = () => `/${Array.from({ length: 1 + below(3) }, () => pick(names)).join("/")}`;
+  const randomPath = () => `/${Array.from({ length: 1 + below(3) }, () => pick(names)).join("/")}`;
   for (let round = 0; round < getRepeatCount("random trees", { sample: 250, full: 1000 }); round++) {
     const files: Record<string, string> = {};
     const tree = new Tree(undefined);
     for (let n = below(8); n > 0; n--) {
-      const place = path().slice(1);
+      const place = randomPath().slice(1);
       if (
         tree.put(splitPath(place), { kind: "file", body: FileBody.of(""), mtime: 0 }) &&
         tree.find(splitPath(place))?.kind === "file"
@@ -75,18 +75,18 @@ test("whatever is done to a tree, its changes make the same of the files", async
         delete files[place];
     const before = createTree(files);
     const after = new Tree(before);
-    const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
+    const fs = new TreeFileSystem(after, { source, maxBytes: 1_000_000 });
     for (let n = below(12); n > 0; n--) {
       const work = pick([
-        () => fs.writeFile(path(), `text ${below(3)}`),
-        () => fs.appendFile(path(), "more"),
-        () => fs.rm(path(), { recursive: chance(0.7) }),
-        () => fs.mv(path(), path()),
-        () => fs.mv(path(), path()),
-        () => fs.cp(path(), path(), { recursive: true }),
-        () => fs.mkdir(path(), { recursive: true }),
-        () => fs.link(path(), path()),
-        () => fs.symlink(path(), path()),
+        () => fs.writeFile(randomPath(), `text ${below(3)}`),
+        () => fs.appendFile(randomPath(), "more"),
+        () => fs.rm(randomPath(), { recursive: chance(0.7) }),
+        () => fs.mv(randomPath(), randomPath()),
+        () => fs.mv(randomPath(), randomPath()),
+        () => fs.cp(randomPath(), randomPath(), { recursive: true }),
+        () => fs.mkdir(randomPath(), { recursive: true }),
+        () => fs.link(randomPath(), randomPath()),
+        () => fs.symlink(randomPath(), randomPath()),
       ]);
       await work().catch(() => {});
     }
@@ -95,15 +95,15 @@ test("whatever is done to a tree, its changes make the same of the files", async
   }
 });
 
-test("what was moved is told as moved, without its content", async () => {
+test("moved files are reported as moves, without their content", async () => {
   const before = createTree({ "a.txt": "far", "d/x": "1", "d/y": "2" });
   const after = new Tree(before);
-  const fs = new TreeFileSystem(after, { source, room: 1000 });
+  const fs = new TreeFileSystem(after, { source, maxBytes: 1000 });
   await fs.mv("/a.txt", "/b.txt");
   await fs.mv("/d", "/e");
-  const asked: string[] = [];
-  const changes = await listChanges(diffTrees(before, after.root), async (path) => (asked.push(path), ""), limits);
-  expect([changes, asked]).toEqual([
+  const fetched: string[] = [];
+  const changes = await listChanges(diffTrees(before, after.root), async (path) => (fetched.push(path), ""), limits);
+  expect([changes, fetched]).toEqual([
     [
       { move: "a.txt", to: "b.txt" },
       { move: "d/x", to: "e/x" },
@@ -113,11 +113,11 @@ test("what was moved is told as moved, without its content", async () => {
   ]);
 });
 
-test("a copy whose original is deleted is a move too, and so is each of two names of one file", async () => {
+test("a copy whose original is deleted is a move, and so is each of two hard links", async () => {
   const before = new Tree(createTree({ a: "1", "d/x": "2" }));
-  await new TreeFileSystem(before, { source, room: 1000 }).link("/d/x", "/d/y");
+  await new TreeFileSystem(before, { source, maxBytes: 1000 }).link("/d/x", "/d/y");
   const after = new Tree(before.root);
-  const fs = new TreeFileSystem(after, { source, room: 1000 });
+  const fs = new TreeFileSystem(after, { source, maxBytes: 1000 });
   await fs.cp("/a", "/b");
   await fs.rm("/a");
   await fs.mv("/d", "/e");
@@ -128,23 +128,23 @@ test("a copy whose original is deleted is a move too, and so is each of two name
   ]);
 });
 
-test("too many and too much are refused", async () => {
+test("too many files and too many bytes are refused", async () => {
   const after = new Tree(createTree({}));
-  const fs = new TreeFileSystem(after, { source, room: 1_000_000 });
+  const fs = new TreeFileSystem(after, { source, maxBytes: 1_000_000 });
   for (let n = 0; n < 10; n++) await fs.writeFile(`/${n}`, "x".repeat(100));
   await expect(listChanges(diffTrees(undefined, after.root), source, { changes: 9, bytes: 10_000 })).rejects.toThrow(
-    "It changed 10 files; a command may change 9.",
+    "It changed 10 files; the limit is 9.",
   );
   await expect(listChanges(diffTrees(undefined, after.root), source, { changes: 10, bytes: 999 })).rejects.toThrow(
     "It wrote more than",
   );
 });
 
-test("what comes where something of another kind was is not told as moved", async () => {
+test("a file that replaces a folder is not reported as a move", async () => {
   const files = { "d/x": "1", f: "2" };
   const before = createTree(files);
   const after = new Tree(before);
-  const fs = new TreeFileSystem(after, { source, room: 1000 });
+  const fs = new TreeFileSystem(after, { source, maxBytes: 1000 });
   await fs.mv("/d/x", "/z");
   await fs.rm("/d", { recursive: true });
   await fs.mv("/f", "/d");

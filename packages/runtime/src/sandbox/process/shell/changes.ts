@@ -4,7 +4,7 @@ import type { ShellChange } from "../../shell.ts";
 import type { ContentSource } from "./file-body.ts";
 import { iterateFiles, type Entry, type File, type Folder } from "./tree.ts";
 
-/** What changed from one tree to another that was made from it. */
+/** The differences between a tree and another one derived from it. */
 export class TreeDiff extends FileDiff<File> {
   /** Empty folders. */
   readonly folders: string[] = [];
@@ -15,7 +15,7 @@ export class TreeDiff extends FileDiff<File> {
   }
 }
 
-/** Looks only at what is not the same object in both trees. */
+/** Compares two trees, skipping everything that is the same object in both. */
 export function diffTrees(before: Folder | undefined, after: Folder | undefined): TreeDiff {
   const diff = new TreeDiff();
   if (before !== after) compareFolders(before, after, "", diff);
@@ -23,29 +23,30 @@ export function diffTrees(before: Folder | undefined, after: Folder | undefined)
 }
 
 function compareFolders(before: Folder | undefined, after: Folder | undefined, under: string, diff: TreeDiff): void {
-  for (const [name, was] of before?.entries ?? []) {
-    const is = after?.entries.get(name);
-    if (was !== is) compareEntries(was, is, under + name, diff);
+  for (const [name, oldEntry] of before?.entries ?? []) {
+    const newEntry = after?.entries.get(name);
+    if (oldEntry !== newEntry) compareEntries(oldEntry, newEntry, under + name, diff);
   }
-  for (const [name, is] of after?.entries ?? []) {
-    if (!before?.entries.has(name)) compareEntries(undefined, is, under + name, diff);
+  for (const [name, newEntry] of after?.entries ?? []) {
+    if (!before?.entries.has(name)) compareEntries(undefined, newEntry, under + name, diff);
   }
   if (after && under !== "" && after.entries.size === 0) diff.folders.push(under.slice(0, -1));
 }
 
-function compareEntries(was: Entry | undefined, is: Entry | undefined, path: string, diff: TreeDiff): void {
-  diff.record(path, toFile(was), toFile(is));
-  if (is?.kind === "link") diff.links.push(path);
-  if (is?.kind === "folder") return compareFolders(was?.kind === "folder" ? was : undefined, is, `${path}/`, diff);
-  if (was?.kind !== "folder") return;
-  for (const [inside, file] of iterateFiles(was, `${path}/`)) diff.record(inside, file, undefined);
+function compareEntries(before: Entry | undefined, after: Entry | undefined, path: string, diff: TreeDiff): void {
+  diff.record(path, toFile(before), toFile(after));
+  if (after?.kind === "link") diff.links.push(path);
+  if (after?.kind === "folder")
+    return compareFolders(before?.kind === "folder" ? before : undefined, after, `${path}/`, diff);
+  if (before?.kind !== "folder") return;
+  for (const [inside, file] of iterateFiles(before, `${path}/`)) diff.record(inside, file, undefined);
 }
 
 function toFile(entry: Entry | undefined): File | undefined {
   return entry?.kind === "file" ? entry : undefined;
 }
 
-/** More than this cannot be handed over at once. */
+/** Thrown if a command changed more than can be returned at once. */
 export class TooManyChangesError extends Error {}
 
 interface ChangeLimits {
@@ -53,13 +54,12 @@ interface ChangeLimits {
   bytes: number;
 }
 
-/** Deletions first, then what was moved, then what was written: in this order each can be done. */
-export async function listChanges(diff: TreeDiff, source: ContentSource, most: ChangeLimits): Promise<ShellChange[]> {
+/** Lists deletions, then moves, then writes: in this order each can be applied. */
+export async function listChanges(diff: TreeDiff, source: ContentSource, limits: ChangeLimits): Promise<ShellChange[]> {
   const { written, deleted, size } = diff;
-  if (size > most.changes)
-    throw new TooManyChangesError(`It changed ${size} files; a command may change ${most.changes}.`);
+  if (size > limits.changes) throw new TooManyChangesError(`It changed ${size} files; the limit is ${limits.changes}.`);
   const tooLong = [...written.keys()].find((path) => path.length > maxPathChars);
-  if (tooLong !== undefined) throw new TooManyChangesError(`A path of it is too long: “${tooLong.slice(0, 100)}…”.`);
+  if (tooLong !== undefined) throw new TooManyChangesError(`A path is too long: “${tooLong.slice(0, 100)}…”.`);
   const moves = detectMoves(diff, ({ body }) => body);
   const changes: ShellChange[] = [];
   for (const path of deleted.keys()) if (!moves.has(path)) changes.push({ delete: path });
@@ -69,8 +69,8 @@ export async function listChanges(diff: TreeDiff, source: ContentSource, most: C
   for (const [path, { body }] of written) {
     if (targets.has(path)) continue;
     bytes += body.size;
-    if (bytes > most.bytes)
-      throw new TooManyChangesError(`It wrote more than ${Math.floor(most.bytes / 1024 / 1024)} MB.`);
+    if (bytes > limits.bytes)
+      throw new TooManyChangesError(`It wrote more than ${Math.floor(limits.bytes / 1024 / 1024)} MB.`);
     await body.load(source);
     changes.push({ write: path, content: body.content() });
   }

@@ -1,9 +1,8 @@
-// LANG is C.UTF-8 here: names and lines are ordered by their characters' codes, as programs that read sorted input
-// expect it. The interpreter compares with localeCompare and has no option for another order; nothing else runs in its
-// isolate.
+// LANG is C.UTF-8 here: names and lines are sorted by code unit, as programs that read sorted input expect. The
+// interpreter compares with localeCompare and has no option for this; nothing else runs in its isolate.
 
-// oxlint-disable-next-line no-extend-native -- there is no other way to reach all places that compare
+// oxlint-disable-next-line no-extend-native -- the only way to reach all comparisons
 String.prototype.localeCompare = function localeCompare(this: string, other: string): number {
-  const own = String(this);
-  return own < other ? -1 : own > other ? 1 : 0;
+  const text = String(this);
+  return text < other ? -1 : text > other ? 1 : 0;
 };

@@ -60,7 +60,7 @@ describe("the hook", () => {
     ]);
   });
 
-  test("has to be there: without it nothing runs", async () => {
+  test("is required: without it nothing runs", async () => {
     const bash = new Bash({ defenseInDepth: false });
     for (const command of ["cd /tmp && pwd", "echo x", "/bin/echo x", "cat /bin/cat", "export A=1; ls /"]) {
       const result = await bash
@@ -71,14 +71,14 @@ describe("the hook", () => {
   });
 });
 
-/** What the shell does by itself. Without arguments, `exec` does nothing. */
+/** Builtins of the shell. Without arguments, `exec` does nothing. */
 const builtins = [
   ": true false cd export unset exit local set break continue return eval shift getopts compgen complete compopt",
   "pushd popd dirs source . read mapfile readarray declare typeset readonly let command builtin shopt exec test [",
   "wait type hash help echo printf pwd alias unalias trap history",
 ].join(" ");
 
-describe("every command asks", () => {
+describe("every command is checked", () => {
   test.each(builtins.split(" "))("the builtin %s", async (name) => {
     const denial = { stdout: "", stderr: `${name}: denied by this agent's policy\n`, exitCode: 126, changes: [] };
     expect(await bundle.run(`${name} x`, { rules: [deny(name)] })).toMatchObject(denial);
@@ -90,16 +90,16 @@ describe("every command asks", () => {
     expect(names.length).toBeGreaterThan(75);
     expect(names).toContain("curl");
     for (const prefix of ["", "/bin/", "/usr/bin/", "command "]) {
-      // By its name alone, “time” is a word of the language: what comes after it asks.
-      const asked = names.filter((name) => prefix !== "" || name !== "time");
-      const lines = asked.map((name) => `${prefix}${name} x`).join("\n");
-      const { stdout, stderr } = await bundle.run(lines, { host, rules: asked.map(deny) });
+      // By its name alone, “time” is a keyword: the command after it is checked.
+      const checked = names.filter((name) => prefix !== "" || name !== "time");
+      const lines = checked.map((name) => `${prefix}${name} x`).join("\n");
+      const { stdout, stderr } = await bundle.run(lines, { host, rules: checked.map(deny) });
       expect(stdout).toBe("");
-      expect(stderr.trim().split("\n")).toEqual(asked.map((name) => `${name}: denied by this agent's policy`));
+      expect(stderr.trim().split("\n")).toEqual(checked.map((name) => `${name}: denied by this agent's policy`));
     }
   });
 
-  test("with the arguments it really has, and others are not affected", async () => {
+  test("with its actual arguments, and other commands are not affected", async () => {
     const rules = [deny("rm -rf *")];
     const files: [string, string][] = [
       ["d/a", ""],
@@ -115,7 +115,7 @@ describe("every command asks", () => {
   });
 });
 
-// Each would write the file “marked” if it got through; COMMAND is NAME with its ARGS.
+// Each would create the file “marked” if it got through. COMMAND is NAME with its ARGS.
 const ways = [
   "COMMAND",
   "\\COMMAND",
@@ -214,7 +214,7 @@ describe.each([
     expect(await isMarked(way, [deny(match)])).toBe(false);
   });
 
-  test("most of them get there without the rule", async () => {
+  test("most of them work without the rule", async () => {
     let reached = 0;
     for (const way of ways) if (await isMarked(way, [])) reached++;
     expect(reached).toBeGreaterThan(45);

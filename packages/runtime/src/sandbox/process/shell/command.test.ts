@@ -16,7 +16,7 @@ const files: ViewFile[] = [
   ["ünï/文件 1.txt", "Grüße\n"],
 ];
 
-describe("bash as it is known", () => {
+describe("common bash features", () => {
   test.each([
     ["pipes", "cat a.txt | sort | head -1", "apple\n"],
     [
@@ -49,11 +49,11 @@ describe("bash as it is known", () => {
     ["groups and subshells", "(cd src; ls | wc -l); pwd; { echo a; echo b; } | tac", "2\n/work\nb\na\n"],
     ["exit codes", "false; echo $?; true | false; echo $?; set -o pipefail; false | true; echo $?", "1\n1\n1\n"],
     [
-      "names in every alphabet",
+      "Unicode file names",
       "cat ünï/*; ls ünï; find . -name '文*'; echo x > 'ä ö.txt'; ls 'ä ö.txt'",
       "Grüße\n文件 1.txt\n./ünï/文件 1.txt\nä ö.txt\n",
     ],
-    ["two spellings of a letter", "cat u\u0308ni\u0308/*", "Grüße\n"],
+    ["equivalent Unicode spellings", "cat u\u0308ni\u0308/*", "Grüße\n"],
     [
       "jq, sed, awk",
       "jq -r .tags[1] data.json; sed -n s/ear/ier/p a.txt; awk '{ n += length($1) } END { print n }' a.txt",
@@ -62,12 +62,12 @@ describe("bash as it is known", () => {
     ["find and xargs", "find src -name '*.ts' | sort | xargs grep -h const | wc -l; grep -rl two .", "2\nsrc/two.ts\n"],
     ["scripts", "printf '#!/bin/bash\\necho [$1]\\n' > s.sh; ./s.sh x; bash s.sh y", "[x]\n[y]\n"],
     ["process substitution", "diff <(echo a) <(echo a) && echo same", "same\n"],
-    ["packing", "gzip -c a.txt | zcat | sort | head -1; base64 a.txt | base64 -d | wc -c", "apple\n11\n"],
+    ["compression", "gzip -c a.txt | zcat | sort | head -1; base64 a.txt | base64 -d | wc -c", "apple\n11\n"],
   ])("%s", async (_, command, stdout) => {
     expect(await bundle.run(command, { files })).toMatchObject({ stdout, stderr: "" });
   });
 
-  test("a syntax error is told, and nothing is done", async () => {
+  test("a syntax error is reported, and nothing is run", async () => {
     expect(await bundle.run("echo 1 > x; if then", { files })).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining("syntax error"),
@@ -75,7 +75,7 @@ describe("bash as it is known", () => {
     });
   });
 
-  test("what there is not says so", async () => {
+  test("missing programs are reported as not found", async () => {
     const { stderr, exitCode } = await bundle.run(
       "yes | head -3; python3 x; node x; sqlite3 x; tar cf x .; git status; sudo ls",
     );
@@ -84,7 +84,7 @@ describe("bash as it is known", () => {
   });
 });
 
-describe("there is no way out of it", () => {
+describe("there is no way out of the workspace", () => {
   test.each([
     "cat /etc/passwd",
     "cat ../../../../etc/passwd",
@@ -120,7 +120,7 @@ describe("there is no way out of it", () => {
     expect(changes).toEqual([]);
   });
 
-  test("names of an object's own parts are names like others", async () => {
+  test("names of object properties are ordinary names", async () => {
     const { changes, stdout } = await bundle.run(
       "mkdir __proto__; echo 1 > __proto__/x; echo 2 > constructor; export __proto__=3 toString=4; ls; echo $__proto__ $toString",
     );
@@ -134,14 +134,14 @@ describe("there is no way out of it", () => {
     expect(stdout).toBe("__proto__\nconstructor\n3 4\n");
   });
 
-  test("even removing everything is only told", async () => {
+  test("removing everything only returns changes", async () => {
     const { changes } = await bundle.run("rm -rf / /* ~/* 2>/dev/null", { files });
     expect(changes).toHaveLength(files.length);
     expect((await bundle.run("ls", { files })).stdout).toBe("a.txt\ndata.json\nsrc\nünï\n");
   });
 });
 
-describe("there is an end to everything", () => {
+describe("every runaway command ends", () => {
   test.each([
     ["a loop", "while :; do x=1; done", { commands: 1_000_000, loops: 10_000 }],
     ["a loop without a body", "for ((;;)); do :; done", {}],
@@ -165,23 +165,23 @@ describe("there is an end to everything", () => {
     expect(stdout.length).toBeLessThan(200_000);
   });
 
-  test("of a long output the beginning and the end are told", async () => {
+  test("long output keeps its beginning and end", async () => {
     const { stdout } = await bundle.run("seq 1 50000", { limits: { outputBytes: 1000 } });
-    expect(stdout).toMatch(/^1\n2\n[^]*\n… \d+ characters were left out here …\n[^]*50000\n$/);
+    expect(stdout).toMatch(/^1\n2\n[^]*\n… \d+ characters omitted …\n[^]*50000\n$/);
     expect(stdout.length).toBeLessThan(1100);
   });
 
-  test("of /tmp a megabyte is kept, the rest is told of", async () => {
+  test("/tmp keeps a megabyte, and a note lists the rest", async () => {
     const { state, notes } = await bundle.run(
       "echo small > /tmp/z; seq 1 99999 > /tmp/a; cat /tmp/a /tmp/a > /tmp/b; mkdir /tmp/d; echo 1 > /tmp/d/x",
     );
     expect(state.scratch.map(([path]) => path)).toEqual(["a", "d/x", "z"]);
-    expect(notes).toEqual(["/tmp keeps 1 MB from one command to the next; not kept: /tmp/b."]);
+    expect(notes).toEqual(["/tmp keeps at most 1 MB between commands; dropped: /tmp/b."]);
   });
 });
 
-describe("what cannot be told", () => {
-  test("there is an end to folders in folders, however they come there", async () => {
+describe("limits", () => {
+  test("the depth of nested folders is limited", async () => {
     const { stderr, changes } = await bundle.run(
       `mkdir -p ${"a/".repeat(2000)}; echo x > ${"b".repeat(5000)}; mkdir -p ${"a/".repeat(200)} && echo x > ${"a/".repeat(200)}f`,
     );
@@ -189,7 +189,7 @@ describe("what cannot be told", () => {
     expect(changes).toEqual([{ write: `${"a/".repeat(200)}f`, content: "x\n" }]);
   });
 
-  test("a statement that cannot be done fails, and those around it are done", async () => {
+  test("a failing statement does not stop the ones around it", async () => {
     const long = "b".repeat(5000);
     expect(
       await bundle.run(
@@ -206,26 +206,26 @@ describe("what cannot be told", () => {
     expect(full.stderr).toMatch(/ENOSPC|output size exceeded|limit/);
   });
 
-  test("variables that are too large are forgotten, and the others last", async () => {
+  test("variables that are too large are dropped, and the others persist", async () => {
     const { state, notes } = await bundle.run("export BIG=$(seq 1 60000) SMALL=1 ALSO=$(seq 1 1000)");
     expect(Object.keys(state.env).sort()).toEqual(["ALSO", "SMALL"]);
-    expect(notes).toEqual(["Exported variables may have 256 KB in all to last; forgotten: BIG."]);
+    expect(notes).toEqual(["Exported variables persist up to 256 KB in total; dropped: BIG."]);
   });
 });
 
-describe("what lasts", () => {
+describe("the state after a command", () => {
   test.each([
     ["exit", "cd src; export A=1; exit 4", 4],
     ["an error", "cd src; export A=1; set -e; false; export A=2", 1],
     ["an unset variable", "cd src; export A=1; set -u; echo $no; export A=2", 1],
     ["a syntax error later", "cd src; export A=1; eval 'if'", 1],
     ["the end", "cd src; export A=1; (cd /tmp; export A=3); bash -c 'cd /; export B=5'; false", 1],
-  ])("is as it was at %s", async (_, command, exitCode) => {
-    const came = await bundle.run(command, { files });
-    expect([came.exitCode, came.state.cwd, came.state.env]).toEqual([exitCode, "/work/src", { A: "1" }]);
+  ])("is that at %s", async (_, command, exitCode) => {
+    const outcome = await bundle.run(command, { files });
+    expect([outcome.exitCode, outcome.state.cwd, outcome.state.env]).toEqual([exitCode, "/work/src", { A: "1" }]);
   });
 
-  test("is unset where it was unset, and set anew where it was changed", async () => {
+  test("reflects unset and changed variables", async () => {
     const state = { cwd: "/work/src", env: { A: "1", B: "2", PATH: "/work/bin:/bin" } };
     expect((await bundle.run("unset A; B=3; hidden=4; export -n nothing", { files, state })).state).toMatchObject({
       cwd: "/work/src",
@@ -233,7 +233,7 @@ describe("what lasts", () => {
     });
   });
 
-  test("a folder that is gone is left for the workspace", async () => {
+  test("a working folder that is gone is replaced by the workspace root", async () => {
     expect(await bundle.run("pwd; ls", { files, state: { cwd: "/work/gone" } })).toMatchObject({
       stdout: "/work\na.txt\ndata.json\nsrc\nünï\n",
       state: { cwd: "/work" },
@@ -241,15 +241,15 @@ describe("what lasts", () => {
     expect((await bundle.run("mkdir d; cd d; rm -r ../d", { files })).state.cwd).toBe("/work");
   });
 
-  test("what a workspace cannot keep is told of, once", async () => {
+  test("what a workspace cannot store is noted once", async () => {
     const first = await bundle.run("ln -s a.txt l; chmod +x a.txt; mkdir empty; echo x > /etc/x; ln a.txt hard", {
       files,
     });
     expect(first.notes).toEqual([
-      "A workspace has no symbolic links; not kept: l.",
-      "A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: empty.",
-      "A workspace keeps no modes of files; forgotten: a.txt. A file that begins with #! can always be run.",
-      "Only what is in /work is kept, and /tmp for the rest of the turn; lost: /etc/x.",
+      "A workspace cannot store symbolic links; dropped: l.",
+      "A workspace cannot store empty folders; kept for the rest of the turn only: empty.",
+      "A workspace cannot store file modes; dropped: a.txt. Files that start with #! are always executable.",
+      "Only /work is kept, and /tmp for the rest of the turn; dropped: /etc/x.",
     ]);
     expect(first.changes).toEqual([{ write: "hard", content: "pear\napple\n" }]);
     expect((await bundle.run("ls -d empty", { files, state: first.state })).notes).toEqual([]);

@@ -20,29 +20,29 @@ import { programs } from "./programs.ts";
 import { commandNames, scratchFolder, systems, workFolder } from "./system.ts";
 import { iterateFiles, type Folder, splitPath, createFolder, Tree } from "./tree.ts";
 
-/** What all that is written while a command runs may have, in bytes. */
-const room = 48 * 1024 * 1024;
-/** Longer texts than this no program may handle; what is shown at the end is cut elsewhere. */
+/** Total size of everything a command writes. */
+const maxWrittenBytes = 48 * 1024 * 1024;
+/** Longest text that a program may handle. The output is truncated separately. */
 const maxTextChars = 16 * 1024 * 1024;
 const maxNamedPaths = 5;
 const maxFolders = 1000;
 
 export interface CommandOptions {
   job: Omit<ShellJob, "view" | "agent">;
-  /** The workspace as it is before. */
+  /** The workspace before the command. */
   work: Folder;
   host: ShellHost;
   onFetched?(body: FileBody): void;
 }
 
-/** Runs one command on a workspace that nobody else sees, and tells what it would change. */
+/** Runs one command on a private view of the workspace and returns the changes it made there. */
 export async function runCommand({ job, work, host, onFetched }: CommandOptions): Promise<ShellOutcome> {
   const { limits } = job;
   const source = createSource(host);
   const system = job.network ? systems.connected : systems.alone;
   const tree = createTree(system, work, job.state);
   const state = { ...job.state, cwd: resolveFolder(tree, job.state.cwd) };
-  const files = new TreeFileSystem(tree, { source, room, ...(onFetched ? { onFetched } : {}) });
+  const files = new TreeFileSystem(tree, { source, maxBytes: maxWrittenBytes, ...(onFetched ? { onFetched } : {}) });
   const shell = openShell({ ...job, state }, files, host);
   const result = await shell.run(job.command);
   const stdout = truncateOutput(result.stdout, limits.outputBytes);
@@ -51,7 +51,7 @@ export async function runCommand({ job, work, host, onFetched }: CommandOptions)
   const diff = diffTrees(work, after?.kind === "folder" ? after : undefined);
   const notes: string[] = [];
   if (result.exitCode === 124 && /execution (?:deadline|time)|aborted/.test(result.stderr))
-    notes.push(`The command was ended after ${limits.timeoutMs / 1000} s.`);
+    notes.push(`The command did not finish within ${limits.timeoutMs / 1000} s and was stopped.`);
   try {
     const changes = await listChanges(diff, source, { changes: maxChanges, bytes: maxChangedBytes });
     const scratch = collectScratch(tree, notes);
@@ -72,7 +72,7 @@ export async function runCommand({ job, work, host, onFetched }: CommandOptions)
     return {
       ok: false,
       kind: "limit",
-      message: `Nothing of what the command did was kept. ${error.message}`,
+      message: `The command's changes were discarded. ${error.message}`,
       console: truncateOutput(stdout + stderr, maxConsoleChars),
     };
   }
@@ -88,19 +88,19 @@ function createTree(system: Folder, work: Folder, { folders, scratch }: ShellSta
   return tree;
 }
 
-/** A folder that somebody has removed is left for the workspace. */
+/** Falls back to the workspace's root if the folder does not exist. */
 function resolveFolder(tree: Tree, path: string): string {
   return path.length <= maxPathChars && tree.find(splitPath(path))?.kind === "folder" ? path : `/${workFolder}`;
 }
 
-/** What the interpreter keeps to itself and no option tells: which variables are exported. */
+/** Private state of the interpreter: no option tells which variables are exported. */
 interface InterpreterInternals {
   state: { exportedVars: Set<string> };
 }
 
 function openShell({ state, limits, rules, network }: CommandOptions["job"], files: TreeFileSystem, host: ShellHost) {
   const isAllowed = createCommandCheck(rules);
-  let left: Record<string, string> | undefined;
+  let envAtExit: Record<string, string> | undefined;
   const bash = new Bash({
     fs: files,
     cwd: state.cwd,
@@ -115,40 +115,40 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
       maxJqIterations: limits.loops,
       maxCommandCount: limits.commands,
       maxCallDepth: limits.depth,
-      maxOutputSize: room,
+      maxOutputSize: maxWrittenBytes,
       maxStringLength: maxTextChars,
       maxHeredocSize: maxTextChars,
-      maxArchiveBytes: room,
+      maxArchiveBytes: maxWrittenBytes,
       maxSourceBytes: 1024 * 1024,
-      maxLiveBytes: 2 * room,
-      maxInputBytes: 8 * room,
+      maxLiveBytes: 2 * maxWrittenBytes,
+      maxInputBytes: 8 * maxWrittenBytes,
     },
-    // The isolate has nothing in it that the interpreter would have to be kept from.
+    // The isolate contains nothing that the interpreter must not reach.
     defenseInDepth: false,
     coverage: withCommandHook((name, args, { env, cwd }) => {
       if (isAllowed && !isAllowed(name, args)) return createDeniedResult(name);
-      // An exit ends the interpreter before it reports its variables.
-      if (name === "exit") left = { ...Object.fromEntries(env), PWD: cwd };
+      // `exit` ends the interpreter before it reports its variables.
+      if (name === "exit") envAtExit = { ...Object.fromEntries(env), PWD: cwd };
       return undefined;
     }),
     processInfo: { pid: 2, ppid: 1, uid: 1000, gid: 1000 },
     ...(network ? { fetch: createFetch(host) } : {}),
   });
-  const inside = bash as unknown as InterpreterInternals;
+  const internals = bash as unknown as InterpreterInternals;
   return {
     run: (command: string): Promise<BashExecResult> =>
       bash
         .exec(command, { rawScript: true })
         .catch((error: Error) => ({ stdout: "", stderr: `bash: ${error.message}\n`, exitCode: 1, env: {} })),
     state({ env }: BashExecResult, before: ShellState, notes: string[]): Pick<ShellState, "cwd" | "env"> {
-      const end = "?" in env ? env : (left ?? { ...env, PWD: before.cwd });
-      const kept = [...inside.state.exportedVars].filter(
-        (name) => !shellVariables.has(name) && end[name] !== undefined && end[name] !== defaultEnv[name],
+      const finalEnv = "?" in env ? env : (envAtExit ?? { ...env, PWD: before.cwd });
+      const exported = [...internals.state.exportedVars].filter(
+        (name) => !shellVariables.has(name) && finalEnv[name] !== undefined && finalEnv[name] !== defaultEnv[name],
       );
       return {
-        cwd: end.PWD ?? before.cwd,
-        env: selectLastingVariables(
-          kept.map((name) => [name, end[name] as string]),
+        cwd: finalEnv.PWD ?? before.cwd,
+        env: selectPersistentVariables(
+          exported.map((name) => [name, finalEnv[name] as string]),
           notes,
         ),
       };
@@ -156,7 +156,7 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
   };
 }
 
-/** What is set in every shell. */
+/** Variables that are set in every shell. */
 const defaultEnv: Record<string, string> = {
   HOME: `/${workFolder}`,
   USER: "agent",
@@ -170,21 +170,24 @@ const defaultEnv: Record<string, string> = {
 /** Variables that every shell sets for itself. */
 const shellVariables = new Set(["PWD", "OLDPWD", "_", "SHLVL"]);
 
-/** As many variables as may last, and what is said of the others. */
-function selectLastingVariables(variables: [name: string, value: string][], notes: string[]): Record<string, string> {
-  let room = maxEnvironmentBytes;
+/** Selects the variables that fit, and adds a note on the others. */
+function selectPersistentVariables(
+  variables: [name: string, value: string][],
+  notes: string[],
+): Record<string, string> {
+  let bytesLeft = maxEnvironmentBytes;
   const dropped: string[] = [];
-  const kept = variables.filter(([name, value]) => {
+  const selected = variables.filter(([name, value]) => {
     const size = name.length + value.length;
-    if (size > room || name.length > 1000) return void dropped.push(name);
-    room -= size;
+    if (size > bytesLeft || name.length > 1000) return void dropped.push(name);
+    bytesLeft -= size;
     return true;
   });
   if (dropped.length > 0)
     notes.push(
-      `Exported variables may have ${maxEnvironmentBytes / 1024} KB in all to last; forgotten: ${formatPaths(dropped)}.`,
+      `Exported variables persist up to ${maxEnvironmentBytes / 1024} KB in total; dropped: ${formatPaths(dropped)}.`,
     );
-  return Object.fromEntries(kept);
+  return Object.fromEntries(selected);
 }
 
 function createDeniedResult(name: string): ExecResult {
@@ -214,12 +217,12 @@ function collectScratch(tree: Tree, notes: string[]): ShellState["scratch"] {
   }
   if (dropped.length > 0)
     notes.push(
-      `/${scratchFolder} keeps ${maxScratchBytes / 1024 / 1024} MB from one command to the next; not kept: ${formatPaths(dropped)}.`,
+      `/${scratchFolder} keeps at most ${maxScratchBytes / 1024 / 1024} MB between commands; dropped: ${formatPaths(dropped)}.`,
     );
   return scratch;
 }
 
-/** What a workspace cannot hold, said once. */
+/** Returns notes on what a workspace cannot store; on each empty folder only once. */
 function describeLosses(
   { folders, links }: TreeDiff,
   before: ShellState,
@@ -227,34 +230,32 @@ function describeLosses(
 ): string[] {
   const notes: string[] = [];
   const empty = folders.filter((folder) => !before.folders.includes(folder));
-  if (links.length > 0) notes.push(`A workspace has no symbolic links; not kept: ${formatPaths(links)}.`);
+  if (links.length > 0) notes.push(`A workspace cannot store symbolic links; dropped: ${formatPaths(links)}.`);
   if (empty.length > 0)
-    notes.push(
-      `A workspace has no empty folders; until something is in it, this is there for the rest of the turn only: ${formatPaths(empty)}.`,
-    );
+    notes.push(`A workspace cannot store empty folders; kept for the rest of the turn only: ${formatPaths(empty)}.`);
   const changed = [...modes]
     .filter((path) => path.startsWith(`${workFolder}/`) && tree.find(path.split("/"))?.kind === "file")
     .map((path) => path.slice(workFolder.length + 1));
   if (changed.length > 0)
     notes.push(
-      `A workspace keeps no modes of files; forgotten: ${formatPaths(changed)}. A file that begins with #! can always be run.`,
+      `A workspace cannot store file modes; dropped: ${formatPaths(changed)}. Files that start with #! are always executable.`,
     );
-  const elsewhere = [...listOutside(system, tree)];
-  if (elsewhere.length > 0)
+  const outside = [...listOutside(system, tree)];
+  if (outside.length > 0)
     notes.push(
-      `Only what is in /${workFolder} is kept, and /${scratchFolder} for the rest of the turn; lost: ${formatPaths(elsewhere)}.`,
+      `Only /${workFolder} is kept, and /${scratchFolder} for the rest of the turn; dropped: ${formatPaths(outside)}.`,
     );
   return notes;
 }
 
 function* listOutside(system: Folder, tree: Tree): Generator<string> {
-  const without = (folder: Folder): Folder => {
+  const selectOutside = (folder: Folder): Folder => {
     const rest = createFolder(tree);
     for (const [name, entry] of folder.entries)
       if (![workFolder, scratchFolder, "dev", "proc"].includes(name)) rest.entries.set(name, entry);
     return rest;
   };
-  for (const path of diffTrees(without(system), without(tree.root)).written.keys()) yield `/${path}`;
+  for (const path of diffTrees(selectOutside(system), selectOutside(tree.root)).written.keys()) yield `/${path}`;
 }
 
 function formatPaths(paths: readonly string[]): string {
@@ -265,15 +266,15 @@ function formatPaths(paths: readonly string[]): string {
   return paths.length > maxNamedPaths ? `${shown} and ${paths.length - maxNamedPaths} more` : shown;
 }
 
-/** Advice for whoever builds the interpreter in is of no use to whoever runs a command. */
-function cleanErrors(complaints: string): string {
-  return complaints
+/** Removes advice that is meant for those who embed the interpreter. */
+function cleanErrors(stderr: string): string {
+  return stderr
     .replace(/, increase executionLimits\.\w+/g, "")
     .replace(/command not available in browser environments\.[^\n]*/g, "command not found");
 }
 
-function truncateOutput(text: string, most: number): string {
-  const written = new BoundedText(most);
-  written.add(text);
-  return written.text;
+function truncateOutput(text: string, maxChars: number): string {
+  const output = new BoundedText(maxChars);
+  output.add(text);
+  return output.text;
 }

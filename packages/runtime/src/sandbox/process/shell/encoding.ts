@@ -1,7 +1,7 @@
 import type { BufferEncoding } from "just-bash/browser";
 import { type FileBody, fromLatin, toLatin, encodeLatin } from "./file-body.ts";
 
-/** What programs of the shell say of how they read and write. */
+/** The encoding option of the interpreter's file system. */
 export type Encoding = { encoding?: BufferEncoding | null } | BufferEncoding;
 
 export function getEncoding(options: Encoding | undefined): BufferEncoding | undefined {
@@ -15,10 +15,10 @@ export function encodeFileBody(body: FileBody, encoding: BufferEncoding | undefi
   return body.text();
 }
 
-/** What is written, as bytes that are characters. */
+/** Converts content to a string in which each character is a byte. */
 export function decodeToLatin(content: string | Uint8Array, encoding: BufferEncoding | undefined): string {
   if (typeof content !== "string") return toLatin(content);
-  // Only the low byte of a character counts, whatever else it has.
+  // Only the low byte of each character counts.
   if (encoding === "binary" || encoding === "latin1")
     return /[^\0-\xff]/.test(content) ? toLatin(fromLatin(content)) : content;
   if (encoding === "base64") return atob(content);

@@ -1,25 +1,23 @@
-/** What is in one file, in whichever of its forms somebody asks for. It never changes: what is written is another body. */
-
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: false });
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
-// oxlint-disable-next-line no-control-regex -- NUL is one of them
+// oxlint-disable-next-line no-control-regex -- NUL is part of ASCII
 const ascii = /^[\0-\x7f]*$/;
 
-/** Where the content of a file comes from that was not sent along. */
+/** Fetches the content of a file that was not sent along. */
 export type ContentSource = (path: string) => Promise<string | Uint8Array>;
 
+/** The immutable content of a file, converted between its forms on demand. */
 export class FileBody {
-  /** As characters. */
   #text: string | undefined;
-  /** As bytes, each of them a character. */
+  /** A string in which each character is a byte. */
   #latin: string | undefined;
   #bytes: Uint8Array | undefined;
   #size: number | undefined;
-  /** Where in the workspace the content is, if it is not here. */
+  /** The path to fetch the content from, if it was not sent along. */
   readonly #remotePath: string | undefined;
-  /** Is it known to be no text? */
+  /** Whether it is known not to be text. */
   readonly isBinary: boolean;
 
   private constructor(forms: {
@@ -27,14 +25,14 @@ export class FileBody {
     latin?: string;
     bytes?: Uint8Array;
     size?: number;
-    far?: string;
+    remotePath?: string;
     isBinary?: boolean;
   }) {
     this.#text = forms.text;
     this.#latin = forms.latin;
     this.#bytes = forms.bytes;
     this.#size = forms.size;
-    this.#remotePath = forms.far;
+    this.#remotePath = forms.remotePath;
     this.isBinary = forms.isBinary ?? false;
   }
 
@@ -42,14 +40,14 @@ export class FileBody {
     return typeof content === "string" ? new FileBody({ text: content }) : new FileBody({ bytes: content });
   }
 
-  /** From a string whose characters are bytes. */
+  /** Takes a string in which each character is a byte. */
   static ofLatin(latin: string): FileBody {
     return new FileBody({ latin, size: latin.length });
   }
 
-  /** Of a file that is asked for when somebody reads it. */
+  /** Creates a body whose content is fetched when it is first read. */
   static ofRemote(path: string, size: number, isBinary = false): FileBody {
-    return new FileBody({ far: path, size, isBinary });
+    return new FileBody({ remotePath: path, size, isBinary });
   }
 
   get isLoaded(): boolean {
@@ -69,7 +67,7 @@ export class FileBody {
     this.#size = undefined;
   }
 
-  /** Gives up what can be asked for again. */
+  /** Drops content that can be fetched again. */
   unload(): void {
     if (this.#remotePath === undefined) return;
     this.#size = this.size;
@@ -91,13 +89,13 @@ export class FileBody {
   bytes(): Uint8Array {
     if (this.#bytes !== undefined) return this.#bytes;
     if (this.#latin === undefined) {
-      if (this.#text === undefined) throw new Error("EIO: i/o error, the file was not asked for");
+      if (this.#text === undefined) throw new Error("EIO: i/o error, the content is not loaded");
       return (this.#bytes = encoder.encode(this.#text));
     }
     return (this.#bytes = fromLatin(this.#latin));
   }
 
-  /** As a workspace would keep it: text where it is text. */
+  /** Returns the content as a workspace stores it: a string if it is text. */
   content(): string | Uint8Array {
     if (this.#text !== undefined && this.#bytes === undefined && this.#latin === undefined)
       return this.#text.isWellFormed() ? this.#text : this.bytes();
@@ -111,7 +109,7 @@ export class FileBody {
     }
   }
 
-  /** The first characters, where that is known without asking. */
+  /** Returns false if the content is not loaded. */
   startsWith(text: string): boolean {
     if (this.#text !== undefined) return this.#text.startsWith(text);
     if (this.#latin !== undefined) return this.#latin.startsWith(text);
@@ -137,7 +135,7 @@ export function fromLatin(latin: string): Uint8Array {
   return bytes;
 }
 
-/** UTF-8, as bytes that are characters. */
+/** Encodes text as UTF-8 in a string in which each character is a byte. */
 export function encodeLatin(text: string): string {
   return ascii.test(text) ? text : toLatin(encoder.encode(text));
 }

@@ -7,36 +7,36 @@ import { type Folder, splitPath, Tree } from "./tree.ts";
 let before: Folder;
 let tree: Tree;
 let fs: TreeFileSystem;
-let asked: string[];
+let fetched: string[];
 
 function createTree(files: Record<string, string | Uint8Array | number>): Folder {
-  const made = new Tree(undefined);
+  const tree = new Tree(undefined);
   for (const [path, content] of Object.entries(files)) {
-    made.put(splitPath(path), {
+    tree.put(splitPath(path), {
       kind: "file",
       body: typeof content === "number" ? FileBody.ofRemote(path, content) : FileBody.of(content),
       mtime: 1000,
     });
   }
-  return made.root;
+  return tree.root;
 }
 
 beforeEach(() => {
   before = createTree({ "a.txt": "one\n", "d/b.txt": "Grüße", "d/e/c.bin": Uint8Array.of(0, 255, 128), "far.txt": 7 });
   tree = new Tree(before);
-  asked = [];
+  fetched = [];
   fs = new TreeFileSystem(tree, {
-    room: 1000,
+    maxBytes: 1000,
     now: () => 5000,
     source: async (path) => {
-      asked.push(path);
+      fetched.push(path);
       return "far off";
     },
   });
 });
 
-/** What is other than it was, in short. */
-function changes(): string[] {
+/** Summarizes the changes. */
+function listChanges(): string[] {
   const { written, deleted, folders, links } = diffTrees(before, tree.root);
   return [
     ...[...deleted.keys()].map((path) => `-${path}`),
@@ -47,7 +47,7 @@ function changes(): string[] {
 }
 
 describe("reading", () => {
-  test("gives text, bytes and bytes as characters of the same file", async () => {
+  test("returns text, bytes, or bytes as characters", async () => {
     expect(await fs.readFile("/d/b.txt")).toBe("Grüße");
     expect(await fs.readFile("/d/b.txt", "latin1")).toBe("GrÃ¼Ã\x9fe");
     expect(await fs.readFileBytes("/d/b.txt")).toBe("GrÃ¼Ã\x9fe");
@@ -56,19 +56,19 @@ describe("reading", () => {
     expect((await fs.stat("/d/b.txt")).size).toBe(7);
   });
 
-  test("asks for what was not sent, once", async () => {
+  test("fetches content that was not sent, once", async () => {
     expect((await fs.stat("/far.txt")).size).toBe(7);
-    expect(asked).toEqual([]);
+    expect(fetched).toEqual([]);
     expect([await fs.readFile("/far.txt"), await fs.readFile("/far.txt")]).toEqual(["far off", "far off"]);
-    expect(asked).toEqual(["far.txt"]);
+    expect(fetched).toEqual(["far.txt"]);
   });
 
-  test("whoever gets bytes may write into them", async () => {
+  test("returned bytes are a copy", async () => {
     (await fs.readFileBuffer("/d/e/c.bin")).fill(7);
     expect([...(await fs.readFileBuffer("/d/e/c.bin"))]).toEqual([0, 255, 128]);
   });
 
-  test("lists by name", async () => {
+  test("lists entries sorted by name", async () => {
     expect(await fs.readdir("/")).toEqual(["a.txt", "d", "far.txt"]);
     expect(await fs.readdirWithFileTypes("/d")).toEqual([
       { name: "b.txt", isFile: true, isDirectory: false, isSymbolicLink: false },
@@ -77,30 +77,30 @@ describe("reading", () => {
     expect(fs.getAllPaths().sort()).toEqual(["/", "/a.txt", "/d", "/d/b.txt", "/d/e", "/d/e/c.bin", "/far.txt"]);
   });
 
-  test("nothing that is only read is changed", () => expect(changes()).toEqual([]));
+  test("changes nothing", () => expect(listChanges()).toEqual([]));
 });
 
 describe("writing", () => {
-  test("is seen here, and not in the tree it was made from", async () => {
+  test("does not affect the original tree", async () => {
     await fs.writeFile("/a.txt", "two\n");
     await fs.writeFile("/d/new/x.txt", "x");
     expect(await fs.readFile("/a.txt")).toBe("two\n");
-    expect(changes()).toEqual(["+a.txt", "+d/new/x.txt"]);
+    expect(listChanges()).toEqual(["+a.txt", "+d/new/x.txt"]);
     expect(new Tree(before).find(["a.txt"])).toMatchObject({ body: expect.objectContaining({ size: 4 }) });
-    expect(await new TreeFileSystem(new Tree(before), { source: async () => "", room: 1 }).readFile("/a.txt")).toBe(
+    expect(await new TreeFileSystem(new Tree(before), { source: async () => "", maxBytes: 1 }).readFile("/a.txt")).toBe(
       "one\n",
     );
   });
 
-  test("the same once more is no change, nor is a time or a mode", async () => {
+  test("identical content, times and modes are not changes", async () => {
     await fs.writeFile("/a.txt", "one\n");
     await fs.utimes("/d/b.txt", new Date(), new Date(9));
     await fs.chmod("/d/b.txt", 0o755);
-    expect([changes(), [...fs.modes]]).toEqual([[], ["d/b.txt"]]);
+    expect([listChanges(), [...fs.modes]]).toEqual([[], ["d/b.txt"]]);
     expect((await fs.stat("/d/b.txt")).mtime.getTime()).toBe(9);
   });
 
-  test("appends, also to what was not sent", async () => {
+  test("appends, also to content that was not sent", async () => {
     await fs.appendFile("/a.txt", "zwölf\n");
     await fs.appendFile("/far.txt", "!");
     await fs.appendFile("/d/e/c.bin", Uint8Array.of(1));
@@ -117,26 +117,26 @@ describe("writing", () => {
     ["base64", Buffer.from("Grüße").toString("base64"), "base64", "Grüße"],
     ["hex", Buffer.from("Grüße").toString("hex"), "hex", "Grüße"],
     ["bytes", new TextEncoder().encode("Grüße"), undefined, "Grüße"],
-    ["bytes that are no text", Uint8Array.of(255), undefined, Uint8Array.of(255)],
+    ["bytes that are not text", Uint8Array.of(255), undefined, Uint8Array.of(255)],
     ["text with a NUL", "a\0b", undefined, Uint8Array.of(97, 0, 98)],
     ["a byte order mark", "\ufeffa", undefined, "\ufeffa"],
-  ] as const)("takes %s", async (_, given, encoding, content) => {
+  ] as const)("accepts %s", async (_, given, encoding, content) => {
     await fs.writeFile("/n", given as string, encoding);
     expect((diffTrees(before, tree.root).written.get("n") as { body: FileBody }).body.content()).toEqual(content);
   });
 
-  test("a script can be run, and other files cannot", async () => {
+  test("scripts are executable, other files are not", async () => {
     await fs.writeFile("/run", "#!/bin/sh\n");
     expect([(await fs.stat("/run")).mode, (await fs.stat("/a.txt")).mode]).toEqual([0o755, 0o644]);
   });
 
-  test("what goes to nowhere is nowhere", async () => {
+  test("writes to /dev/null and the like are ignored", async () => {
     await fs.writeFile("/dev/null", "x");
     await fs.appendFile("/dev/stdout", "x");
-    expect(changes()).toEqual([]);
+    expect(listChanges()).toEqual([]);
   });
 
-  test("there is an end to the room, and what is removed makes some", async () => {
+  test("space is limited, and removed files free it", async () => {
     await fs.writeFile("/big", "x".repeat(900));
     await expect(fs.writeFile("/more", "x".repeat(200))).rejects.toThrow("ENOSPC");
     await fs.writeFile("/big", "x".repeat(950));
@@ -144,7 +144,7 @@ describe("writing", () => {
     await fs.mv("/big", "/f/big");
     await fs.rm("/f", { recursive: true });
     await fs.writeFile("/more", "x".repeat(999));
-    expect(changes()).toEqual(["+more"]);
+    expect(listChanges()).toEqual(["+more"]);
   });
 });
 
@@ -154,7 +154,7 @@ describe("moving, copying, removing", () => {
     await fs.mv("/d", "/moved");
     await fs.cp("/moved", "/copied", { recursive: true });
     await fs.rm("/moved/e", { recursive: true });
-    expect(changes()).toEqual([
+    expect(listChanges()).toEqual([
       "+copied/b.txt",
       "+copied/e/c.bin",
       "+moved/b.txt",
@@ -165,7 +165,7 @@ describe("moving, copying, removing", () => {
     ]);
   });
 
-  test("a copy of a folder is another folder", async () => {
+  test("a copied folder is independent", async () => {
     await fs.mkdir("/own");
     await fs.writeFile("/own/x", "1");
     await fs.cp("/own", "/copy", { recursive: true });
@@ -180,10 +180,10 @@ describe("moving, copying, removing", () => {
     ]);
   });
 
-  test("folders with nothing in them are told", async () => {
+  test("empty folders are reported", async () => {
     await fs.mkdir("/x/y/z", { recursive: true });
     await fs.rm("/d/e/c.bin");
-    expect(changes()).toEqual(["-d/e/c.bin", "d/e/", "x/y/z/"]);
+    expect(listChanges()).toEqual(["-d/e/c.bin", "d/e/", "x/y/z/"]);
   });
 
   test.each([
@@ -196,25 +196,25 @@ describe("moving, copying, removing", () => {
     ],
     ["a file over a folder", () => fs.mv("/a.txt", "/d"), "EISDIR"],
     ["something into a file", () => fs.mv("/d", "/a.txt/d"), "ENOTDIR"],
-    ["a folder without saying so", () => fs.cp("/d", "/x"), "EISDIR"],
-    ["what is not there", () => fs.mv("/no", "/x"), "ENOENT"],
+    ["a folder without “recursive”", () => fs.cp("/d", "/x"), "EISDIR"],
+    ["a missing file", () => fs.mv("/no", "/x"), "ENOENT"],
     ["text over a folder", () => fs.writeFile("/d", "x"), "EISDIR"],
     ["text below a file", () => fs.writeFile("/a.txt/x", "x"), "ENOTDIR"],
-    ["a folder that is full", () => fs.rm("/d"), "ENOTEMPTY"],
+    ["a folder that is not empty", () => fs.rm("/d"), "ENOTEMPTY"],
     ["everything", () => fs.rm("/", { recursive: true }), "EBUSY"],
-    ["a folder where a file is", () => fs.mkdir("/a.txt"), "EEXIST"],
-    ["a folder below none", () => fs.mkdir("/x/y"), "ENOENT"],
+    ["a folder in place of a file", () => fs.mkdir("/a.txt"), "EEXIST"],
+    ["a folder in a missing folder", () => fs.mkdir("/x/y"), "ENOENT"],
     ["a folder below a file", () => fs.mkdir("/a.txt/y", { recursive: true }), "ENOTDIR"],
     ["a name with a NUL", () => fs.writeFile("/a\0b", ""), "ENOENT"],
   ])("%s fails, and nothing is changed", async (_, work, code) => {
     await expect(work()).rejects.toThrow(code);
-    expect(changes().filter((change) => !change.endsWith("/"))).toEqual([]);
+    expect(listChanges().filter((change) => !change.endsWith("/"))).toEqual([]);
     expect(await fs.readFile("/a.txt")).toBe("one\n");
   });
 });
 
 describe("links", () => {
-  test("lead where they point, in the tree", async () => {
+  test("are followed within the tree", async () => {
     await fs.symlink("../a.txt", "/d/up");
     await fs.symlink("/d", "/way");
     expect([await fs.readFile("/way/up"), await fs.readlink("/d/up"), await fs.realpath("/way/up")]).toEqual([
@@ -226,17 +226,17 @@ describe("links", () => {
     expect(await fs.readFile("/a.txt")).toBe("through\n");
     expect((await fs.lstat("/way")).isSymbolicLink).toBe(true);
     await fs.rm("/way");
-    expect(changes()).toEqual(["+a.txt", "@d/up"]);
+    expect(listChanges()).toEqual(["+a.txt", "@d/up"]);
   });
 
-  test("out of the tree lead to its top", async () => {
+  test("that point outside are resolved from the root", async () => {
     await fs.symlink("../../../../../a.txt", "/d/e/out");
     await fs.symlink("/proc/self/root/etc/passwd", "/host");
     expect(await fs.readFile("/d/e/out")).toBe("one\n");
     await expect(fs.readFile("/host")).rejects.toThrow("ENOENT");
   });
 
-  test("in a circle lead nowhere", async () => {
+  test("in a circle fail", async () => {
     await fs.symlink("/two", "/one");
     await fs.symlink("/one", "/two");
     await fs.symlink("self", "/self");
@@ -244,14 +244,14 @@ describe("links", () => {
     expect(await fs.exists("/one")).toBe(false);
   });
 
-  test("a hard one is the same file until it is written", async () => {
+  test("a hard link is the same file until it is written", async () => {
     await fs.link("/a.txt", "/hard");
     expect((await fs.stat("/hard")).identity).toBe((await fs.stat("/a.txt")).identity);
-    expect(changes()).toEqual(["+hard"]);
+    expect(listChanges()).toEqual(["+hard"]);
   });
 });
 
-test("there is an end to folders in folders, however they come there", async () => {
+test("the depth of nested folders is limited, however they are created", async () => {
   await expect(fs.mkdir(`/${"x/".repeat(300)}`, { recursive: true })).rejects.toThrow("ENAMETOOLONG");
   await expect(fs.writeFile(`/${"x".repeat(5000)}`, "")).rejects.toThrow("ENAMETOOLONG");
   await fs.mkdir("/in");
@@ -271,7 +271,7 @@ test("there is an end to folders in folders, however they come there", async () 
   expect(diffTrees(before, tree.root).folders).toHaveLength(2);
 });
 
-test("paths: nothing is above the top, and two spellings of a letter are one name", async () => {
+test("paths cannot leave the root, and equivalent Unicode spellings are one name", async () => {
   expect([
     fs.resolvePath("/d", "../../../x"),
     fs.resolvePath("/d", "./e/../b.txt"),

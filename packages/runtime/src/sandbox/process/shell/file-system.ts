@@ -8,34 +8,34 @@ import { WriteQuota } from "./write-quota.ts";
 type ByteText = Awaited<ReturnType<NonNullable<IFileSystem["readFileBytes"]>>>;
 type Dirent = Awaited<ReturnType<NonNullable<IFileSystem["readdirWithFileTypes"]>>>[number];
 
-/** So many links may lead from one to the next. */
+/** Symbolic links that are followed in one path. */
 const maxLinks = 40;
-/** So deep may folders be in each other: what looks through them goes down as deep. */
+/** Depth of nested folders: code that walks them recurses as deep. */
 const maxDepth = 256;
 
 interface FileSystemOptions {
-  /** Asks for what was not sent along, and is told that it came. */
   source: ContentSource;
+  /** Called when content was fetched from the source. */
   onFetched?(body: FileBody): void;
-  /** In bytes: what may be written and still be there. */
-  room: number;
+  /** Maximum size of what is written and still exists. */
+  maxBytes: number;
   now?: () => number;
 }
 
-/** What a shell takes for a disk: a tree, and nothing beyond it. Errors are worded as the shell's programs expect them. */
+/** The interpreter's file system on a tree. Errors are worded as the shell's programs expect them. */
 export class TreeFileSystem implements IFileSystem {
   readonly #tree: Tree;
   readonly #options: FileSystemOptions;
   readonly #identities = new WeakMap<Entry, string>();
   readonly #quota: WriteQuota;
-  #identified = 0;
-  /** Did somebody set a mode that a workspace cannot keep? */
+  #lastIdentity = 0;
+  /** Files whose mode was changed, which a workspace cannot store. */
   readonly modes = new Set<string>();
 
   constructor(tree: Tree, options: FileSystemOptions) {
     this.#tree = tree;
     this.#options = options;
-    this.#quota = new WriteQuota(tree, options.room);
+    this.#quota = new WriteQuota(tree, options.maxBytes);
   }
 
   async readFile(path: string, options?: Encoding): Promise<string> {
@@ -47,7 +47,7 @@ export class TreeFileSystem implements IFileSystem {
   }
 
   async readFileBuffer(path: string): Promise<Uint8Array> {
-    // A copy: whoever asks may write into it.
+    // A copy, because the caller may write into it.
     return (await this.#read(path)).bytes().slice();
   }
 
@@ -60,11 +60,11 @@ export class TreeFileSystem implements IFileSystem {
   async appendFile(path: string, content: string | Uint8Array, options?: Encoding): Promise<void> {
     const names = this.#resolve(path, "open");
     if (isNullDevice(names)) return;
-    const added = decodeToLatin(content, getEncoding(options));
-    const there = this.#tree.find(names);
-    if (there?.kind === "file") await this.#fetch(there.body);
-    const before = there?.kind === "file" ? there.body.latin() : "";
-    this.#put(names, FileBody.ofLatin(before + added), path, "open");
+    const appended = decodeToLatin(content, getEncoding(options));
+    const existing = this.#tree.find(names);
+    if (existing?.kind === "file") await this.#fetch(existing.body);
+    const before = existing?.kind === "file" ? existing.body.latin() : "";
+    this.#put(names, FileBody.ofLatin(before + appended), path, "open");
   }
 
   async exists(path: string): Promise<boolean> {
@@ -85,10 +85,10 @@ export class TreeFileSystem implements IFileSystem {
 
   async mkdir(path: string, options?: MkdirOptions): Promise<void> {
     const names = this.#resolve(path, "mkdir");
-    const there = this.#tree.find(names);
-    if (there && there.kind !== "folder") throw new Error(`EEXIST: file already exists, mkdir '${path}'`);
-    if (there && !options?.recursive) throw new Error(`EEXIST: directory already exists, mkdir '${path}'`);
-    if (there) return;
+    const existing = this.#tree.find(names);
+    if (existing && existing.kind !== "folder") throw new Error(`EEXIST: file already exists, mkdir '${path}'`);
+    if (existing && !options?.recursive) throw new Error(`EEXIST: directory already exists, mkdir '${path}'`);
+    if (existing) return;
     const parent = this.#tree.find(names.slice(0, -1));
     if (parent?.kind !== "folder" && (parent || !options?.recursive))
       throw new Error(`${parent ? "ENOTDIR: not a directory" : "ENOENT: no such file or directory"}, mkdir '${path}'`);
@@ -110,13 +110,13 @@ export class TreeFileSystem implements IFileSystem {
 
   async rm(path: string, options?: RmOptions): Promise<void> {
     const names = this.#resolve(path, "rm", false);
-    const there = this.#tree.find(names);
-    if (!there && options?.force) return;
-    if (!there) throwMissing("rm", path);
+    const existing = this.#tree.find(names);
+    if (!existing && options?.force) return;
+    if (!existing) throwMissing("rm", path);
     if (names.length === 0) throw new Error(`EBUSY: resource busy or locked, rm '${path}'`);
-    if (there?.kind === "folder" && there.entries.size > 0 && !options?.recursive)
+    if (existing?.kind === "folder" && existing.entries.size > 0 && !options?.recursive)
       throw new Error(`ENOTEMPTY: directory not empty, rm '${path}'`);
-    this.#quota.release(there);
+    this.#quota.release(existing);
     this.#tree.remove(names);
   }
 
@@ -145,8 +145,8 @@ export class TreeFileSystem implements IFileSystem {
     if (source.join("/") === target.join("/")) return;
     if (entry.kind === "folder" && isWithin(target, source))
       throw new Error(`EINVAL: cannot move '${from}' into itself, '${to}'`);
-    const there = this.#tree.find(target);
-    if (there?.kind === "folder" && (entry.kind !== "folder" || there.entries.size > 0)) {
+    const existing = this.#tree.find(target);
+    if (existing?.kind === "folder" && (entry.kind !== "folder" || existing.entries.size > 0)) {
       throw new Error(
         entry.kind === "folder"
           ? `ENOTEMPTY: directory not empty, mv '${from}' -> '${to}'`
@@ -220,31 +220,32 @@ export class TreeFileSystem implements IFileSystem {
     else this.#tree.put(names, { ...entry, mtime });
   }
 
-  /** Where a path leads, links followed; all of them, or all but one at its end. What is not there yet is part of the answer. */
-  #resolve(path: string, doing: string, toTheEnd = true): string[] {
-    if (path.includes("\0")) throw new Error(`ENOENT: path contains null byte, ${doing} '${path}'`);
-    if (path.length > maxPathChars) throw new Error(`ENAMETOOLONG: name too long, ${doing} '${path.slice(0, 100)}…'`);
+  /** Resolves a path, following links, optionally except a last one. Parts that do not exist are kept. */
+  #resolve(path: string, operation: string, followsLast = true): string[] {
+    if (path.includes("\0")) throw new Error(`ENOENT: path contains null byte, ${operation} '${path}'`);
+    if (path.length > maxPathChars)
+      throw new Error(`ENAMETOOLONG: name too long, ${operation} '${path.slice(0, 100)}…'`);
     const left = splitPath(path);
     const names: string[] = [];
     let links = 0;
     for (let name = left.shift(); name !== undefined; name = left.shift()) {
       names.push(name);
-      if (left.length === 0 && !toTheEnd) break;
+      if (left.length === 0 && !followsLast) break;
       const entry = this.#tree.find(names);
       if (entry?.kind !== "link") continue;
-      if (++links > maxLinks) throw new Error(`ELOOP: too many levels of symbolic links, ${doing} '${path}'`);
+      if (++links > maxLinks) throw new Error(`ELOOP: too many levels of symbolic links, ${operation} '${path}'`);
       names.pop();
-      // Taken as text, as if it had been written in the path: what is above a link is where the link is.
+      // Substituted as text in the path, so “..” refers to the link's own parent.
       const target = entry.target.startsWith("/") ? entry.target : `/${names.join("/")}/${entry.target}`;
       left.unshift(...splitPath(target));
       names.length = 0;
     }
-    if (names.length > maxDepth) throw new Error(`ENAMETOOLONG: name too long, ${doing} '${path.slice(0, 100)}…'`);
+    if (names.length > maxDepth) throw new Error(`ENAMETOOLONG: name too long, ${operation} '${path.slice(0, 100)}…'`);
     return names;
   }
 
-  #find(path: string, doing: string): Entry | undefined {
-    return this.#tree.find(this.#resolve(path, doing));
+  #find(path: string, operation: string): Entry | undefined {
+    return this.#tree.find(this.#resolve(path, operation));
   }
 
   #requireFolder(path: string): Folder {
@@ -266,22 +267,28 @@ export class TreeFileSystem implements IFileSystem {
     this.#options.onFetched?.(body);
   }
 
-  #put(names: readonly string[], body: FileBody, path: string, doing: string): void {
-    const there = this.#tree.find(names);
-    if (there?.kind === "folder") throw new Error(`EISDIR: illegal operation on a directory, ${doing} '${path}'`);
-    this.#quota.release(there);
+  #put(names: readonly string[], body: FileBody, path: string, operation: string): void {
+    const existing = this.#tree.find(names);
+    if (existing?.kind === "folder")
+      throw new Error(`EISDIR: illegal operation on a directory, ${operation} '${path}'`);
+    this.#quota.release(existing);
     this.#quota.take(body);
-    const mode = there?.kind === "file" ? there.mode : undefined;
-    this.#link(names, { kind: "file", body, mtime: this.#now(), ...(mode === undefined ? {} : { mode }) }, path, doing);
+    const mode = existing?.kind === "file" ? existing.mode : undefined;
+    this.#link(
+      names,
+      { kind: "file", body, mtime: this.#now(), ...(mode === undefined ? {} : { mode }) },
+      path,
+      operation,
+    );
   }
 
-  #link(names: readonly string[], entry: Entry, path: string, doing: string): void {
+  #link(names: readonly string[], entry: Entry, path: string, operation: string): void {
     if (this.#tree.find(names)?.kind === "folder")
-      throw new Error(`EISDIR: illegal operation on a directory, ${doing} '${path}'`);
-    if (!this.#tree.put(names, entry)) throw new Error(`ENOTDIR: not a directory, ${doing} '${path}'`);
+      throw new Error(`EISDIR: illegal operation on a directory, ${operation} '${path}'`);
+    if (!this.#tree.put(names, entry)) throw new Error(`ENOTDIR: not a directory, ${operation} '${path}'`);
   }
 
-  /** A folder of one's own at two places would change at both. */
+  /** Copies folders that this tree owns: the same folder in two places would change in both. */
   #copyFolder(folder: Folder): Folder {
     if (folder.owner !== this.#tree) return folder;
     const copy = createFolder(this.#tree, this.#now());
@@ -293,7 +300,7 @@ export class TreeFileSystem implements IFileSystem {
 
   #toStat(entry: Entry): FsStat {
     let identity = this.#identities.get(entry);
-    if (identity === undefined) this.#identities.set(entry, (identity = String(++this.#identified)));
+    if (identity === undefined) this.#identities.set(entry, (identity = String(++this.#lastIdentity)));
     return {
       isFile: entry.kind === "file",
       isDirectory: entry.kind === "folder",
@@ -310,9 +317,9 @@ export class TreeFileSystem implements IFileSystem {
   }
 }
 
-function checkDepth(names: readonly string[], entry: Entry, doing: string, path: string): void {
+function checkDepth(names: readonly string[], entry: Entry, operation: string, path: string): void {
   if (names.length + getDepth(entry) > maxDepth)
-    throw new Error(`ENAMETOOLONG: name too long, ${doing} '${path.slice(0, 100)}'`);
+    throw new Error(`ENAMETOOLONG: name too long, ${operation} '${path.slice(0, 100)}'`);
 }
 
 function getDepth(entry: Entry): number {
@@ -323,8 +330,8 @@ function getDepth(entry: Entry): number {
   return depth;
 }
 
-function throwMissing(doing: string, path: string): never {
-  throw new Error(`ENOENT: no such file or directory, ${doing} '${path}'`);
+function throwMissing(operation: string, path: string): never {
+  throw new Error(`ENOENT: no such file or directory, ${operation} '${path}'`);
 }
 
 function isNullDevice(names: readonly string[]): boolean {

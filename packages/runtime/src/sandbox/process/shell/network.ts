@@ -4,7 +4,7 @@ import { fromLatin } from "./file-body.ts";
 
 type SecureFetch = NonNullable<BashOptions["fetch"]>;
 
-/** What main answers; see tools/capabilities/fetch. */
+/** The result of the capability `fetch` in main, see tools/capabilities/fetch. */
 interface FetchResult {
   status: number;
   statusText: string;
@@ -15,7 +15,7 @@ interface FetchResult {
 
 const defaultMaxRedirects = 20;
 
-/** The network as main lets it be used. Each address is asked for by itself, redirects too, so that each passes the policy. */
+/** Creates a fetch that goes through main. Each redirect is a request of its own, so that each URL passes the policy. */
 export function createFetch(host: ShellHost): SecureFetch {
   return async (
     address,
@@ -23,24 +23,24 @@ export function createFetch(host: ShellHost): SecureFetch {
   ) => {
     let request = { url: address, method: method.toUpperCase(), headers: toHeaders(headers), body };
     for (let redirects = 0; ; redirects++) {
-      const answer = JSON.parse(
+      const response = JSON.parse(
         await host.fetch(
           JSON.stringify(request.body === undefined || request.body === "" ? { ...request, body: undefined } : request),
         ),
       ) as FetchResult;
-      const location = answer.status >= 300 && answer.status < 400 ? answer.headers.location : undefined;
+      const location = response.status >= 300 && response.status < 400 ? response.headers.location : undefined;
       if (!followRedirects || location === undefined) {
         return {
-          status: answer.status,
-          statusText: answer.statusText,
-          headers: answer.headers,
-          body: toBytes(answer),
+          status: response.status,
+          statusText: response.statusText,
+          headers: response.headers,
+          body: toBytes(response),
           url: request.url,
         };
       }
       if (redirects >= Math.min(maxRedirects, defaultMaxRedirects))
         throw new Error(`Maximum (${Math.min(maxRedirects, defaultMaxRedirects)}) redirects followed`);
-      request = followRedirect(request, answer.status, new URL(location, request.url));
+      request = followRedirect(request, response.status, new URL(location, request.url));
     }
   };
 }
@@ -54,20 +54,20 @@ interface FetchRequest {
 
 function followRedirect({ url, method, headers, body }: FetchRequest, status: number, to: URL): FetchRequest {
   const becomesGet = method !== "HEAD" && (status === 303 || (status < 303 && method === "POST"));
-  // What proves who somebody is stays with the host it was meant for.
-  const isElsewhere = to.origin !== new URL(url).origin;
-  const kept = Object.fromEntries(
+  // Credentials are not sent to another origin.
+  const isCrossOrigin = to.origin !== new URL(url).origin;
+  const remaining = Object.fromEntries(
     Object.entries(headers).filter(
       ([name]) =>
-        !(isElsewhere && (name === "authorization" || name === "cookie")) &&
+        !(isCrossOrigin && (name === "authorization" || name === "cookie")) &&
         !(becomesGet && name.startsWith("content-")),
     ),
   );
-  return { url: to.href, method: becomesGet ? "GET" : method, headers: kept, body: becomesGet ? undefined : body };
+  return { url: to.href, method: becomesGet ? "GET" : method, headers: remaining, body: becomesGet ? undefined : body };
 }
 
-function toHeaders(given: HeadersInit | undefined): Record<string, string> {
-  return Object.fromEntries(new Headers(given));
+function toHeaders(headers: HeadersInit | undefined): Record<string, string> {
+  return Object.fromEntries(new Headers(headers));
 }
 
 function toBytes({ body, bodyBase64 }: FetchResult): Uint8Array {

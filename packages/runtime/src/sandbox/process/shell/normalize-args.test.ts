@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { ViewFile } from "../../shell.ts";
 import { type Bundle, openBundle } from "./shell.fixture.ts";
 
-// What each of these writes is what the real programs write.
+// The expected outputs are those of the real programs.
 
 let bundle: Bundle;
 
@@ -82,32 +82,32 @@ test.each([
   expect(await bundle.run(command, { files })).toMatchObject({ stdout, stderr });
 });
 
-test("a slash at the end of a pattern means folders", async () => {
+test("a pattern with a trailing slash matches folders only", async () => {
   expect(await bundle.run("echo */ src/*/ *.none/; rm -r */; ls", { files })).toMatchObject({
     stdout: "src/ src/lib/ *.none/\na.csv\nb c.txt\nby.awk\n",
     stderr: "",
   });
 });
 
-test("with “set -e”, what something else is done about may fail", async () => {
+test("with “set -e”, failures in conditions do not exit", async () => {
   const command =
     "set -e; f() { false; echo in; }; f || echo no; f && echo and; if ! f; then echo no; fi; (false; echo sub) || :; x=$(false; echo value) || :; echo $x; f; echo never";
   expect(await bundle.run(command)).toMatchObject({ stdout: "in\nin\nand\nin\nsub\nvalue\n", stderr: "", exitCode: 1 });
 });
 
-test("scripts find the programs that they are full of", async () => {
+test("scripts find common programs", async () => {
   const { stdout, stderr, state } = await bundle.run(
     "set -e; t=$(mktemp); trap 'rm $t' EXIT; echo kept > $t; d=$(mktemp -d /tmp/build.XXXX); cp $t $d/x; realpath src/../a.csv none || cat $d/x",
     { files },
   );
   expect([stdout, stderr]).toEqual([
     "/work/a.csv\nkept\n",
-    "trap: there are no signals here, and nothing is run at the end\nrealpath: none: No such file or directory\n",
+    "trap: not supported, nothing is run on signals or exit\nrealpath: none: No such file or directory\n",
   ]);
   expect(state.scratch.map(([path]) => path.replace(/\.\w+/, ""))).toEqual(["build/x", "tmp"]);
 });
 
-test("rules see what was written", async () => {
+test("rules match the arguments as written", async () => {
   const rules = [
     { tool: "bash", match: "cp -rf *", action: "deny" as const },
     { tool: "bash", match: "mktemp", action: "ask" as const },

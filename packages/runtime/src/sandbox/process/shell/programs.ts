@@ -1,26 +1,26 @@
 import { type Command, defineCommand } from "just-bash/browser";
 
-/** Programs that scripts are full of, and that the interpreter comes without. */
+/** Common programs that the interpreter lacks. */
 export const programs: Command[] = [
   defineCommand("mktemp", async (args, { fs, env, cwd }) => {
     const isFolder = args.some((arg) => /^-[a-z]*d|^--directory$/.test(arg));
     const template = args.find((arg) => arg.includes("XXX"));
-    const made = (template ?? "tmp.XXXXXXXXXX").replace(/X{3,}(?!.*X{3})/, (places) =>
-      Array.from(places, () => letters[Math.floor(Math.random() * letters.length)]).join(""),
+    const name = (template ?? "tmp.XXXXXXXXXX").replace(/X{3,}(?!.*X{3})/, (placeholder) =>
+      Array.from(placeholder, () => letters[Math.floor(Math.random() * letters.length)]).join(""),
     );
-    const path = template === undefined || args.includes("-t") ? `${env.get("TMPDIR") ?? "/tmp"}/${made}` : made;
-    const place = fs.resolvePath(cwd, path);
-    await (isFolder ? fs.mkdir(place) : fs.writeFile(place, ""));
+    const path = template === undefined || args.includes("-t") ? `${env.get("TMPDIR") ?? "/tmp"}/${name}` : name;
+    const fullPath = fs.resolvePath(cwd, path);
+    await (isFolder ? fs.mkdir(fullPath) : fs.writeFile(fullPath, ""));
     return { stdout: `${path}\n`, stderr: "", exitCode: 0 };
   }),
   defineCommand("realpath", async (args, { fs, cwd }) => {
-    const found = args
+    const resolving = args
       .filter((arg) => !arg.startsWith("-"))
       .map(async (path) => {
-        const place = fs.resolvePath(cwd, path);
-        return { path, real: await fs.realpath(place).catch(() => (args.includes("-m") ? place : undefined)) };
+        const fullPath = fs.resolvePath(cwd, path);
+        return { path, real: await fs.realpath(fullPath).catch(() => (args.includes("-m") ? fullPath : undefined)) };
       });
-    const all = await Promise.all(found);
+    const all = await Promise.all(resolving);
     const missing = all.filter(({ real }) => real === undefined);
     return {
       stdout: all.flatMap(({ real }) => (real === undefined ? [] : `${real}\n`)).join(""),
@@ -28,10 +28,10 @@ export const programs: Command[] = [
       exitCode: missing.length > 0 ? 1 : 0,
     };
   }),
-  // A script that cleans up behind itself is to go on without: nothing that it left outside the workspace lasts.
+  // Scripts that clean up on exit should continue without it: nothing outside the workspace persists anyway.
   defineCommand("trap", async () => ({
     stdout: "",
-    stderr: "trap: there are no signals here, and nothing is run at the end\n",
+    stderr: "trap: not supported, nothing is run on signals or exit\n",
     exitCode: 0,
   })),
 ];

@@ -4,7 +4,7 @@ import { type Bundle, openBundle } from "./shell.fixture.ts";
 
 const deny = (match: string): PolicyRule => ({ tool: "bash", match, action: "deny" });
 
-describe("what is denied is not run", () => {
+describe("denied commands are not run", () => {
   let bundle: Bundle;
 
   beforeAll(async () => {
@@ -104,13 +104,13 @@ describe("what is denied is not run", () => {
   ])("%s", async (command) => {
     const { changes, stdout, stderr } = await bundle.run(command, { files, rules: [deny("rm")] });
     expect(changes.filter((change) => "delete" in change)).toEqual([]);
-    // It was refused as what it is, or there is no such way here.
+    // It was denied, or the shell does not support this way.
     expect(stdout + stderr).toMatch(
       /^$|rm: denied by this agent's policy|not found|not a shell builtin|not supported|invalid|unknown|unexpected|usage|hash|No such file/im,
     );
   });
 
-  test("the same are run where nothing is denied", async () => {
+  test("the same commands run if nothing is denied", async () => {
     for (const command of [
       "/usr/../bin/./rm a.txt",
       "eval eval eval rm a.txt",
@@ -124,7 +124,7 @@ describe("what is denied is not run", () => {
     }
   });
 
-  test("it says so and exits with 126, and what comes after it runs", async () => {
+  test("a denied command reports it and exits with 126, and the next one runs", async () => {
     expect(await bundle.run("rm a.txt; echo $?; echo on", { files, rules: [deny("rm")] })).toMatchObject({
       stdout: "126\non\n",
       stderr: "rm: denied by this agent's policy\n",
@@ -151,7 +151,7 @@ describe("what is denied is not run", () => {
     ["declare", "typeset x=no; echo [$x]", "[]\n"],
     ["cd /tmp*", "cd /tmp; cd ..; pwd", "/\n"],
     [":", ": && echo no; echo on", "on\n"],
-  ])("%s is the shell's own, and no less denied", async (match, command, stdout) => {
+  ])("the builtin %s can be denied", async (match, command, stdout) => {
     expect((await bundle.run(command, { files, rules: [deny(match)] })).stdout).toBe(stdout);
   });
 });

@@ -5,7 +5,7 @@ import type { SearchJob, SearchOutcome, ShellHost } from "../../shell.ts";
 import type { FileBody } from "./file-body.ts";
 import { iterateFiles, type Folder, splitPath, Tree } from "./tree.ts";
 
-/** So much of a line is shown, and of a file that large nothing is looked at. */
+/** Length of a shown line, and size of files that are searched. */
 const maxLineChars = 500;
 const maxFileBytes = 8 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ interface SearchOptions {
   onFetched?(body: FileBody): void;
 }
 
-/** Lines that a pattern is found in, file by file. A pattern that never ends takes this isolate's process with it, and nothing else. */
+/** Finds lines that match a pattern. One that never terminates takes down only this sandbox process. */
 export async function search({
   job: { pattern, under, glob, ignoreCase, context = 0, limit },
   work,
@@ -24,18 +24,18 @@ export async function search({
   onFetched,
 }: SearchOptions): Promise<SearchOutcome> {
   let expression: RegExp;
-  let wanted: Glob | undefined;
+  let filter: Glob | undefined;
   try {
     expression = new RegExp(pattern, ignoreCase ? "i" : "");
-    wanted = glob === undefined ? undefined : new Glob(glob);
+    filter = glob === undefined ? undefined : new Glob(glob);
   } catch (error) {
     return { ok: false, kind: "syntax", message: (error as Error).message.slice(0, 1000) };
   }
   const found: SearchMatch[] = [];
   let left = limit;
-  const quick = canPrefilter(pattern) ? new RegExp(pattern, ignoreCase ? "im" : "m") : undefined;
+  const prefilter = canPrefilter(pattern) ? new RegExp(pattern, ignoreCase ? "im" : "m") : undefined;
   for (const [path, body] of listFilesUnder(work, under)) {
-    if (body.isBinary || path.length > maxPathChars || body.size > maxFileBytes || (wanted && !wanted.matches(path)))
+    if (body.isBinary || path.length > maxPathChars || body.size > maxFileBytes || (filter && !filter.matches(path)))
       continue;
     if (!body.isLoaded) {
       const content = await host.read(path).catch(() => undefined);
@@ -44,22 +44,23 @@ export async function search({
       onFetched?.(body);
     }
     const text = getText(body);
-    if (text === undefined || (quick && !quick.test(text))) continue;
+    if (text === undefined || (prefilter && !prefilter.test(text))) continue;
     const lines = text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
-    // Behind the last line end is no line.
+    // There is no line after the last line ending.
     if (lines.at(-1) === "") lines.pop();
-    const places = findMatches(lines, expression, left + 1);
-    const isMore = places.length > left;
-    found.push(...addContext(path, lines, places.slice(0, left), context));
-    if (isMore) return { ok: true, found, more: true };
-    left -= places.length;
+    const matches = findMatches(lines, expression, left + 1);
+    const hasMore = matches.length > left;
+    found.push(...addContext(path, lines, matches.slice(0, left), context));
+    if (hasMore) return { ok: true, found, more: true };
+    left -= matches.length;
   }
   return { ok: true, found, more: false };
 }
 
 /**
- * Where no part of a pattern says what must not follow, a file that it is nowhere in has no line with it either. But one
- * that would go on across line ends (“[^"]*x”) may look at the rest of the file from each place in it.
+ * Returns whether files can be skipped by testing their whole text first. Not with negative lookarounds, which may match
+ * a line but not the whole text; nor if the pattern matches across line endings (“[^"]*x”), which may scan the rest of the
+ * file from each position.
  */
 function canPrefilter(pattern: string): boolean {
   return !/\(\?<?!|\(\?[a-z]*s|\[\^|\\[DSW]/.test(pattern);
@@ -67,37 +68,37 @@ function canPrefilter(pattern: string): boolean {
 
 interface LineMatch {
   index: number;
-  /** Where in the line. */
+  /** The column. */
   at: number;
 }
 
-function findMatches(lines: readonly string[], expression: RegExp, most: number): LineMatch[] {
-  const places: LineMatch[] = [];
+function findMatches(lines: readonly string[], expression: RegExp, limit: number): LineMatch[] {
+  const matches: LineMatch[] = [];
   for (const [index, line] of lines.entries()) {
     const at = line.search(expression);
-    if (at >= 0 && places.push({ index, at }) >= most) break;
+    if (at >= 0 && matches.push({ index, at }) >= limit) break;
   }
-  return places;
+  return matches;
 }
 
-/** Each line once, however near to each other they are. */
+/** Adds the lines around matches, each line only once. */
 function addContext(
   path: string,
   lines: readonly string[],
-  places: readonly LineMatch[],
+  matches: readonly LineMatch[],
   context: number,
 ): SearchMatch[] {
   const found: SearchMatch[] = [];
   let next = 0;
-  const near = (from: number, to: number) => {
+  const addLines = (from: number, to: number) => {
     for (next = Math.max(next, from); next < to; next += 1)
       found.push({ path, line: next + 1, text: truncateAround(lines[next] as string, 0), near: true });
   };
-  for (const [order, { index, at }] of places.entries()) {
-    near(index - context, index);
+  for (const [order, { index, at }] of matches.entries()) {
+    addLines(index - context, index);
     found.push({ path, line: index + 1, text: truncateAround(lines[index] as string, at) });
     next = index + 1;
-    near(next, Math.min(index + context + 1, places[order + 1]?.index ?? lines.length));
+    addLines(next, Math.min(index + context + 1, matches[order + 1]?.index ?? lines.length));
   }
   return found;
 }
@@ -116,7 +117,7 @@ function getText(body: FileBody): string | undefined {
   return typeof content === "string" ? content : undefined;
 }
 
-/** A long line is shown from a little before the place. */
+/** Truncates a long line around a column. */
 function truncateAround(line: string, at: number): string {
   if (line.length <= maxLineChars) return line.toWellFormed();
   const from = Math.max(0, Math.min(at - 100, line.length - maxLineChars));

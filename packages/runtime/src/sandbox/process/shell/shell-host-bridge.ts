@@ -1,15 +1,15 @@
 import type { ShellHost } from "../../shell.ts";
 
-/** The way from a shell to main: it leads nowhere once the command is over. */
-export function createShellHostBridge(host: ShellHost): { inside: ShellHost; shut(): void } {
+/** Forwards a shell's calls to main until it is closed. */
+export function createShellHostBridge(host: ShellHost): { bridge: ShellHost; close(): void } {
   let open: ShellHost | undefined = host;
   const requireHost = () => {
-    if (!open) throw new Error("The command that this was given to is over.");
+    if (!open) throw new Error("This command is over.");
     return open;
   };
   return {
-    inside: { read: async (path) => requireHost().read(path), fetch: async (input) => requireHost().fetch(input) },
-    shut() {
+    bridge: { read: async (path) => requireHost().read(path), fetch: async (input) => requireHost().fetch(input) },
+    close() {
       open = undefined;
     },
   };

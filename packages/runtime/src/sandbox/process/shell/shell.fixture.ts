@@ -21,7 +21,7 @@ interface ShellTestOptions {
 
 export type SuccessfulOutcome = Extract<ShellOutcome, { ok: true }>;
 
-/** What runs in the isolate, bundled as it is there, with commands run on it in Node. */
+/** Opens the shell's bundle, built as for its isolate, and runs commands with it in Node. */
 export async function openBundle() {
   const bundle = await bundleAlone(fileURLToPath(new URL("./shell.ts", import.meta.url)));
   const folder = await mkdtemp(join(tmpdir(), "shell-"));
@@ -40,7 +40,7 @@ export async function openBundle() {
   collation.takeOver();
   await rm(folder, { recursive: true });
   const shell = new Shell();
-  let made = 0;
+  let viewCount = 0;
   return {
     async run(
       command: string,
@@ -51,7 +51,7 @@ export async function openBundle() {
           {
             agent: "global~ada",
             command,
-            view: { id: `${++made}`, version: 1, files, gone: [] },
+            view: { id: `${++viewCount}`, version: 1, files, gone: [] },
             state: { cwd: "/work", env: {}, folders: [], scratch: [], ...state },
             limits: {
               timeoutMs: 10_000,
@@ -76,8 +76,8 @@ export async function openBundle() {
 export type Bundle = Awaited<ReturnType<typeof openBundle>>;
 
 /**
- * The bundle replaces `String.prototype.localeCompare` where it is loaded (collation.ts). In Node it shares that with
- * other tests, so the replacement is in place only while a command runs.
+ * The bundle replaces `String.prototype.localeCompare` (collation.ts). In Node it shares that with other tests, so the
+ * replacement is only active while a command runs.
  */
 class Collation {
   readonly #native = String.prototype.localeCompare;
@@ -99,7 +99,7 @@ class Collation {
   }
 
   #use(compare: typeof String.prototype.localeCompare): void {
-    // oxlint-disable-next-line no-extend-native -- puts back what was replaced
+    // oxlint-disable-next-line no-extend-native -- restores the original
     String.prototype.localeCompare = compare;
   }
 }

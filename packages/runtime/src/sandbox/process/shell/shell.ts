@@ -10,13 +10,12 @@ interface Stale {
   stale: number | null;
 }
 
-/** As long as the isolate lives, it knows the workspace as it was told last. */
+/** Views of workspaces, cached while the isolate lives. */
 const views = new ViewCache();
 let runningCount = 0;
 
 /**
- * The part of a sandbox that is a shell. It is large, so it has an isolate of its own, which is there only once somebody
- * ran a command or searched.
+ * The shell of a sandbox, in its own isolate. It is large, so it is only loaded for the first command or search.
  */
 export default class Shell extends WorkerEntrypoint {
   shell({ view, ...job }: ShellJob, host: ShellHost): Promise<ShellOutcome | Stale> {

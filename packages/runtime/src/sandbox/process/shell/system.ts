@@ -3,18 +3,18 @@ import { FileBody } from "./file-body.ts";
 import { programs } from "./programs.ts";
 import { type Folder, splitPath, createFolder, Tree } from "./tree.ts";
 
-/** Where the workspace is, and where things may be put that nobody keeps. */
+/** The folders of the workspace and of temporary files. */
 export const workFolder = "work";
 export const scratchFolder = "tmp";
 
-/** They need what is not here: a database engine, a document to parse pages with. */
+/** They need what a sandbox lacks, such as a database engine or a DOM. */
 const unavailableCommands = ["sqlite3", "html-to-markdown", "python3", "python", "js-exec", "node"];
 
 export const commandNames = getCommandNames().filter((name) => !unavailableCommands.includes(name));
 
 const allNames = [...commandNames, ...programs.map(({ name }) => name)];
 
-/** What a shell finds beside the workspace: names of commands, devices. The same for everybody, and nobody's to change. */
+/** What a shell finds besides the workspace: commands and devices. Shared by all shells and never changed. */
 export const systems = {
   alone: createSystem(allNames),
   connected: createSystem([...allNames, ...getNetworkCommandNames()]),

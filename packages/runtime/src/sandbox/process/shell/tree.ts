@@ -1,10 +1,7 @@
 import { FileBody } from "./file-body.ts";
 
-/**
- * Folders and files as a tree that several hold at once. Nobody changes a folder that is not theirs: they put a copy in
- * its place. So what two trees have in common is the same object in both, and what was changed is found by looking at
- * the rest only.
- */
+// Folders and files as a copy-on-write tree. A tree never changes a folder that it does not own, but replaces it by a
+// copy. So what two trees have in common is the same object in both, and only the rest has to be compared.
 
 export interface Folder {
   kind: "folder";
@@ -18,7 +15,7 @@ export interface Folder {
 export interface File {
   kind: "file";
   body: FileBody;
-  /** Where none was set, a script can be run and anything else cannot. */
+  /** Defaults to executable for scripts only. */
   mode?: number;
   mtime: number;
 }
@@ -42,7 +39,7 @@ export function getMode(entry: Entry): number {
   return entry.mode ?? (entry.kind === "file" && entry.body.startsWith("#!") ? 0o755 : 0o644);
 }
 
-/** One's own way into a tree: what is put here is seen by nobody who holds the tree it was made from. */
+/** A writable tree. Changes do not affect the tree that it was created from. */
 export class Tree {
   root: Folder;
 
@@ -59,15 +56,15 @@ export class Tree {
     return entry;
   }
 
-  /** The folder at this place, made where there is none, as one that may be changed; nothing where a file is in the way. */
+  /** Returns the folder at a path, created if missing, for writing. Returns undefined if a file is in the way. */
   ensureFolder(names: readonly string[], mtime = 0): Folder | undefined {
     let folder = (this.root = this.#toOwned(this.root));
     for (const name of names) {
       const entry = folder.entries.get(name) ?? createFolder(this, mtime);
       if (entry.kind !== "folder") return undefined;
-      const own = this.#toOwned(entry);
-      folder.entries.set(name, own);
-      folder = own;
+      const owned = this.#toOwned(entry);
+      folder.entries.set(name, owned);
+      folder = owned;
     }
     return folder;
   }
@@ -86,7 +83,7 @@ export class Tree {
     this.ensureFolder(names.slice(0, -1))?.entries.delete(names.at(-1) ?? "");
   }
 
-  /** The same, and every folder above that has nothing left in it: workspaces have no empty folders. */
+  /** Removes an entry and all folders above that become empty: workspaces have no empty folders. */
   prune(names: readonly string[]): void {
     this.remove(names);
     for (let length = names.length - 1; length > 0; length--) {
@@ -101,7 +98,7 @@ export class Tree {
   }
 }
 
-/** All files below a folder, folder by folder, in the order of their names. */
+/** Yields all files below a folder, sorted by name. */
 export function* iterateFiles(folder: Folder, under = ""): Generator<[path: string, file: File]> {
   for (const name of [...folder.entries.keys()].sort()) {
     const entry = folder.entries.get(name);
@@ -110,7 +107,7 @@ export function* iterateFiles(folder: Folder, under = ""): Generator<[path: stri
   }
 }
 
-/** The parts of a path, without what means nothing in it. Two spellings of a letter are one name. */
+/** Splits a path, resolving “.” and “..”. Names are normalized to NFC, so that equivalent spellings are one name. */
 export function splitPath(path: string): string[] {
   const names: string[] = [];
   for (const name of path.normalize("NFC").split("/")) {

@@ -2,10 +2,10 @@ import type { View, ViewFile } from "../../shell.ts";
 import { FileBody } from "./file-body.ts";
 import { type Folder, splitPath, Tree } from "./tree.ts";
 
-/** As many workspaces, or branches of one, are remembered. */
+/** Workspaces, or branches of one, that are cached. */
 const maxViews = 4;
 
-/** What is remembered of files that were asked for, in bytes. */
+/** Total size of fetched file contents that are cached. */
 const maxFetchedBytes = 32 * 1024 * 1024;
 
 interface CachedView {
@@ -13,13 +13,13 @@ interface CachedView {
   root: Folder;
 }
 
-/** What a workspace looked like when it was last sent. Who holds a root keeps it as it is, whatever comes after. */
+/** Caches workspaces as they were last sent. Roots are never changed, so a holder can keep using an older one. */
 export class ViewCache {
   readonly #views = new Map<string, CachedView>();
-  /** Those that can be forgotten again, the oldest first. */
+  /** Bodies that can be unloaded, oldest first. */
   readonly #fetched = new Set<FileBody>();
 
-  /** The files of a view; or, where it is told as a change of one that is not here, which version is. */
+  /** Returns the files of a view; or, if its base is not cached, the version that is. */
   open({ id, version, base, files, gone }: View): { root: Folder } | { stale: number | undefined } {
     const before = this.#views.get(id);
     if (base !== undefined && before?.version !== base) return { stale: before?.version };
@@ -35,12 +35,12 @@ export class ViewCache {
     return { root: tree.root };
   }
 
-  /** A file's content has been asked for, and came. */
+  /** Notes that a file's content was fetched. */
   trackFetched(body: FileBody): void {
     this.#fetched.add(body);
   }
 
-  /** Gives up what was asked for longest ago. Nobody may be reading meanwhile. */
+  /** Unloads the contents that were fetched longest ago. Must not be called while a command runs. */
   trim(): void {
     let bytes = 0;
     for (const body of this.#fetched) bytes += body.size;
@@ -59,7 +59,7 @@ function addToTree(tree: Tree, [path, content, mtime = 0]: ViewFile): void {
       ? FileBody.of(content)
       : FileBody.ofRemote(path, content.size, content.binary);
   const names = splitPath(path);
-  // Where a folder was, the files in it are gone by now.
+  // A file where a folder is needed now has been deleted in the workspace.
   for (let length = 1; length < names.length; length++)
     if (tree.find(names.slice(0, length))?.kind === "file") tree.remove(names.slice(0, length));
   tree.put(names, { kind: "file", body, mtime });

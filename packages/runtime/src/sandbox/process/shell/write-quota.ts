@@ -1,31 +1,30 @@
 import type { FileBody } from "./file-body.ts";
 import type { Entry, Folder, Tree } from "./tree.ts";
 
-/** What a command may have written and still be there. */
+/** Limits the size of what a command wrote and still exists. */
 export class WriteQuota {
   readonly #tree: Tree;
-  /** In bytes. */
-  readonly #size: number;
+  readonly #maxBytes: number;
   readonly #own = new WeakSet<FileBody>();
-  /** Never less than what was written and is still there. */
+  /** An upper bound, made exact by measuring when the limit is reached. */
   #usedBytes = 0;
 
-  constructor(tree: Tree, size: number) {
+  constructor(tree: Tree, maxBytes: number) {
     this.#tree = tree;
-    this.#size = size;
+    this.#maxBytes = maxBytes;
   }
 
   take(body: FileBody): void {
-    if (this.#usedBytes + body.size > this.#size) this.#usedBytes = this.#measure(this.#tree.root, new Set());
-    if (this.#usedBytes + body.size > this.#size)
+    if (this.#usedBytes + body.size > this.#maxBytes) this.#usedBytes = this.#measure(this.#tree.root, new Set());
+    if (this.#usedBytes + body.size > this.#maxBytes)
       throw new Error(
-        `ENOSPC: no space left on device, a command may write ${Math.floor(this.#size / 1024 / 1024)} MB`,
+        `ENOSPC: no space left on device, a command may write at most ${Math.floor(this.#maxBytes / 1024 / 1024)} MB`,
       );
     this.#own.add(body);
     this.#usedBytes += body.size;
   }
 
-  /** What is freed below a folder is found out when room is short. */
+  /** Removed folders are only accounted for when the quota is measured again. */
   release(entry: Entry | undefined): void {
     if (entry?.kind === "file" && this.#own.has(entry.body))
       this.#usedBytes = Math.max(0, this.#usedBytes - entry.body.size);

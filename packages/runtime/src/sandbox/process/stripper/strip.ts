@@ -1,12 +1,12 @@
 import { transform } from "sucrase";
 
-/** What is left of TypeScript, with a map back; or why it cannot be read, at an offset from 0. */
+/** JavaScript with source map mappings, or why the source cannot be parsed, at an offset from 0. */
 export type Strip = { code: string; mappings: string } | { message: string; pos: number | undefined };
 
-export function strip(given: string): Strip {
+export function strip(source: string): Strip {
   try {
-    // Imports that are only used as types go, as TypeScript has it: what they name is not there at run time.
-    const { code, sourceMap } = transform(given, {
+    // Like TypeScript, this removes imports that are only used as types: they do not exist at run time.
+    const { code, sourceMap } = transform(source, {
       transforms: ["typescript"],
       disableESTransforms: true,
       filePath: "code",

@@ -2,11 +2,11 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import { type Strip, strip } from "./strip.ts";
 
 /**
- * The part of a sandbox that knows TypeScript. It is as big as everything else together, so it has an isolate of its
- * own, which is there only once somebody wrote TypeScript.
+ * Strips types in its own isolate. It is as large as everything else together, so it is only loaded when TypeScript is
+ * used.
  */
 export default class Stripper extends WorkerEntrypoint {
-  strip(given: string): Strip {
-    return strip(given);
+  strip(source: string): Strip {
+    return strip(source);
   }
 }

@@ -6,73 +6,70 @@ const maxUrlChars = 2000;
 const maxHeaders = 64;
 const maxHeaderChars = 8 * 1024;
 
-/**
- * Headers that are the connection's business, that speak for somebody else, or that make another method of the one
- * that the policy was asked about.
- */
-const refusedHeader =
+/** Headers that belong to the connection, impersonate a client, or override the method that the policy evaluated. */
+const forbiddenHeader =
   /^(?:accept-charset|accept-encoding|connection|content-encoding|content-length|cookie2?|date|dnt|expect|forwarded|host|http2-settings|keep-alive|origin|referer|set-cookie2?|te|trailers?|transfer-encoding|upgrade|via|x-http-method(?:-override)?|x-method-override|x-original-(?:url|host)|x-rewrite-url|x-real-ip|(?:access-control-request|cf|proxy|sec|x-forwarded)-.*)$/;
 
-/** An address as it is sent: in its one spelling, and without what stays here. */
-const urlSchema = z.string("expected an address").transform((given, context) => {
-  const problem = (message: string) => {
-    context.issues.push({ code: "custom", message, input: given });
+/** A URL as it is sent: normalized, without the fragment. */
+const urlSchema = z.string("expected a URL").transform((input, context) => {
+  const addIssue = (message: string) => {
+    context.issues.push({ code: "custom", message, input });
     return z.NEVER;
   };
-  if (given.length > maxUrlChars) return problem(`longer than ${maxUrlChars} characters`);
-  if (!/^https?:/i.test(given) || !URL.canParse(given))
-    return problem("expected an address that begins with http:// or https://");
-  const url = new URL(given);
+  if (input.length > maxUrlChars) return addIssue(`longer than ${maxUrlChars} characters`);
+  if (!/^https?:/i.test(input) || !URL.canParse(input))
+    return addIssue("expected a URL that starts with http:// or https://");
+  const url = new URL(input);
   if (url.username || url.password)
-    return problem("an address here has no user and no password in it; use the header “authorization”");
+    return addIssue("the URL must not contain a user or password; use the “authorization” header");
   url.hash = "";
-  // Letters of other alphabets take more room on their way.
-  return url.href.length > maxUrlChars ? problem(`longer than ${maxUrlChars} characters`) : url.href;
+  // Encoding non-ASCII characters makes the URL longer.
+  return url.href.length > maxUrlChars ? addIssue(`longer than ${maxUrlChars} characters`) : url.href;
 });
 
 const headersSchema = z
   .record(z.string(), z.string(), "expected headers as {name: value}")
-  .transform((given, context) => {
+  .transform((input, context) => {
     const headers: Record<string, string> = {};
-    const problem = (name: string, message: string) =>
-      context.issues.push({ code: "custom", message, input: given, path: [name.slice(0, 100)] });
-    const entries = Object.entries(given);
+    const addIssue = (name: string, message: string) =>
+      context.issues.push({ code: "custom", message, input, path: [name.slice(0, 100)] });
+    const entries = Object.entries(input);
     if (entries.length > maxHeaders)
-      context.issues.push({ code: "custom", message: `more than ${maxHeaders} headers`, input: given });
-    for (const [written, value] of entries.slice(0, maxHeaders)) {
-      const name = written.toLowerCase();
-      if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/.test(name)) problem(written, "this cannot be the name of a header");
-      else if (refusedHeader.test(name)) problem(written, "this header cannot be set here");
-      else if (Object.hasOwn(headers, name)) problem(written, "this header is given twice");
-      else if (value.length > maxHeaderChars) problem(written, `longer than ${maxHeaderChars} characters`);
-      // Line breaks and other control characters would be headers, or requests, of their own.
-      else if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) problem(written, "this cannot be the value of a header");
+      context.issues.push({ code: "custom", message: `more than ${maxHeaders} headers`, input });
+    for (const [rawName, value] of entries.slice(0, maxHeaders)) {
+      const name = rawName.toLowerCase();
+      if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/.test(name)) addIssue(rawName, "invalid header name");
+      else if (forbiddenHeader.test(name)) addIssue(rawName, "this header cannot be set");
+      else if (Object.hasOwn(headers, name)) addIssue(rawName, "this header occurs twice");
+      else if (value.length > maxHeaderChars) addIssue(rawName, `longer than ${maxHeaderChars} characters`);
+      // Line breaks and other control characters could inject headers or requests.
+      else if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) addIssue(rawName, "invalid header value");
       else headers[name] = value.trim();
     }
     return headers;
   });
 
-const tooLarge = `larger than ${maxBodyBytes} bytes`;
+const tooLargeMessage = `larger than ${maxBodyBytes} bytes`;
 
-/** What code says to `fetch`, as it comes out of its sandbox. */
+/** The input of `fetch`, as code sends it from its sandbox. */
 export const fetchInputSchema = z
   .strictObject({
     url: urlSchema,
     method: z
       .string()
-      .transform((given) => given.toUpperCase())
+      .transform((method) => method.toUpperCase())
       .pipe(z.enum(methods, `expected one of ${methods.join(", ")}`))
       .default("GET"),
     headers: headersSchema.default({}),
     body: z
       .string()
-      .refine((body) => body.length <= maxBodyBytes && Buffer.byteLength(body) <= maxBodyBytes, tooLarge)
+      .refine((body) => body.length <= maxBodyBytes && Buffer.byteLength(body) <= maxBodyBytes, tooLargeMessage)
       .optional(),
     bodyBase64: z
       .string()
-      .max(Math.ceil(maxBodyBytes / 3) * 4, tooLarge)
+      .max(Math.ceil(maxBodyBytes / 3) * 4, tooLargeMessage)
       .pipe(z.base64())
-      .refine((body) => Buffer.byteLength(body, "base64") <= maxBodyBytes, tooLarge)
+      .refine((body) => Buffer.byteLength(body, "base64") <= maxBodyBytes, tooLargeMessage)
       .optional(),
   })
   .refine(
@@ -81,7 +78,7 @@ export const fetchInputSchema = z
   )
   .refine(
     ({ method, body, bodyBase64 }) => (method !== "GET" && method !== "HEAD") || (body ?? bodyBase64) === undefined,
-    "a GET or HEAD request has no body",
+    "a GET or HEAD request cannot have a body",
   );
 
 export type FetchInput = z.infer<typeof fetchInputSchema>;

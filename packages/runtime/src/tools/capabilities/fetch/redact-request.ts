@@ -1,19 +1,20 @@
 import type { Redact } from "../../../store/redact.ts";
 import { type FetchResponse, getBodySize } from "./response.ts";
 
-/** The request log: what a person may read of a request, without the content and the secrets that it carried. */
+// The request log: what people may see of a request, without its content and secrets.
 
 const maxShownChars = 300;
 const maxValueChars = 24;
 const secretKey = /key|token|secret|sig|pass|auth|code|session|credential|jwt/i;
 
-export function summarizeFetch(answer: FetchResponse, redact: Redact): string {
-  return `${answer.method} ${redactUrl(answer.url, redact)} → ${answer.status}, ${formatBytes(getBodySize(answer))}`;
+export function summarizeFetch(response: FetchResponse, redact: Redact): string {
+  const { method, url, status } = response;
+  return `${method} ${redactUrl(url, redact)} → ${status}, ${formatBytes(getBodySize(response))}`;
 }
 
-export function redactRequest(given: unknown, redact: Redact): unknown {
+export function redactRequest(input: unknown, redact: Redact): unknown {
   const { url, method, headers, body, bodyBase64 } = (
-    typeof given === "object" && given !== null ? given : {}
+    typeof input === "object" && input !== null ? input : {}
   ) as Record<string, unknown>;
   const names =
     typeof headers === "object" && headers !== null
@@ -21,13 +22,13 @@ export function redactRequest(given: unknown, redact: Redact): unknown {
           .slice(0, 64)
           .map((name) => name.slice(0, 100))
       : [];
-  const sent =
+  const bodySize =
     typeof bodyBase64 === "string" ? getBodySize({ bodyBase64 }) : typeof body === "string" ? getBodySize({ body }) : 0;
   return {
     ...(typeof method === "string" ? { method: method.slice(0, 20) } : {}),
     ...(typeof url === "string" ? { url: redactUrl(url, redact) } : {}),
     ...(names.length > 0 ? { headers: names } : {}),
-    ...(sent > 0 ? { body: formatBytes(sent) } : {}),
+    ...(bodySize > 0 ? { body: formatBytes(bodySize) } : {}),
   };
 }
 
@@ -35,7 +36,7 @@ function redactUrl(url: string, redact: Redact): string {
   return truncate(redact(URL.canParse(url) ? stripValues(new URL(url)) : url));
 }
 
-/** The names in the query stay; what is long, or sounds like a secret, does not. */
+/** Keeps the names of query parameters, but hides values that are long or look like secrets. */
 function stripValues({ protocol, host, pathname, searchParams }: URL): string {
   const query = [...searchParams].map(([key, value]) => {
     const isShown = value.length <= maxValueChars && !secretKey.test(key);

@@ -2,7 +2,7 @@ import { ToolError } from "@thinkery/sdk";
 
 const maxResponseBytes = 5 * 1024 * 1024;
 
-/** What code gets for a `fetch`. The body is exactly what came, as text or in base64; there may be none. */
+/** The response that code gets. The body is unchanged, as text or base64, and may be absent. */
 export interface FetchResponse {
   method: string;
   url: string;
@@ -13,22 +13,22 @@ export interface FetchResponse {
   bodyBase64?: string;
 }
 
-/** Cookies would have to be kept by somebody, and the others are about a connection that ends here. */
+/** There is no cookie jar, and the other headers describe a connection that ends here. */
 const hiddenHeader = /^(?:set-cookie2?|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|alt-svc)$/;
 
 const textualType =
   /^(?:text\/.*|application\/(?:json|ld\+json|x-ndjson|jsonl|xml|javascript|ecmascript|x-javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|toml|sql)|.*\+(?:json|xml|yaml))$/i;
 
-/** Reads an answer to its end, unless that is too far off. */
+/** Reads a whole response. Throws if it is too large. */
 export async function readResponse(
-  asked: { method: string; url: string },
+  request: { method: string; url: string },
   response: Response,
   signal: AbortSignal,
 ): Promise<FetchResponse> {
   const { status, statusText } = response;
-  const bytes = await readBytes(asked, response, signal);
-  const head = { ...asked, status, statusText, headers: filterHeaders(response, asked.method) };
-  if (asked.method === "HEAD" || [204, 205, 304].includes(status)) return head;
+  const bytes = await readBytes(request, response, signal);
+  const head = { ...request, status, statusText, headers: filterHeaders(response, request.method) };
+  if (request.method === "HEAD" || [204, 205, 304].includes(status)) return head;
   const text = isTextual(response) ? decodeText(bytes) : undefined;
   return text === undefined ? { ...head, bodyBase64: Buffer.from(bytes).toString("base64") } : { ...head, body: text };
 }
@@ -55,13 +55,13 @@ async function readBytes({ url }: { url: string }, { body }: Response, signal: A
       if (size > maxResponseBytes)
         throw new ToolError(
           "too_large",
-          `The answer of ${host} has more than ${maxResponseBytes / 1024 / 1024} MB. Ask for less at a time.`,
+          `The response from ${host} is larger than ${maxResponseBytes / 1024 / 1024} MB. Request less at a time.`,
         );
     }
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ToolError) throw error;
-    throw new Error(`${host} broke off in its answer.`, { cause: error });
+    throw new Error(`${host} closed the connection before the response was complete.`, { cause: error });
   } finally {
     signal.removeEventListener("abort", stop);
     await reader.cancel().catch(() => {});
@@ -69,12 +69,12 @@ async function readBytes({ url }: { url: string }, { body }: Response, signal: A
 }
 
 function filterHeaders({ headers }: Response, method: string): Record<string, string> {
-  const isUnpacked = headers.has("content-encoding");
+  const wasDecoded = headers.has("content-encoding");
   return Object.fromEntries(
     [...headers].filter(([name]) => {
       if (hiddenHeader.test(name)) return false;
-      // The body was unpacked on its way; whoever asks for the head alone wants to know them.
-      return method === "HEAD" || !isUnpacked || (name !== "content-encoding" && name !== "content-length");
+      // The body was already decoded. A HEAD response has no body, and its headers are of interest.
+      return method === "HEAD" || !wasDecoded || (name !== "content-encoding" && name !== "content-length");
     }),
   );
 }
@@ -83,7 +83,7 @@ function isTextual({ headers }: Response): boolean {
   return textualType.test((headers.get("content-type") ?? "").split(";")[0]?.trim() ?? "");
 }
 
-// A mark at the beginning is kept too: text has to become the same bytes again.
+// Keeps a byte order mark, so that the text encodes to the same bytes.
 function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,0 +1,30 @@
+import type { AgentEvent, AgentTarget, Outcome } from "@thinkery/sdk";
+import { type Client, findOutcome, withRetry } from "@thinkery/sdk/client";
+import { exitCodes } from "../exit.ts";
+
+const pageSize = 1000;
+
+/** Reads a turn's outcome from the events after `after`; returns undefined while it is running. */
+export async function readOutcome(
+  client: Client,
+  { agency, agent }: AgentTarget,
+  runId: string,
+  after: number,
+): Promise<Outcome | undefined> {
+  const readPage = (from: number) => {
+    const query = { after: from, limit: pageSize };
+    return withRetry((signal) => client.call("listEvents", { params: { agency, agent }, query, signal }));
+  };
+  const events: AgentEvent[] = [];
+  for (let next: number | undefined = after; next !== undefined;) {
+    const found: Awaited<ReturnType<typeof readPage>> = await readPage(next);
+    events.push(...found.events);
+    next = found.next;
+  }
+  return findOutcome(events, runId, agent);
+}
+
+export function toOutcomeExitCode({ status, failure }: Outcome): number {
+  if (status === "completed") return exitCodes.ok;
+  return failure?.code === "steps" || failure?.code === "budget" ? exitCodes.budget : exitCodes.failed;
+}

@@ -1,0 +1,113 @@
+import type { Message, Todo } from "@thinkery/sdk";
+import type { Capability } from "@thinkery/sdk/client";
+import type { Output } from "../output.ts";
+import { formatMessage, toOneLine, formatRetry, type ShownCall, type ShownResult, formatTodos } from "./lines.ts";
+import { OpenCalls } from "./open-calls.ts";
+import { SafeText } from "./safe-text.ts";
+import type { TranscriptListener } from "./transcript.ts";
+
+const maxShownChars = 500;
+
+/** Prints a streamed response: its text on stdout, everything else as lines on stderr. */
+export class Printer implements TranscriptListener {
+  private readonly output: Output;
+  private readonly showsResponse: boolean;
+  private readonly showsReasoning: boolean;
+  private readonly calls = new OpenCalls();
+  private readonly safeText = new SafeText();
+  private isMidLine = false;
+  private reasoningLine = "";
+
+  constructor(output: Output, { response = true, reasoning = false } = {}) {
+    this.output = output;
+    this.showsResponse = response;
+    this.showsReasoning = reasoning;
+  }
+
+  onText(piece: string): void {
+    this.endReasoning();
+    if (this.showsResponse) this.write(this.safeText.push(piece));
+  }
+
+  onParagraph(): void {
+    this.endLine();
+  }
+
+  onRestart(): void {
+    if (!this.showsResponse) return;
+    this.endLine();
+    this.writeLine("The response was interrupted and starts over:");
+  }
+
+  onReasoning(piece: string): void {
+    if (!this.showsReasoning) return;
+    const lines = (this.reasoningLine + piece).split("\n");
+    this.reasoningLine = lines.pop() ?? "";
+    for (const line of lines) this.writeLine(line);
+  }
+
+  onCall(call: ShownCall, result: ShownResult): void {
+    this.writeLines(this.calls.complete(call, result));
+  }
+
+  /** Only shown on a terminal. */
+  onProgress(call: ShownCall, text: string): void {
+    if (this.output.isStderrTTY) this.writeLines(this.calls.addProgress(call, text));
+  }
+
+  onCapability(call: ShownCall, capability: Capability): void {
+    this.writeLines(this.calls.addCapability(call, capability));
+  }
+
+  onTodos(todos: Todo[]): void {
+    for (const line of formatTodos(todos)) this.writeLine(line);
+  }
+
+  onTitle(title: string): void {
+    this.writeLine(`Title: ${title}`);
+  }
+
+  onNote(text: string): void {
+    this.writeLine(toOneLine(text, 500));
+  }
+
+  onRetry(error: string, retryInMs: number): void {
+    this.writeLine(formatRetry(error, retryInMs));
+  }
+
+  onMessage(message: Message): void {
+    this.end();
+    this.writeLine(formatMessage(message, maxShownChars));
+  }
+
+  /** Writes a line that is not part of the response; on a terminal it starts on a new line. */
+  writeLine(text: string): void {
+    if (this.output.isTTY) this.endLine();
+    this.output.writeNote(text);
+  }
+
+  private writeLines(lines: readonly string[]): void {
+    for (const line of lines) this.writeLine(line);
+  }
+
+  end(): void {
+    this.endReasoning();
+    this.endLine();
+  }
+
+  private endReasoning(): void {
+    if (this.reasoningLine !== "") this.output.writeNote(this.reasoningLine);
+    this.reasoningLine = "";
+  }
+
+  private endLine(): void {
+    this.write(this.safeText.end());
+    if (this.isMidLine) this.write("\n");
+  }
+
+  private write(text: string): void {
+    if (text === "") return;
+    this.output.writeChunk(text);
+    this.isMidLine = !text.endsWith("\n");
+  }
+}

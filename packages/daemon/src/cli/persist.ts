@@ -1,2 +1,0 @@
-// Every client may find its host restarting, so the persistence is the sdk's.
-export { persist } from "@thinkery/sdk/client";

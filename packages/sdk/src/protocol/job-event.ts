@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { toolCallSchema } from "./message.ts";
+
+/** Builds the schema of the events of `POST /run`. A function, because only the OpenAPI document needs it. */
+export function createJobEventSchema() {
+  const agent = z.string();
+  return z
+    .discriminatedUnion("type", [
+      z.object({ agent, type: z.literal("chunk"), text: z.string() }),
+      z.object({ agent, type: z.literal("reasoning"), text: z.string() }),
+      z.object({ agent, type: z.literal("tool_call"), call: toolCallSchema }),
+      z.object({
+        agent,
+        type: z.literal("tool_result"),
+        callId: z.string(),
+        name: z.string(),
+        output: z.string(),
+        failed: z.boolean().optional(),
+      }),
+      z.object({ agent, type: z.literal("approval"), approvalId: z.string() }),
+      z.object({ agent, type: z.literal("retrying"), error: z.string(), retryIn: z.number() }),
+      z.object({
+        agent,
+        type: z.literal("done"),
+        runId: z.string(),
+        status: z.enum(["completed", "canceled"]),
+        content: z.string(),
+      }),
+      z.object({
+        agent,
+        type: z.literal("error"),
+        runId: z.string().optional(),
+        code: z.string(),
+        message: z.string(),
+        advice: z.string().optional(),
+      }),
+    ])
+    .meta({ id: "JobEvent", description: "An event of a job, with the agent it comes from." });
+}
+
+/** The events of `POST /run`, each with its agent. */
+export type JobEvent = z.infer<ReturnType<typeof createJobEventSchema>>;
