@@ -1,14 +1,9 @@
 /** `@thinkery/runtime`: the public API for custom Workers. */
-export {
-  type AgentBlueprint,
-  AgentSystem,
-  type AgentSystemOptions,
-  type WorkerExports as Exported,
-} from "./agent-system.ts";
+export { type AgentBlueprint, AgentSystem, type AgentSystemOptions, type WorkerExports } from "./agent-system.ts";
 export { Agency, default, handler, Supervision, Think, User } from "./main.ts";
 export type {
   Conversation,
-  TurnContext as DrivenTurn,
+  TurnContext,
   Driver,
   DriverDefinition,
   ModelCallEnd,

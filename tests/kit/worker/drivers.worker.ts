@@ -1,4 +1,4 @@
-import { AgentSystem, type DrivenTurn, type Driver, MutableToolSource, type ToolSource } from "@thinkery/runtime";
+import { AgentSystem, type TurnContext, type Driver, MutableToolSource, type ToolSource } from "@thinkery/runtime";
 import { defineTool } from "@thinkery/sdk";
 import { z } from "zod";
 
@@ -27,7 +27,7 @@ let fetchThroughHost: (url: string, init: RequestInit) => Promise<Response> = (u
 
 /** Calls a tool with its input and echoes the result. Keeps no state: the log says how far the turn got. */
 class EchoDriver implements Driver {
-  async run(turn: DrivenTurn): Promise<"completed" | "waiting"> {
+  async run(turn: TurnContext): Promise<"completed" | "waiting"> {
     for (;;) {
       const calls = await turn.listPendingCalls();
       if (calls.length > 0) await turn.executeCalls(calls);

@@ -1,4 +1,4 @@
-import type { Outbox, Unsent } from "@thinkery/sdk/react";
+import type { Outbox, UnsentMessage } from "@thinkery/sdk/react";
 import { recall, remember } from "../frame/storage.ts";
 
 /** Identifies a conversation. Includes the user because several may share a browser. */
@@ -15,12 +15,12 @@ export function buildStorageKey(kind: string, { user, agency, agent }: Conversat
 /** Unsent messages, persisted in the browser across reloads and views. */
 export function createOutbox(conversation: ConversationKey): Outbox {
   const key = buildStorageKey("unsent", conversation);
-  const write = (messages: readonly Unsent[]) =>
+  const write = (messages: readonly UnsentMessage[]) =>
     remember(key, messages.length > 0 ? JSON.stringify(messages) : undefined);
-  const read = (): Unsent[] => {
+  const read = (): UnsentMessage[] => {
     try {
       const stored: unknown = JSON.parse(recall(key) ?? "[]");
-      return Array.isArray(stored) ? stored.filter(isUnsent) : [];
+      return Array.isArray(stored) ? stored.filter(isUnsentMessage) : [];
     } catch {
       return [];
     }
@@ -35,7 +35,7 @@ export function createOutbox(conversation: ConversationKey): Outbox {
   };
 }
 
-function isUnsent(value: unknown): value is Unsent {
-  const { id, content, mode, at } = (value ?? {}) as Partial<Unsent>;
+function isUnsentMessage(value: unknown): value is UnsentMessage {
+  const { id, content, mode, at } = (value ?? {}) as Partial<UnsentMessage>;
   return typeof id === "string" && typeof content === "string" && typeof mode === "string" && typeof at === "number";
 }

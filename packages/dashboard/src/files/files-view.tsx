@@ -1,4 +1,4 @@
-import type { Changed } from "@thinkery/sdk/react";
+import type { FileChanges } from "@thinkery/sdk/react";
 import { type DragEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { useSource } from "../api/source.ts";
 import type { FilesPlace } from "../frame/files-place.ts";
@@ -23,7 +23,7 @@ interface FilesViewProps {
   user: string;
   place: FilesPlace;
   /** The last change received while the view was open. */
-  lastChanged: Changed | undefined;
+  lastChanged: FileChanges | undefined;
 }
 
 /** The workspace of an agent: its files, their contents and their history. */

@@ -1,5 +1,5 @@
 import type { Branch, Version } from "@thinkery/sdk";
-import type { Changed } from "@thinkery/sdk/react";
+import type { FileChanges } from "@thinkery/sdk/react";
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef } from "react";
 import {
   createBranchesSource,
@@ -21,7 +21,7 @@ export interface OpenWorkspace extends Workspace {
   listing: Source<Listing>;
   latest: Source<Version[]>;
   branches: Source<Branch[]>;
-  lastChanged: Changed | undefined;
+  lastChanged: FileChanges | undefined;
   /** URL of a place in these files, on the current branch unless another is given. */
   to(place: FilesPlace): string;
   /** Reloads the files, versions and branches. */
@@ -41,7 +41,7 @@ interface WorkspaceProps {
   agent: string;
   user: string;
   place: FilesPlace;
-  lastChanged: Changed | undefined;
+  lastChanged: FileChanges | undefined;
   children: ReactNode;
 }
 

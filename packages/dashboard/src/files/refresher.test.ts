@@ -1,5 +1,5 @@
 import type { FileInfo } from "@thinkery/sdk";
-import type { Changed } from "@thinkery/sdk/react";
+import type { FileChanges } from "@thinkery/sdk/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Refresher } from "./refresher.ts";
 
@@ -16,7 +16,7 @@ const file = (path: string, kind: FileInfo["kind"]): FileInfo => ({
   modifiedAt: "",
 });
 const listing = { files: [file("a.md", "text"), file("b.png", "binary")], version: 1, more: false };
-const change = (path: string, kind: "edit" | "add" = "edit", by: "user" | "agent" = "user"): Changed => ({
+const change = (path: string, kind: "edit" | "add" = "edit", by: "user" | "agent" = "user"): FileChanges => ({
   version: 2,
   by,
   changes: [{ path, kind }],
@@ -24,7 +24,7 @@ const change = (path: string, kind: "edit" | "add" = "edit", by: "user" | "agent
 });
 
 /** Returns a function that advances the time and returns the number of refreshes so far. */
-function countRefreshes(...changes: Changed[]) {
+function countRefreshes(...changes: FileChanges[]) {
   const refresh = vi.fn();
   const refresher = new Refresher(refresh);
   for (const changed of changes) refresher.handleChange(changed, listing);

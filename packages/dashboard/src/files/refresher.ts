@@ -1,4 +1,4 @@
-import type { Changed } from "@thinkery/sdk/react";
+import type { FileChanges } from "@thinkery/sdk/react";
 import type { Listing } from "../api/files.ts";
 
 /** Minimum time between refreshes, however much an agent writes. */
@@ -22,7 +22,7 @@ export class Refresher {
   }
 
   /** Schedules a refresh after a change; `listing` is the current file list. */
-  handleChange(changed: Changed, listing: Listing | undefined): void {
+  handleChange(changed: FileChanges, listing: Listing | undefined): void {
     if (isTyped(changed, listing)) this.#scheduleAt(Date.now() + typingDelayMs);
     else this.schedule();
   }
@@ -45,7 +45,7 @@ export class Refresher {
 }
 
 /** Whether the change may be typing in listed texts. Open editors show it anyway; in the list only sizes would change. */
-function isTyped({ by, changes, more }: Changed, listing: Listing | undefined): boolean {
+function isTyped({ by, changes, more }: FileChanges, listing: Listing | undefined): boolean {
   if (by !== "user" || more > 0) return false;
   const texts = new Set(changes.map(({ path }) => path));
   const listed = listing?.files.filter(({ path, kind }) => kind === "text" && texts.has(path)) ?? [];

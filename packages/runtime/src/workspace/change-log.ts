@@ -1,8 +1,8 @@
 import type { Change, FileContent, TextPatch } from "@thinkery/sdk";
 import { toBlobContent, type ContentInfo } from "./content.ts";
-import { Copies } from "./copies.ts";
 import { getPathRange } from "./file-rows.ts";
 import type { Step } from "./step.ts";
+import { TextCopies } from "./text-copies.ts";
 import { revertPatch } from "./text/patch.ts";
 
 export interface ChangeRow {
@@ -37,11 +37,11 @@ const maxPatchChars = 256 * 1024;
 /** The changes of every version, and the file contents before and after each. */
 export class ChangeLog {
   readonly #sql: SqlStorage;
-  readonly #copies: Copies;
+  readonly #copies: TextCopies;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#copies = new Copies(sql);
+    this.#copies = new TextCopies(sql);
   }
 
   /** Records a change. `withCopy` also stores the text before it in full, which bounds the walk to older texts. */

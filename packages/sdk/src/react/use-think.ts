@@ -7,11 +7,11 @@ import type { AgentStatus } from "../protocol/turn.ts";
 export type { Conversation, Connection, Entries };
 export type { Capability } from "../client/capability.ts";
 export type { Call, Result } from "../conversation/call.ts";
-export type { FileChanges as Changed } from "../conversation/changes.ts";
-export type { Entry, EntryStage as Stage, EntryError } from "../conversation/entry.ts";
+export type { FileChanges } from "../conversation/changes.ts";
+export type { Entry, EntryStage, EntryError } from "../conversation/entry.ts";
 export type { LiveOptions as ThinkOptions, SendOptions } from "../conversation/live.ts";
 export type { Note, Notes } from "../conversation/note.ts";
-export type { Outbox, UnsentMessage as Unsent } from "../conversation/outbox.ts";
+export type { Outbox, UnsentMessage } from "../conversation/outbox.ts";
 
 type ConversationActions = Pick<LiveConversation, "send" | "cancel" | "approve" | "unsend" | "loadOlder" | "reconnect">;
 

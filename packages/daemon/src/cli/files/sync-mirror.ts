@@ -106,7 +106,7 @@ export class Mirror {
     for (const { path, reason } of skipped) {
       if (this.#reported.has(path + reason)) continue;
       this.#reported.add(path + reason);
-      this.#options.onEvent({ action: "skipped", path, reason: reason });
+      this.#options.onEvent({ action: "skipped", path, reason });
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type Change, mainBranch } from "@thinkery/sdk";
-import type { Changed } from "@thinkery/sdk/react";
+import type { FileChanges } from "@thinkery/sdk/react";
 import { useEffect, useState } from "react";
 import { call } from "../../api/host.ts";
 import { buildFilesAddress } from "../../frame/files-place.ts";
@@ -12,7 +12,7 @@ import { sanitizeText } from "./sanitize-text.ts";
 interface ChangedFilesProps {
   agency: string;
   agent: string;
-  changed: readonly Changed[];
+  changed: readonly FileChanges[];
   /** Whether the card is open; only then are line counts loaded. */
   open: boolean;
 }
@@ -58,7 +58,7 @@ export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps
   );
 }
 
-function useCounts(agency: string, agent: string, changed: readonly Changed[], open: boolean): Counts {
+function useCounts(agency: string, agent: string, changed: readonly FileChanges[], open: boolean): Counts {
   const [counts, setCounts] = useState<Counts>(new Map());
   useEffect(() => {
     if (!open) return;

@@ -1,7 +1,7 @@
 import type { ContentWithInfo } from "./content.ts";
 
 /** Full copies of texts, deduplicated by hash. */
-export class Copies {
+export class TextCopies {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
