@@ -101,7 +101,9 @@ test("an app opens from its agent's page and can do no more than a page of anoth
   await page.getByRole("link", { name: "Open in a new tab" }).click();
   const tab: Page = await opened;
   await tab.getByText("An app of alice.").waitFor();
-  expect(tab.url()).toBe(host.url + address);
+  // The ticket in its address is used up.
+  expect(tab.url().split("?ticket=")[0]).toBe(host.url + address);
+  expect((await fetch(tab.url())).status).toBe(401);
   const results = JSON.parse(await waitUntil("the results", () => tab.locator("#out").textContent()));
   expect(results).toEqual({
     origin: "got null",
@@ -125,9 +127,15 @@ test("an app opens from its agent's page and can do no more than a page of anoth
   await tab.evaluate(() => (document.getElementById("form") as HTMLFormElement).submit());
   await tab.getByText("not accepted").waitFor();
   // The cookie is not sent when the page navigates, either.
+  const reopened = context.waitForEvent("page");
+  await page.getByRole("link", { name: "Open in a new tab" }).click();
+  const again: Page = await reopened;
+  await again.getByText("An app of alice.").waitFor();
+  await again.evaluate(() => window.location.assign("/agency/global/agents"));
+  await again.getByText("Authentication required").waitFor();
+  // Opened by its address alone, it is refused as well: only our page can get a ticket.
   await tab.goto(host.url + address);
-  await tab.evaluate(() => window.location.assign("/agency/global/agents"));
-  await tab.getByText("Authentication required").waitFor();
+  await tab.getByText("not opened from Thinkery's page").waitFor();
   expect(await listNames()).toEqual(["alice"]);
   // The user is still logged in, and our own page is unaffected.
   await page.reload();
@@ -154,7 +162,11 @@ test("our page cannot load an app's scripts, modules, workers or data", async ()
       script: await script(""),
       module: await script("module"),
       worker: await navigator.serviceWorker.register(`${address}sw.js`, { scope: address }).then(() => "got", refused),
-      data: (await fetch(`${address}data`)).status,
+      data: (
+        await fetch(`${address}data`, {
+          headers: { "x-thinkery-page": localStorage.getItem("thinkery.page-secret") ?? "" },
+        })
+      ).status,
       mark: "appWasHere" in globalThis,
     };
   }, address);

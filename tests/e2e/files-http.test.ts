@@ -120,11 +120,17 @@ test("a browser displays files that cannot run scripts, and downloads all others
     body: JSON.stringify({ code }),
   });
   const cookie = String(login.headers["set-cookie"]).split(";")[0] ?? "";
+  const { pageSecret } = JSON.parse(login.body) as { pageSecret: string };
   const requestAsPage = (destination: string, rest = "files/a.js") =>
     send({
       port: files.host.port,
       path: buildAgentPath(agent, rest),
-      headers: { cookie, "sec-fetch-site": "same-origin", "sec-fetch-dest": destination },
+      headers: {
+        cookie,
+        "x-thinkery-page": pageSecret,
+        "sec-fetch-site": "same-origin",
+        "sec-fetch-dest": destination,
+      },
     });
   for (const destination of ["document", "empty", "image"])
     expect([destination, (await requestAsPage(destination)).status]).toEqual([destination, 200]);

@@ -113,7 +113,8 @@ test("the login link works once and sets a cookie that scripts cannot read", asy
   expect(first.status).toBe(200);
   const cookie = first.headers["set-cookie"]?.[0] ?? "";
   expect(cookie).toMatch(/^thinkery-\d+=.*HttpOnly.*SameSite=Strict/i);
-  const headers = { cookie: cookie.split(";")[0] ?? "" };
+  const { pageSecret } = JSON.parse(first.body) as { pageSecret: string };
+  const headers = { cookie: cookie.split(";")[0] ?? "", "x-thinkery-page": pageSecret };
   expect(JSON.parse((await send({ port: host.port, path: "/who", headers })).body)).toMatchObject({ user: "owner" });
 
   const second = await send(login);

@@ -295,11 +295,13 @@ test("on a phone the tree and the file are shown one at a time without overflow;
 
 test("a read-only user can view everything and change nothing", async () => {
   const agent = await createAgent("lee", { "plan.md": plan });
-  const { page, context, pageErrors } = await openAddress("lee/files/plan.md");
+  const { page, pageErrors } = await openAddress("lee/files/plan.md");
   await findLiveStatus(page).waitFor();
-  const { token } = await files.host.client.call("createToken", { body: { name: "reader", scopes: ["read"] } });
-  const [cookie] = await context.cookies();
-  await context.addCookies([{ ...(cookie as NonNullable<typeof cookie>), value: token }]);
+  const { code } = await files.host.client.call("createLoginCode", { body: { scopes: ["read"] } });
+  await Promise.all([
+    page.waitForResponse(`${files.host.url}/login`),
+    page.evaluate((fragment) => void (window.location.hash = fragment), `code=${code}`),
+  ]);
   await page.reload();
   await page.getByText("Live · Read-only").waitFor();
   expect(await page.locator(".pane-actions button, .side-head button[aria-label='New file']").count()).toBe(0);

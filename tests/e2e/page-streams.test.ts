@@ -23,7 +23,7 @@ interface RecordedStream {
   frames: string[];
 }
 
-test("a plain EventSource and WebSocket can talk to an agent, and the event stream resumes after a crash without gaps or repeats", async () => {
+test("an EventSource with tickets and a WebSocket with the page's secret can talk to an agent, and the event stream resumes after a crash without gaps or repeats", async () => {
   const user = new ChatUser(host, browser);
   const { page } = await user.createAndOpenAgent("plain", {
     pace: 10,
@@ -40,13 +40,32 @@ test("a plain EventSource and WebSocket can talk to an agent, and the event stre
   await page.evaluate(() => {
     const recorded: RecordedStream = { seqs: [], frames: [] };
     Object.assign(window, recorded);
-    const source = new EventSource("/agency/global/agent/plain/events?after=0");
+    const secret = localStorage.getItem("thinkery.page-secret") ?? "";
     const types =
       "thread.created request.accepted run.started run.tick run.resumed agent.started agent.completed model.started model.delta model.completed tool.started tool.output title.set checkpoint.saved";
-    for (const type of types.split(" ")) {
-      source.addEventListener(type, (event) => recorded.seqs.push(Number((event as MessageEvent).lastEventId)));
-    }
-    const socket = new WebSocket(`${location.origin.replace("http", "ws")}/agency/global/agent/plain/ws`);
+    // A ticket works once, so whoever reconnects gets another.
+    const follow = async (): Promise<void> => {
+      const path = `/agency/global/agent/plain/events?after=${recorded.seqs.at(-1) ?? 0}`;
+      const response = await fetch("/tickets", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-thinkery-page": secret },
+        body: JSON.stringify({ path }),
+      }).catch(() => undefined);
+      if (!response?.ok) return void setTimeout(() => void follow(), 100);
+      const { ticket } = (await response.json()) as { ticket: string };
+      const source = new EventSource(`${path}&ticket=${ticket}`);
+      for (const type of types.split(" "))
+        source.addEventListener(type, (event) => recorded.seqs.push(Number((event as MessageEvent).lastEventId)));
+      source.addEventListener("error", () => {
+        source.close();
+        void follow();
+      });
+    };
+    void follow();
+    const socket = new WebSocket(`${location.origin.replace("http", "ws")}/agency/global/agent/plain/ws`, [
+      "thinkery",
+      `thinkery.page.${secret}`,
+    ]);
     socket.addEventListener("message", ({ data }) =>
       recorded.frames.push((JSON.parse(data as string) as { type: string }).type),
     );

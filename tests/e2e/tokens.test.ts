@@ -67,6 +67,7 @@ test("the data folder contains no secret in plain text, except for the token and
 
 test("a login code works once, its cookie works only same-origin, and logging out revokes it", async () => {
   const { code } = await host.client.call("createLoginCode");
+  const { token } = await host.client.call("createToken", { body: { name: "program", scopes: ["admin"] } });
   const origin = host.url;
   const post = (path: string, headers: Record<string, string>, body?: unknown) =>
     fetch(host.url + path, {
@@ -81,18 +82,70 @@ test("a login code works once, its cookie works only same-origin, and logging ou
   for (const part of ["HttpOnly", "SameSite=Strict", "Path=/"]) expect(cookie).toContain(part);
   expect((await post("/login", { origin }, { code })).status).toBe(401);
 
+  const { pageSecret } = (await login.json()) as { pageSecret: string };
   const pair = cookie.split(";")[0] ?? "";
-  const get = (headers: Record<string, string>) => fetch(`${host.url}/who`, { headers: { cookie: pair, ...headers } });
+  const page = { cookie: pair, "x-thinkery-page": pageSecret };
+  const get = (headers: Record<string, string>) => fetch(`${host.url}/who`, { headers: { ...page, ...headers } });
   expect((await get({})).status).toBe(200);
   expect((await get({ "sec-fetch-site": "same-origin" })).status).toBe(200);
   expect((await get({ "sec-fetch-site": "same-site" })).status).toBe(403);
   expect((await get({ "sec-fetch-site": "cross-site" })).status).toBe(403);
   expect((await get({ origin: "http://evil.example" })).status).toBe(403);
-  expect((await post("/agencies", { cookie: pair }, {})).status).toBe(403);
-  expect((await post("/agencies", { cookie: pair, origin }, {})).status).toBe(201);
+  expect((await post("/agencies", page, {})).status).toBe(403);
+  expect((await post("/agencies", { ...page, origin }, {})).status).toBe(201);
 
-  expect((await post("/logout", { cookie: pair, origin })).status).toBe(204);
+  // Every server on this machine gets the cookie: it is worthless without the page's secret, and in a header.
+  const value = pair.slice(pair.indexOf("=") + 1);
+  expect((await get({ "x-thinkery-page": "" })).status).toBe(401);
+  expect((await get({ "x-thinkery-page": `${pageSecret}x` })).status).toBe(401);
+  const asHeaders: Record<string, string>[] = [{ authorization: `Bearer ${value}` }, { "x-secret": value }];
+  for (const headers of asHeaders) expect((await fetch(`${host.url}/who`, { headers })).status).toBe(401);
+  for (const secret of [host.token, token]) {
+    const stolen = { cookie: `thinkery-${host.port}=${secret}`, "x-thinkery-page": pageSecret };
+    expect((await fetch(`${host.url}/who`, { headers: stolen })).status).toBe(401);
+  }
+  expect((await fetch(`${host.url}/who`, { headers: { "x-thinkery-page": pageSecret } })).status).toBe(401);
+
+  expect((await post("/logout", { ...page, origin })).status).toBe(204);
   expect((await get({})).status).toBe(401);
+});
+
+test("a ticket opens one path once, with read access only", async () => {
+  const agent = host.client.agents();
+  await agent.create({ name: "ticketed" });
+  await host.client.agent("ticketed").putFile("a b.txt", "content");
+  const path = "/agents/ticketed/files/a%20b.txt?download=1";
+  const createTicket = async (target: string) =>
+    (await host.client.call("createTicket", { body: { path: target } })).ticket;
+  const get = (target: string, ticket: string, method = "GET") =>
+    fetch(`${host.url}${target}${target.includes("?") ? "&" : "?"}ticket=${ticket}`, { method });
+
+  const ticket = await createTicket(path);
+  const first = await get(path, ticket);
+  expect([first.status, await first.text()]).toEqual([200, "content"]);
+  expect((await get(path, ticket)).status).toBe(401);
+
+  for (const other of ["/who", "/agents/ticketed/files/a%20b.txt", "/agents/ticketed/files/b.txt?download=1"]) {
+    const misused = await createTicket(path);
+    expect([other, (await get(other, misused)).status]).toEqual([other, 401]);
+    // Trying another path uses it up.
+    expect((await get(path, misused)).status).toBe(401);
+  }
+  expect((await get(path, await createTicket(path), "DELETE")).status).toBe(401);
+  expect((await get("/tokens", await createTicket("/tokens"))).status).toBe(403);
+  await expect(createTicket("//evil.example/x")).rejects.toMatchObject({ code: "bad_request" });
+  const ticketHeader = await createTicket("/who");
+  expect((await fetch(`${host.url}/who`, { headers: { authorization: `Bearer ${ticketHeader}` } })).status).toBe(401);
+});
+
+test("a login code can be limited to some scopes", async () => {
+  const { code } = await host.client.call("createLoginCode", { body: { scopes: ["read"] } });
+  const login = await fetch(`${host.url}/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: host.url },
+    body: JSON.stringify({ code }),
+  });
+  expect(await login.json()).toMatchObject({ scopes: ["read"] });
 });
 
 test("a login code is not accepted as a token, nor a token as a login code", async () => {

@@ -1,5 +1,6 @@
 import { type Branch, errorFromBody, fail, type FileInfo, parseFilePath, type Version } from "@thinkery/sdk";
-import { call } from "./host.ts";
+import { call, fetchFromHost } from "./host.ts";
+import { getPageHeaders } from "./page-secret.ts";
 import { createSource, type Source } from "./source.ts";
 
 /** Identifies an agent's files, on main unless a branch is given. */
@@ -86,7 +87,7 @@ export function buildArchiveUrl(workspace: Workspace, under?: string): string {
 }
 
 export async function readText(url: string, signal: AbortSignal): Promise<string> {
-  const response = await fetch(url, { signal }).catch(() => {
+  const response = await fetchFromHost(url, { signal }).catch(() => {
     signal.throwIfAborted();
     throw fail("unavailable", "The host is not responding.");
   });
@@ -139,7 +140,8 @@ export function sendFile(
     const request = new XMLHttpRequest();
     request.open("PUT", url);
     request.setRequestHeader("content-type", "application/octet-stream");
-    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries({ ...getPageHeaders(), ...headers }))
+      request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0));
     request.addEventListener("load", () => (request.status < 300 ? resolve() : reject(parseError(request))));
     request.addEventListener("error", () =>

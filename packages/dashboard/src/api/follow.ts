@@ -1,5 +1,5 @@
 import { watch } from "@thinkery/sdk/client";
-import { buildSocketUrl } from "./host.ts";
+import { buildSocketUrl, openSocket } from "./host.ts";
 import type { Follow } from "./source.ts";
 
 const reconnectListeners = new Set<() => void>();
@@ -11,6 +11,7 @@ export function followObject(path: string): Follow {
     const open = () =>
       watch<{ revision: number }>({
         url: buildSocketUrl(path),
+        connect: openSocket,
         onState(state) {
           if (state.revision === revision) return;
           revision = state.revision;

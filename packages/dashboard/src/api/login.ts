@@ -3,6 +3,7 @@ import { isThinkeryError } from "@thinkery/sdk";
 import { forgetAgencies } from "./agencies.ts";
 import { call, setUnauthorizedHandler } from "./host.ts";
 import { takeCode } from "./login-code.ts";
+import { setPageSecret } from "./page-secret.ts";
 import { createStore, useStore } from "./store.ts";
 
 export type Login =
@@ -34,13 +35,15 @@ export function startLogin(): void {
 }
 
 export async function logIn(code: string): Promise<void> {
-  const who = await call("login", { body: { code } });
+  const { pageSecret, ...who } = await call("login", { body: { code } });
+  setPageSecret(pageSecret);
   forgetAgencies();
   login.set({ state: "in", who });
 }
 
 export async function logOut(): Promise<void> {
   await call("logout");
+  setPageSecret(undefined);
   forgetAgencies();
   login.set({ state: "out", notice: { title: "You are logged out", text: "Open a new login link to log back in." } });
 }

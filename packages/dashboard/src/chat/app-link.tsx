@@ -2,6 +2,7 @@ import { type Agent, isThinkeryError } from "@thinkery/sdk";
 import { useMemo } from "react";
 import { call } from "../api/host.ts";
 import { createSource, useSource } from "../api/source.ts";
+import { HostLink } from "../parts/host-link.tsx";
 
 /** Link to the agent's app, loaded when shown. It opens in a new tab because it is not part of this page. */
 export function AppLink({ agent: { agency, name } }: { agent: Agent }) {
@@ -13,9 +14,9 @@ export function AppLink({ agent: { agency, name } }: { agent: Agent }) {
   if (!app) return <span className="faint">none</span>;
   return (
     <>
-      <a href={app.address} target="_blank" rel="noopener noreferrer">
+      <HostLink href={app.address} newTab>
         Open in a new tab
-      </a>{" "}
+      </HostLink>{" "}
       <span className="faint">
         version <span className="mono">{app.version}</span>
       </span>

@@ -3,7 +3,7 @@ import { useThink } from "@thinkery/sdk/react";
 import { useEffect } from "react";
 import { onReconnect } from "../api/follow.ts";
 import { health } from "../api/health.ts";
-import { call } from "../api/host.ts";
+import { call, openSocket } from "../api/host.ts";
 import { useHasScope } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { announce } from "../frame/announce.tsx";
@@ -30,7 +30,13 @@ interface ChatProps {
 export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
   const { views } = useViews();
   const key = { user, agency: agency.id, agent: agent.name };
-  const think = useThink({ agency: agency.id, agent: agent.name, client: { call }, outbox: createOutbox(key) });
+  const think = useThink({
+    agency: agency.id,
+    agent: agent.name,
+    client: { call },
+    connect: openSocket,
+    outbox: createOutbox(key),
+  });
   const { reconnect, title, lastMessage } = think;
   const usage = useUsage(agency.id, agent.name, think.turnCount);
   const canChat = useHasScope("chat");

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { buildArchiveUrl, buildFileUrl } from "../api/files.ts";
 import { Link } from "../frame/link.tsx";
+import { HostLink } from "../parts/host-link.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Delete, Move, NewFile } from "./file-dialogs.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
@@ -38,15 +39,14 @@ export function FileActions({ path, contents }: FileActionsProps) {
       >
         <Icon name="history" />
       </Link>
-      <a
+      <HostLink
         className="icon-button"
         href={contents ? buildArchiveUrl(workspace, path) : buildFileUrl(workspace, path, { download: true })}
-        download
         aria-label={contents ? `Download ${path} as zip` : `Download ${path}`}
         title={contents ? "Download as zip" : "Download"}
       >
         <Icon name="download" />
-      </a>
+      </HostLink>
       {workspace.canWrite && (
         <>
           <button

@@ -1,11 +1,13 @@
 import type { FileInfo } from "@thinkery/sdk";
 import { type ReactNode, useState } from "react";
 import { buildFileUrl, isReadable } from "../api/files.ts";
+import { useTicketUrl } from "../api/ticket.ts";
 import type { FilesPlace } from "../frame/files-place.ts";
 import { Link } from "../frame/link.tsx";
 import { formatBytes } from "../parts/amount.ts";
 import { DateTime } from "../parts/date-time.tsx";
 import { DescriptionList } from "../parts/description-list.tsx";
+import { HostLink } from "../parts/host-link.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { createLazyComponent } from "../parts/lazy-component.tsx";
 import { FileActions } from "./file-actions.tsx";
@@ -45,15 +47,14 @@ export function OldFilePane({ place, path }: { place: FilesPlace; path: string }
   return (
     <>
       <PaneHead path={path} note={`as of version ${version}`}>
-        <a
+        <HostLink
           className="icon-button"
           href={buildFileUrl(workspace, path, { version, download: true })}
-          download
           aria-label={`Download ${path} as of version ${version}`}
           title="Download"
         >
           <Icon name="download" />
-        </a>
+        </HostLink>
         <Link className="button" href={workspace.to({ show: "files", path })}>
           Current version
         </Link>
@@ -107,19 +108,20 @@ function StaticFile({
           ? "This file is too large to display."
           : "Cannot display this file: it is neither an image nor UTF-8 text."}
       </p>
-      <a className="button" href={buildFileUrl(workspace, path, { download: true })} download>
+      <HostLink className="button" href={buildFileUrl(workspace, path, { download: true })}>
         Download
-      </a>
+      </HostLink>
     </div>
   );
 }
 
 function Picture({ url, path, fallback }: { url: string; path: string; fallback: ReactNode }) {
   const [failed, setFailed] = useState(false);
-  if (failed) return fallback;
+  const source = useTicketUrl(url);
+  if (failed || source === "failed") return fallback;
   return (
     <div className="picture">
-      <img src={url} alt={path} onError={() => setFailed(true)} />
+      {source !== undefined && <img src={source} alt={path} onError={() => setFailed(true)} />}
     </div>
   );
 }

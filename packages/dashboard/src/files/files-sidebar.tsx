@@ -4,6 +4,7 @@ import { useSource } from "../api/source.ts";
 import type { FilesPlace } from "../frame/files-place.ts";
 import { Link } from "../frame/link.tsx";
 import { formatBytes, formatCount } from "../parts/amount.ts";
+import { HostLink } from "../parts/host-link.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Menu } from "../parts/menu.tsx";
 import { BranchBar, NewBranch } from "./branch/branch-bar.tsx";
@@ -90,9 +91,7 @@ export function FilesSidebar({ listing, place, folder, onUpload, onExtract }: Fi
         )}
         <Menu label="More">
           <Link href={to({ show: "history" })}>History of all files</Link>
-          <a href={buildArchiveUrl(workspace)} download>
-            Download all as zip
-          </a>
+          <HostLink href={buildArchiveUrl(workspace)}>Download all as zip</HostLink>
           {canWrite && (
             <>
               <button type="button" onClick={() => folderPicker.current?.click()}>

@@ -1,10 +1,13 @@
 import { fail, ownerUser, type Scope, scopes, type Who } from "@thinkery/sdk";
 import type { Env } from "../objects/env.ts";
+import type { CheckedCredential } from "../user/credentials.ts";
 import { isSameText, sha256, verifyCredential } from "./credentials.ts";
+import { readPageSecret } from "./page-secret.ts";
+import { expandShortPath } from "./short-path.ts";
 
 /** The authenticated user, and how they presented their credential. */
 export interface Caller extends Who {
-  via: "header" | "cookie";
+  via: "header" | "cookie" | "ticket";
   hash: string;
 }
 
@@ -12,7 +15,10 @@ export interface Caller extends Who {
 // effect at once, one in another isolate after at most `ttlMs`.
 const ttlMs = 10_000;
 const maxEntries = 10_000;
-const callerCache = new Map<string, { caller: Caller; until: number }>();
+const callerCache = new Map<string, { user: string; credential: CheckedCredential; until: number }>();
+
+/** Holds the ticket of a request, which comes in its query. */
+export const ticketHeader = "x-thinkery-ticket";
 
 const allScopes: Scope[] = [...scopes];
 
@@ -25,23 +31,60 @@ export async function authenticate(request: Request, env: Env, adminSecret?: str
   if (!presented) return undefined;
   const { secret, via } = presented;
   const hash = sha256(secret);
-  const isAdmin =
-    isSameText(hash, env.ADMIN_TOKEN_HASH) ||
-    (adminSecret !== undefined && adminSecret !== "" && isSameText(hash, sha256(adminSecret)));
-  if (isAdmin) return { user: ownerUser, scopes: allScopes, via, hash };
+  if (via === "ticket") return redeemTicket(request, env, secret, hash);
+  if (via === "header" && isAdminToken(hash, env, adminSecret))
+    return { user: ownerUser, scopes: allScopes, via, hash };
+  const found = await findCredential(secret, hash, env);
+  if (!found) return undefined;
+  const { user, credential } = found;
+  if (via === "header") {
+    // Every server on this machine is sent the page's cookie, whatever its port. It must be worthless to them.
+    return credential.kind === "token" ? { user, scopes: credential.scopes, via, hash } : undefined;
+  }
+  return isOwnPage(request, credential) ? { user, scopes: credential.scopes, via, hash } : undefined;
+}
 
+function isAdminToken(hash: string, env: Env, adminSecret: string | undefined): boolean {
+  if (isSameText(hash, env.ADMIN_TOKEN_HASH)) return true;
+  return adminSecret !== undefined && adminSecret !== "" && isSameText(hash, sha256(adminSecret));
+}
+
+async function findCredential(
+  secret: string,
+  hash: string,
+  env: Env,
+): Promise<{ user: string; credential: CheckedCredential } | undefined> {
   const now = Date.now();
   const cached = callerCache.get(hash);
-  if (cached && cached.until > now) return { ...cached.caller, via };
-
+  if (cached && cached.until > now) return cached;
   const user = verifyCredential(secret, env.SIGNING_KEY);
-  if (!user) return undefined;
-  const credential = await env.User.getByName(user).checkCredential(hash);
-  if (!credential) return undefined;
-  const caller: Caller = { user, scopes: credential.scopes, via, hash };
+  const credential = user && (await env.User.getByName(user).checkCredential(hash));
+  if (!user || !credential) return undefined;
   if (callerCache.size >= maxEntries) callerCache.clear();
-  callerCache.set(hash, { caller, until: Math.min(now + ttlMs, credential.expiresAt ?? Infinity) });
-  return caller;
+  callerCache.set(hash, { user, credential, until: Math.min(now + ttlMs, credential.expiresAt ?? Infinity) });
+  return { user, credential };
+}
+
+/** Whether the request comes from the page that logged in: only its origin can read the page secret. */
+function isOwnPage(request: Request, { kind, pageHash }: CheckedCredential): boolean {
+  const pageSecret = readPageSecret(request);
+  return (
+    kind === "login" && pageHash !== undefined && pageSecret !== undefined && isSameText(sha256(pageSecret), pageHash)
+  );
+}
+
+async function redeemTicket(request: Request, env: Env, secret: string, hash: string): Promise<Caller | undefined> {
+  if (request.method !== "GET" && request.method !== "HEAD") return undefined;
+  const user = verifyCredential(secret, env.SIGNING_KEY);
+  const granted = user && (await env.User.getByName(user).redeemTicket(hash, toTicketPath(request.url)));
+  return user && granted ? { user, scopes: granted, via: "ticket", hash } : undefined;
+}
+
+/** Returns the path and query that a ticket is for. */
+export function toTicketPath(url: string): string {
+  const { pathname, searchParams } = new URL(url, "http://host");
+  const path = expandShortPath(pathname);
+  return searchParams.size === 0 ? path : `${path}?${searchParams}`;
 }
 
 /** Creates the error for a request that `authenticate` found no caller for. */
@@ -52,8 +95,12 @@ export function createUnauthorizedError(request: Request, env: Env): Error {
       "unauthorized",
       "Authentication required. Send a token as “Authorization: Bearer <token>”; `thinkery token new` creates one.",
     );
+  if (presented.via === "ticket") return fail("unauthorized", "This link has already been used or has expired.");
   return presented.via === "cookie"
-    ? fail("unauthorized", "Your session has ended. Run `thinkery open` for a new login link.")
+    ? fail(
+        "unauthorized",
+        "Your session has ended, or this was not opened from Thinkery's page. Run `thinkery open` for a new login link.",
+      )
     : fail("unauthorized", "The token is unknown, expired or revoked. Create a new one with `thinkery token new`.");
 }
 
@@ -62,11 +109,13 @@ export function forgetCredential(hash: string): void {
   callerCache.delete(hash);
 }
 
-/** A header takes precedence: the cookie is only for the page. */
+/** A header takes precedence: cookie and ticket are only for the page. */
 function readCredential(request: Request, cookieName: string): { secret: string; via: Caller["via"] } | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
   const header = bearer ?? request.headers.get("x-secret");
   if (header) return { secret: header, via: "header" };
+  const ticket = request.headers.get(ticketHeader);
+  if (ticket) return { secret: ticket, via: "ticket" };
   const cookie = readCookie(request.headers.get("cookie"), cookieName);
   return cookie ? { secret: cookie, via: "cookie" } : undefined;
 }

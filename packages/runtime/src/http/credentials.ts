@@ -19,6 +19,11 @@ export function mintCredential(user: string, signingKey: string): MintedCredenti
   return { secret, hash, id: `${user}.${hash.slice(0, 12)}` };
 }
 
+/** Creates a secret for the page, to be kept in its origin's storage. Usable as a WebSocket subprotocol. */
+export function createPageSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
 /** Returns the user of a credential, or undefined if this host did not sign it. */
 export function verifyCredential(secret: string, signingKey: string): string | undefined {
   const match = credentialPattern.exec(secret);

@@ -17,5 +17,5 @@ const destinations = {
 export function checkFetchDestination(request: Request, caller: Caller, kind: keyof typeof destinations): void {
   const destination = request.headers.get("sec-fetch-dest");
   const { allowed, message } = destinations[kind];
-  if (caller.via === "cookie" && destination !== null && !allowed.has(destination)) throw fail("forbidden", message);
+  if (caller.via !== "header" && destination !== null && !allowed.has(destination)) throw fail("forbidden", message);
 }

@@ -44,7 +44,7 @@ export async function closeIfNotFound(request: Request, respond: () => Promise<R
 /** Removes credentials, and headers that only the SDK's router or we may set. */
 function cleanHeaders(original: Headers): Headers {
   const headers = new Headers(original);
-  const withheld = ["authorization", "x-secret", "cookie"];
+  const withheld = ["authorization", "x-secret", "cookie", "sec-websocket-protocol"];
   const isInternal = (name: string) => name.startsWith("x-agents-") || name.startsWith("x-thinkery-");
   const names = Array.from(headers.keys()).filter((name) => isInternal(name) || withheld.includes(name));
   for (const name of names) headers.delete(name);

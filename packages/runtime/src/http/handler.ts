@@ -1,11 +1,12 @@
-import { endpoints, fail, globalAgency } from "@thinkery/sdk";
+import { endpoints, fail } from "@thinkery/sdk";
 import { Hono } from "hono";
 import { holdDuring } from "../host/drain.ts";
 import type { Env } from "../objects/env.ts";
 import type { System } from "../system/system.ts";
-import { authenticate, createUnauthorizedError } from "./authenticate.ts";
+import { authenticate, createUnauthorizedError, ticketHeader } from "./authenticate.ts";
 import { handlePreflight, addCorsHeaders } from "./cors.ts";
 import { checkAddress, checkCookie } from "./guard.ts";
+import { acceptPageProtocol } from "./page-secret.ts";
 import { isPagePath, servePage } from "./page.ts";
 import { toErrorResponse } from "./response.ts";
 import type { HonoEnv } from "./route.ts";
@@ -24,6 +25,7 @@ import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
 import { addVersionRoutes } from "./routes/versions.ts";
 import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
+import { expandShortPath } from "./short-path.ts";
 import { addSocketRoutes } from "./socket.ts";
 
 const maxUrlChars = 8 * 1024;
@@ -85,7 +87,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     async fetch(request, env, context) {
       try {
         checkAddress(request, env);
-        return addCorsHeaders(await handle(request, env, context), request, env);
+        return addCorsHeaders(acceptPageProtocol(request, await handle(request, env, context)), request, env);
       } catch (error) {
         return addCorsHeaders(toErrorResponse(error), request, env);
       }
@@ -99,18 +101,22 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
       throw fail("bad_request", `The URL exceeds the limit of ${maxUrlChars} characters.`);
     const path = new URL(request.url).pathname;
     if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
-    return app.fetch(isSdkPath(path) ? request : expandShortPath(request), env, context);
+    return app.fetch(isSdkPath(path) ? request : normalizeRequest(request), env, context);
   }
 }
 
-/** Expands `/agents…`, short for the agents of the global agency. */
-function expandShortPath(request: Request): Request {
+/** Expands short paths, and moves a ticket from the query to a header: it is a credential, not an option. */
+function normalizeRequest(request: Request): Request {
   const url = new URL(request.url);
-  const match = /^\/agents(\/.*)?$/.exec(url.pathname);
-  if (!match) return request;
-  const rest = match[1];
-  url.pathname = rest ? `/agency/${globalAgency}/agent${rest}` : `/agency/${globalAgency}/agents`;
-  return new Request(url, request);
+  const path = expandShortPath(url.pathname);
+  const ticket = url.searchParams.get("ticket");
+  if (path === url.pathname && ticket === null) return request;
+  url.pathname = path;
+  if (ticket === null) return new Request(url, request);
+  url.searchParams.delete("ticket");
+  const headers = new Headers(request.headers);
+  headers.set(ticketHeader, ticket);
+  return new Request(new Request(url, request), { headers });
 }
 
 function createRouteError(path: string) {

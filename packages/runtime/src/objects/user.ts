@@ -21,7 +21,7 @@ import { UsageTotals, type UsageReport, type ReservationResult } from "../store/
 import { toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
 import { AgencyRegistry } from "../user/agencies.ts";
 import { listAgentPage } from "../user/agents.ts";
-import { Credentials, type NewCredential } from "../user/credentials.ts";
+import { type CheckedCredential, Credentials, type NewCredential, type NewTicket } from "../user/credentials.ts";
 import { Preferences } from "../user/preferences.ts";
 import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
@@ -167,9 +167,19 @@ export class User extends BaseObject<Revision> {
     return this.#credentials.add(credential);
   }
 
-  async checkCredential(hash: string): Promise<{ scopes: Scope[]; expiresAt?: number } | undefined> {
+  async checkCredential(hash: string): Promise<CheckedCredential | undefined> {
     await this.ensureReady();
     return this.#credentials.check(hash);
+  }
+
+  async addTicket(ticket: NewTicket): Promise<void> {
+    await this.ensureReady();
+    this.#credentials.addTicket(ticket);
+  }
+
+  async redeemTicket(hash: string, path: string): Promise<Scope[] | undefined> {
+    await this.ensureReady();
+    return this.#credentials.redeemTicket(hash, path);
   }
 
   async redeemCode(hash: string): Promise<Scope[] | undefined> {

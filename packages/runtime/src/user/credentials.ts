@@ -11,6 +11,7 @@ interface Row extends Record<string, SqlStorageValue> {
   created_at: number;
   expires_at: number | null;
   last_used_at: number | null;
+  page_hash: string | null;
 }
 
 export interface NewCredential {
@@ -20,6 +21,23 @@ export interface NewCredential {
   name: string;
   scopes: readonly Scope[];
   expiresAt?: number;
+  /** Hash of the secret that the page of a login holds. */
+  pageHash?: string;
+}
+
+export interface CheckedCredential {
+  kind: Exclude<Kind, "code">;
+  scopes: Scope[];
+  expiresAt?: number;
+  pageHash?: string;
+}
+
+/** Opens one path once. */
+export interface NewTicket {
+  hash: string;
+  path: string;
+  scopes: readonly Scope[];
+  expiresAt: number;
 }
 
 // The last use is stored at most once a minute: a write per request would cost an fsync each.
@@ -38,7 +56,7 @@ export class Credentials {
   add(credential: NewCredential, now = Date.now()): Token {
     this.#sql.exec("DELETE FROM credentials WHERE expires_at < ?", now);
     this.#sql.exec(
-      "INSERT INTO credentials (id, hash, kind, name, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO credentials (id, hash, kind, name, scopes, created_at, expires_at, page_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       credential.id,
       credential.hash,
       credential.kind,
@@ -46,18 +64,24 @@ export class Credentials {
       credential.scopes.join(" "),
       now,
       credential.expiresAt ?? null,
+      credential.pageHash ?? null,
     );
     return this.#toToken(this.#sql.exec<Row>("SELECT * FROM credentials WHERE id = ?", credential.id).one());
   }
 
-  /** Returns the scopes of a credential that has not expired and is not a one-time code. */
-  check(hash: string, now = Date.now()): { scopes: Scope[]; expiresAt?: number } | undefined {
+  /** Returns a credential that has not expired and is not a one-time code. */
+  check(hash: string, now = Date.now()): CheckedCredential | undefined {
     const row = this.#findValid(hash, now);
     if (!row || row.kind === "code") return undefined;
     if (now - (row.last_used_at ?? 0) > useUpdateIntervalMs) {
       this.#sql.exec("UPDATE credentials SET last_used_at = ? WHERE id = ?", now, row.id);
     }
-    return { scopes: parseScopes(row), ...(row.expires_at ? { expiresAt: row.expires_at } : {}) };
+    return {
+      kind: row.kind as CheckedCredential["kind"],
+      scopes: parseScopes(row),
+      ...(row.expires_at ? { expiresAt: row.expires_at } : {}),
+      ...(row.page_hash ? { pageHash: row.page_hash } : {}),
+    };
   }
 
   /** Consumes a one-time code and returns its scopes. */
@@ -66,6 +90,22 @@ export class Credentials {
     if (row?.kind !== "code") return undefined;
     this.#sql.exec("DELETE FROM credentials WHERE id = ?", row.id);
     return parseScopes(row);
+  }
+
+  addTicket({ hash, path, scopes, expiresAt }: NewTicket, now = Date.now()): void {
+    this.#sql.exec("DELETE FROM tickets WHERE expires_at < ?", now);
+    this.#sql.exec("INSERT INTO tickets VALUES (?, ?, ?, ?)", hash, path, scopes.join(" "), expiresAt);
+  }
+
+  /** Consumes a ticket, whatever path it is for, and returns its scopes if it is valid for this one. */
+  redeemTicket(hash: string, path: string, now = Date.now()): Scope[] | undefined {
+    const [row] = this.#sql
+      .exec<{ path: string; scopes: string; expires_at: number }>(
+        "DELETE FROM tickets WHERE hash = ? RETURNING *",
+        hash,
+      )
+      .toArray();
+    return row && row.path === path && row.expires_at > now ? parseScopes(row) : undefined;
   }
 
   list(now = Date.now()): Token[] {
@@ -106,4 +146,4 @@ export class Credentials {
   }
 }
 
-const parseScopes = (row: Row) => row.scopes.split(" ") as Scope[];
+const parseScopes = (row: Pick<Row, "scopes">) => row.scopes.split(" ") as Scope[];

@@ -29,7 +29,7 @@ test("watch follows states, skips other frames, and reconnects", async () => {
   await new Promise<void>((resolve) => {
     const stop = watch<{ revision: number }>({
       url: `ws://127.0.0.1:${getPort(server)}`,
-      WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+      connect: (address) => new WebSocket(address) as unknown as globalThis.WebSocket,
       onState: ({ revision }) => {
         seen.push(revision);
         if (revision === 2) {
@@ -49,7 +49,7 @@ test("the unsubscribe function closes the connection for good", async () => {
   const opened = new Promise<void>((resolve) => server.once("connection", () => resolve()));
   const stop = watch({
     url: `ws://127.0.0.1:${getPort(server)}`,
-    WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+    connect: (address) => new WebSocket(address) as unknown as globalThis.WebSocket,
     onState: () => {},
   });
   await opened;

@@ -5,15 +5,15 @@ export interface WatchOptions<State> {
   url: string;
   onState(state: State): void;
   onConnection?(connected: boolean): void;
-  /** Required in Node 20, which has no global WebSocket. */
-  WebSocket?: typeof WebSocket;
+  /** Opens the WebSocket. Required in Node 20, which has no global one. */
+  connect?(url: string): WebSocket;
 }
 
 /** Subscribes to the state of an object, reconnecting as needed. Returns an unsubscribe function. */
 export function watch<State>(options: WatchOptions<State>): () => void {
-  const Socket = options.WebSocket ?? WebSocket;
+  const connect = options.connect ?? ((url: string) => new WebSocket(url));
   const connection = new ReconnectingSocket({
-    connect: () => new Socket(options.url),
+    connect: () => connect(options.url),
     onOpen: () => options.onConnection?.(true),
     onMessage: (data) => {
       const state = parseState(data);

@@ -9,6 +9,7 @@ export * from "./nearest.ts";
 export * from "./pattern/gitignore.ts";
 export * from "./pattern/glob.ts";
 export * from "./pattern/wildcard.ts";
+export * from "./page-secret.ts";
 export * from "./readable-output.ts";
 export * from "./round-usd.ts";
 export * from "./script-file.ts";

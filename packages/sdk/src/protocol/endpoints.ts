@@ -17,8 +17,12 @@ import { routes } from "./routes.ts";
 import {
   issuedTokenSchema,
   loginCodeSchema,
+  loginResponseSchema,
   loginSchema,
+  newLoginCodeSchema,
+  newTicketSchema,
   newTokenSchema,
+  ticketSchema,
   tokenListSchema,
   whoSchema,
 } from "./token.ts";
@@ -67,7 +71,15 @@ export const endpoints = {
     access: "public",
     summary: "Exchange a one-time code for the dashboard's session cookie.",
     body: loginSchema,
-    response: whoSchema,
+    response: loginResponseSchema,
+  }),
+  createTicket: defineEndpoint({
+    ...routes.createTicket,
+    access: "read",
+    summary: "Create a ticket that opens one path once, for links that cannot send credentials.",
+    body: newTicketSchema,
+    status: 201,
+    response: ticketSchema,
   }),
   logout: defineEndpoint({
     ...routes.logout,
@@ -78,7 +90,8 @@ export const endpoints = {
   createLoginCode: defineEndpoint({
     ...routes.createLoginCode,
     access: "admin",
-    summary: "Create a one-time login code for the caller.",
+    summary: "Create a one-time login code for the caller, with all or some of their scopes.",
+    body: newLoginCodeSchema.default({}),
     status: 201,
     response: loginCodeSchema,
   }),

@@ -9,6 +9,7 @@ export const routes = {
   listModels: { method: "GET", path: "/models" },
   login: { method: "POST", path: "/login" },
   logout: { method: "POST", path: "/logout" },
+  createTicket: { method: "POST", path: "/tickets" },
   createLoginCode: { method: "POST", path: "/login/codes" },
   who: { method: "GET", path: "/who" },
   listTokens: { method: "GET", path: "/tokens" },

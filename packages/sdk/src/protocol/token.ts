@@ -47,6 +47,10 @@ export const loginCodeSchema = z
   .object({ code: z.string(), expiresAt: z.string() })
   .meta({ id: "LoginCode", description: "A code that works once. Append it to the dashboard's URL as `/#code=…`." });
 
+export const newLoginCodeSchema = z.strictObject({
+  scopes: scopeListSchema.optional().meta({ description: "Scopes of the login; the caller's by default." }),
+});
+
 export const loginSchema = z.strictObject({ code: z.string().min(1).max(500) });
 
 export const whoSchema = z
@@ -54,3 +58,26 @@ export const whoSchema = z
   .meta({ id: "Who", description: "The user and the scopes of a credential." });
 
 export type Who = z.infer<typeof whoSchema>;
+
+/** The response to a login of the page, which also sets a cookie. */
+export const loginResponseSchema = whoSchema
+  .extend({
+    pageSecret: z.string().meta({ description: "Sent by the page with every request, besides the cookie." }),
+  })
+  .meta({ id: "Login" });
+
+export type Login = z.infer<typeof loginResponseSchema>;
+
+const maxTicketPathChars = 4096;
+
+export const newTicketSchema = z.strictObject({
+  path: z
+    .string()
+    .max(maxTicketPathChars)
+    .regex(/^\/(?!\/)/, "expected a path that starts with /")
+    .meta({ description: "The path, with its query, that the ticket opens." }),
+});
+
+export const ticketSchema = z
+  .object({ ticket: z.string(), expiresAt: z.string() })
+  .meta({ id: "Ticket", description: "Opens one path once, as `?ticket=…`: for downloads and images of the page." });

@@ -1,6 +1,7 @@
 import type { Result } from "@thinkery/sdk/react";
 import type { ReactNode } from "react";
 import { formatBytes } from "../../parts/amount.ts";
+import { HostLink } from "../../parts/host-link.tsx";
 
 /** A section of a call, such as its input or output, with a title. */
 export function Part({
@@ -29,8 +30,8 @@ export function Part({
 export function DownloadLink({ result, blobs }: { result: Result; blobs: string }) {
   if (!result.blob) return null;
   return (
-    <a href={`${blobs}/${encodeURIComponent(result.blob)}`} download>
+    <HostLink href={`${blobs}/${encodeURIComponent(result.blob)}`}>
       Download full output ({formatBytes(result.size)})
-    </a>
+    </HostLink>
   );
 }

@@ -3,6 +3,7 @@ import * as Y from "yjs";
 import type { Workspace } from "../../api/files.ts";
 import { onReconnect } from "../../api/follow.ts";
 import { buildSocketUrl } from "../../api/host.ts";
+import { getPageProtocols } from "../../api/page-secret.ts";
 import { createStore, type Store } from "../../api/store.ts";
 import { type Person, parsePerson, personColors } from "./people.ts";
 import { trackUnconfirmedEdits } from "./track-unconfirmed-edits.ts";
@@ -40,6 +41,7 @@ export function openLiveSession({ agency, agent, branch }: Workspace, user: stri
   const root = buildSocketUrl(`/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}`);
   const provider = new WebsocketProvider(root, "yjs", doc, {
     params: branch === undefined ? {} : { branch },
+    protocols: getPageProtocols(),
     // Tabs sync through the host, which enforces permissions, not directly with each other.
     disableBc: true,
   });

@@ -1,19 +1,20 @@
-import { endpoints, fail, type Who } from "@thinkery/sdk";
+import { endpoints, fail, type Login, type Who } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
-import { forgetCredential } from "../authenticate.ts";
-import { mintCredential, sha256, verifyCredential, parseTokenUser } from "../credentials.ts";
+import { forgetCredential, toTicketPath } from "../authenticate.ts";
+import { createPageSecret, mintCredential, sha256, verifyCredential, parseTokenUser } from "../credentials.ts";
 import { toJsonResponse, createEmptyResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 const codeLifetimeSeconds = 10 * 60;
+const ticketLifetimeSeconds = 60;
 const loginLifetimeSeconds = 30 * 86_400;
 
 /** Tokens for programs, and one-time login links for the page. */
 export function addCredentialRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.who, ({ caller }) => ({ user: caller.user, scopes: caller.scopes }));
 
-  route(app, endpoints.createLoginCode, async ({ env, caller }) => {
+  route(app, endpoints.createLoginCode, async ({ env, caller, body }) => {
     const minted = mintCredential(caller.user, env.SIGNING_KEY);
     const expiresAt = getExpiry(codeLifetimeSeconds);
     await env.User.getByName(caller.user).addCredential({
@@ -21,7 +22,8 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
       hash: minted.hash,
       kind: "code",
       name: "login link",
-      scopes: caller.scopes,
+      // `admin` includes the others, so every scope is a subset of the caller's.
+      scopes: [...new Set(body.scopes ?? caller.scopes)],
       expiresAt,
     });
     return { code: minted.secret, expiresAt: new Date(expiresAt).toISOString() };
@@ -36,8 +38,21 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
         "This login link has already been used or has expired. Run `thinkery open` for a new one.",
       );
     }
-    const cookie = await startLogin(env, { user, scopes }, isHttps(request));
-    return toJsonResponse({ user, scopes } satisfies Who, 200, { "set-cookie": cookie });
+    const { cookie, pageSecret } = await startLogin(env, { user, scopes }, isHttps(request));
+    return toJsonResponse({ user, scopes, pageSecret } satisfies Login, 200, { "set-cookie": cookie });
+  });
+
+  route(app, endpoints.createTicket, async ({ env, caller, body }) => {
+    const minted = mintCredential(caller.user, env.SIGNING_KEY);
+    const expiresAt = getExpiry(ticketLifetimeSeconds);
+    // A link can only read, whatever else the caller may do.
+    await env.User.getByName(caller.user).addTicket({
+      hash: minted.hash,
+      path: toTicketPath(body.path),
+      scopes: ["read"],
+      expiresAt,
+    });
+    return { ticket: minted.secret, expiresAt: new Date(expiresAt).toISOString() };
   });
 
   route(app, endpoints.logout, async ({ env, request, caller }) => {
@@ -75,8 +90,9 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
   });
 }
 
-async function startLogin(env: Env, who: Who, isSecure: boolean): Promise<string> {
+async function startLogin(env: Env, who: Who, isSecure: boolean): Promise<{ cookie: string; pageSecret: string }> {
   const minted = mintCredential(who.user, env.SIGNING_KEY);
+  const pageSecret = createPageSecret();
   await env.User.getByName(who.user).addCredential({
     id: minted.id,
     hash: minted.hash,
@@ -84,8 +100,9 @@ async function startLogin(env: Env, who: Who, isSecure: boolean): Promise<string
     name: "the page",
     scopes: who.scopes,
     expiresAt: getExpiry(loginLifetimeSeconds),
+    pageHash: sha256(pageSecret),
   });
-  return createCookie(env, minted.secret, loginLifetimeSeconds, isSecure);
+  return { cookie: createCookie(env, minted.secret, loginLifetimeSeconds, isSecure), pageSecret };
 }
 
 // Browsers share cookies between all ports of a host, so the name contains our port.

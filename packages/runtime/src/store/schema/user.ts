@@ -31,4 +31,14 @@ export const userMigrations: Migrations = [
   );
   ${accountTables}
   `,
+  // A page login is bound to a secret that only the page's origin can read. Tickets open one path once.
+  `
+  ALTER TABLE credentials ADD COLUMN page_hash TEXT;
+  CREATE TABLE tickets (
+    hash TEXT PRIMARY KEY,
+    path TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  );
+  `,
 ];
