@@ -45,6 +45,7 @@ const params: Record<string, string> = {
 /** Valid bodies, so that a rejection is due to the caller. */
 const bodies: Record<string, unknown> = {
   login: { code: "x" },
+  createTicket: { path: "/who" },
   createToken: { name: "t" },
   createAgency: {},
   putBlueprint: { name: "x" },

@@ -22,7 +22,7 @@ export async function greet(
 ): Promise<void> {
   const { isStarted, pid, version, homePath, stopHint, signal } = greeting;
   const { url } = connection;
-  const login = await createLoginLink(connection, signal);
+  const login = await createLoginLink(connection, signal ? { signal } : {});
   cli.output.reply({ url, login, pid, version, started: isStarted, home: homePath }, () =>
     [
       `Thinkery is ${isStarted ? "" : "already "}running at ${cli.output.bold(url)}`,

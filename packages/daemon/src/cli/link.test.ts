@@ -33,6 +33,6 @@ test("creating a link waits for a restarting main", async () => {
 test("creating a link does not wait for a host that is stopping", async () => {
   const stopping = new AbortController();
   const connection = await createHost(Number.POSITIVE_INFINITY, () => stopping.abort());
-  await expect(createLoginLink(connection, stopping.signal)).rejects.toThrow();
+  await expect(createLoginLink(connection, { signal: stopping.signal })).rejects.toThrow();
   expect(connection.countRequests()).toBe(1);
 });
