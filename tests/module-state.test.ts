@@ -14,6 +14,7 @@ const allowed: Record<string, string> = {
   "agency/revision.ts last": "numbers the hints",
   "host/drain.ts holdCount": "best effort; work interrupted by a stop is recovered as after a crash",
   "host/drain.ts isStopping": "best effort, as above",
+  "host/run-fairly.ts isPausing": "a hint within the isolate; elsewhere objects have their own threads",
   "http/authenticate.ts callerCache": "positive results, for 10 s",
   "http/directory.ts accessCache": "positive results, for 30 s; a deleted object refuses requests itself",
   "model/catalogue.ts modelsByEnv": "derived from the environment; listings for 30 s",

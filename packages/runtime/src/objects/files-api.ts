@@ -19,6 +19,7 @@ import {
   type VersionQuery,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
+import { runFairly } from "../host/run-fairly.ts";
 import { createArchive, readArchiveEdits } from "../workspace/archive/archive.ts";
 import { type Condition, isMet, isOneOf, createPreconditionError } from "../workspace/condition.ts";
 import { isSameContent } from "../workspace/content.ts";
@@ -100,9 +101,12 @@ export class FilesApi extends RpcTarget {
   async edit({ edits, base }: FileEdits, { branch }: OnBranch, user: string): Promise<CommitResponse> {
     const workspace = await this.#open();
     const storedEdits = await Promise.all(edits.map((edit) => storeEdit(workspace, edit)));
-    if (base === undefined) return toEditResult(commit(workspace, storedEdits, user, branch));
-    const { version, overlaps } = workspace.rebaseEdits(storedEdits, base, toOrigin(user), { branch });
-    return toEditResult(version, overlaps);
+    const apply = () => {
+      if (base === undefined) return toEditResult(commit(workspace, storedEdits, user, branch));
+      const { version, overlaps } = workspace.rebaseEdits(storedEdits, base, toOrigin(user), { branch });
+      return toEditResult(version, overlaps);
+    };
+    return isLarge(storedEdits) ? runFairly(apply) : apply();
   }
 
   async delete(
@@ -116,7 +120,9 @@ export class FilesApi extends RpcTarget {
     if (!isMet(file, condition)) throw createPreconditionError(filePath, file, condition);
     if (!file && !(recursive && isFolder(workspace, filePath, { branch })))
       throw createMissingError(workspace, filePath, { branch }, "Delete it with `recursive`");
-    commit(workspace, [{ delete: filePath }], user, branch);
+    const remove = () => void commit(workspace, [{ delete: filePath }], user, branch);
+    if (file) remove();
+    else await runFairly(remove);
   }
 
   async readArchive({ under, ...query }: ArchiveQuery): Promise<ReadableStream<Uint8Array>> {
@@ -134,7 +140,7 @@ export class FilesApi extends RpcTarget {
   ): Promise<CommitResponse> {
     const workspace = await this.#open();
     const edits = await readArchiveEdits(workspace, await readTransfer(transfer), { branch, replace });
-    return toEditResult(commit(workspace, edits, user, branch));
+    return runFairly(() => toEditResult(commit(workspace, edits, user, branch)));
   }
 
   async listVersions(query: VersionQuery): Promise<{ versions: Version[]; next?: number; oldest?: number }> {
@@ -144,12 +150,12 @@ export class FilesApi extends RpcTarget {
 
   async diff(id: number, path?: string): Promise<VersionDiff> {
     const workspace = await this.#open();
-    return workspace.diff(id, path);
+    return runFairly(() => workspace.diff(id, path));
   }
 
   async revert(request: Revert, user: string): Promise<MergeResponse> {
     const workspace = await this.#open();
-    return workspace.revert(request, toOrigin(user));
+    return runFairly(() => workspace.revert(request, toOrigin(user)));
   }
 
   async listBranches(): Promise<Branch[]> {
@@ -159,18 +165,25 @@ export class FilesApi extends RpcTarget {
 
   async createBranch(request: NewBranch, user: string): Promise<Branch> {
     const workspace = await this.#open();
-    return workspace.createBranch(request, toOrigin(user));
+    return runFairly(() => workspace.createBranch(request, toOrigin(user)));
   }
 
   async removeBranch(name: string, user: string): Promise<void> {
     const workspace = await this.#open();
-    workspace.removeBranch(name, toOrigin(user));
+    await runFairly(() => workspace.removeBranch(name, toOrigin(user)));
   }
 
   async mergeBranch(name: string, request: Merge, user: string): Promise<MergeResponse> {
     const workspace = await this.#open();
-    return workspace.merge(name, request, toOrigin(user));
+    return runFairly(() => workspace.merge(name, request, toOrigin(user)));
   }
+}
+
+const maxSmallEdits = 20;
+
+/** Whether edits may take a while: there are many, or one may stand for a whole folder. */
+function isLarge(edits: readonly FileEdit[]): boolean {
+  return edits.length > maxSmallEdits || edits.some((edit) => !("write" in edit));
 }
 
 function commit(

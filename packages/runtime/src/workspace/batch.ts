@@ -5,6 +5,9 @@ import type { FileRows, Totals } from "./file-rows.ts";
 import { checkQuota } from "./quota.ts";
 import { Step } from "./step.ts";
 
+/** Enough to move a full workspace once. */
+const maxFolderOperations = 30_000;
+
 /** The files of a branch with pending edits on top. */
 export class Batch {
   readonly #rows: FileRows;
@@ -15,6 +18,7 @@ export class Batch {
   readonly #moves = new Map<string, string>();
   /** Touched paths that would exist, by case-folded path. */
   #folded: Map<string, string[]> | undefined;
+  #folderOperations = 0;
 
   constructor(rows: FileRows, branch: string) {
     this.#rows = rows;
@@ -160,9 +164,20 @@ export class Batch {
     }
   }
 
+  /** A short list of moves can touch every file many times, so the work is counted and not the edits. */
+  #countFolderOperations(files: number): void {
+    this.#folderOperations += files;
+    if (this.#folderOperations > maxFolderOperations)
+      throw fail(
+        "too_large",
+        `Moving and deleting folders may touch at most ${maxFolderOperations} files at once. Make several commits.`,
+      );
+  }
+
   #listFolder(folder: string): string[] {
     const stored = this.#rows.list(this.branch, { under: folder }).map(({ path }) => path);
     const touched = [...this.#touched.keys()].filter((path) => path.startsWith(`${folder}/`));
+    this.#countFolderOperations(stored.length + this.#touched.size);
     return [...new Set([...stored, ...touched])].filter((path) => this.has(path)).sort();
   }
 

@@ -3,8 +3,8 @@ import type { ChangeRow } from "./change-log.ts";
 import type { ContentInfo } from "./content.ts";
 import { createUnifiedDiff } from "./text/unified-diff.ts";
 
-/** Maximum files and characters shown per version. */
-const diffLimits = { maxFiles: 200, maxChars: 500_000 };
+/** Maximum files and characters shown per version, and characters compared for it. */
+const diffLimits = { maxFiles: 200, maxChars: 500_000, maxComparedChars: 4_000_000 };
 
 interface DiffedChange {
   row: ChangeRow;
@@ -16,11 +16,13 @@ interface DiffedChange {
 export function createVersionDiff(version: Version, changes: readonly DiffedChange[]): VersionDiff {
   const diffs: VersionDiff["diffs"] = [];
   let remainingChars = diffLimits.maxChars;
+  let remainingCompared = diffLimits.maxComparedChars;
   for (const { row, before, after } of changes.slice(0, diffLimits.maxFiles)) {
-    if (remainingChars <= 0) break;
+    if (remainingChars <= 0 || remainingCompared <= 0) break;
     const { path, kind, other } = row;
-    const textDiff = createTextDiff(path, row, before, after);
+    const { comparedChars, ...textDiff } = createTextDiff(path, row, before, after);
     remainingChars -= textDiff.diff?.length ?? 0;
+    remainingCompared -= comparedChars;
     diffs.push({
       path,
       kind: kind === "moved" ? "delete" : kind,
@@ -38,10 +40,11 @@ function createTextDiff(
   row: ChangeRow,
   before: DiffedChange["before"],
   after: DiffedChange["after"],
-): { diff?: string; added?: number; removed?: number } {
-  if (row.before?.blob !== undefined || row.after?.blob !== undefined || row.kind === "move") return {};
-  const [from, to] = [before(), after()];
-  return createUnifiedDiff(path, typeof from === "string" ? from : undefined, typeof to === "string" ? to : undefined);
+): { diff?: string; added?: number; removed?: number; comparedChars: number } {
+  if (row.before?.blob !== undefined || row.after?.blob !== undefined || row.kind === "move")
+    return { comparedChars: 0 };
+  const [from, to] = [before(), after()].map((content) => (typeof content === "string" ? content : undefined));
+  return { ...createUnifiedDiff(path, from, to), comparedChars: (from?.length ?? 0) + (to?.length ?? 0) };
 }
 
 const toFileSummary = ({ size, hash }: ContentInfo) => ({ size, hash });

@@ -4,6 +4,7 @@ import { createValidationError } from "./error-body.ts";
 import { fail } from "./errors.ts";
 import { toolNameRule } from "./names.ts";
 import { modelRolesSchema } from "./roles.ts";
+import { countSchemaNodes } from "./schema-size.ts";
 
 const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRule.form);
 
@@ -15,6 +16,9 @@ const dataSchema = z
   .refine((value) => isWithinDepth(value, maxDepth), { error: `more than ${maxDepth} levels deep`, abort: true })
   .pipe(z.json());
 
+/** A request's schema is compiled and checked in the host, so its size is what counts, not that of its text. */
+const maxSchemaNodes = 5_000;
+
 /** What a model sees of a tool that is defined by data. */
 const toolDescription = {
   name: toolNameSchema,
@@ -22,6 +26,9 @@ const toolDescription = {
   parameters: z
     .record(z.string(), dataSchema)
     .refine(({ type }) => type === "object", { error: 'expected the JSON schema of an object: {"type": "object", …}' })
+    .refine((schema) => (countSchemaNodes(schema) ?? Infinity) <= maxSchemaNodes, {
+      error: `expected a JSON schema of at most ${maxSchemaNodes} nodes with all references followed, without recursive references`,
+    })
     .meta({ description: "JSON schema of the input." }),
 };
 

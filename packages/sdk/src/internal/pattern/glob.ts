@@ -13,7 +13,7 @@ import {
 const maxPatternChars = 1000;
 const maxAlternatives = 64;
 /** Maximum work for all paths that one pattern is matched against. */
-const maxSteps = 20_000_000;
+const maxSteps = 5_000_000;
 
 /**
  * Matches paths: `*` and `?` within a name, `**` across folders, `{a,b}`, `[a-z]`, `[!a]`. A pattern without a slash
