@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { agents } from "../agents.bench.ts";
+import { busy } from "../busy.bench.ts";
 import { compare } from "../compare.bench.ts";
 import { fanout } from "../fanout.bench.ts";
 import { guard } from "../guard.bench.ts";
@@ -16,7 +17,7 @@ import type { Bench } from "./bench.ts";
 import { listProcessTree } from "./process.ts";
 import { report } from "./report.ts";
 
-const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook, sandbox, workspace];
+const all = [start, memory, guard, turn, middleware, fanout, stream, agents, hook, sandbox, workspace, busy];
 const names = [...all, { name: "compare" }].map(({ name }) => name).join(", ");
 const help = `Usage: npm run bench -- [name ...]
 
