@@ -51,6 +51,24 @@ test("a new user starts the tour with one click and sees an agent at work", asyn
   await user.expectAllMessages(page, "tour");
 });
 
+test("an agent is stopped and started on the page, and accepts nothing in between", async () => {
+  const { page, pageErrors } = await user.createAndOpenAgent("resting", {
+    exchanges: [{ steps: [{ text: "Here." }] }],
+  });
+  await page.getByText("About").click();
+  await page.getByRole("button", { name: "Stop agent" }).click();
+  await page.locator('.status-line[data-status="stopped"]').waitFor();
+  await page.getByLabel("Message to resting").fill("Are you there?");
+  expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+  await page.screenshot({ path: `${screenshots}chat-stopped.png` });
+  await page.reload();
+  await page.locator(".composer").getByRole("button", { name: "Start agent" }).click();
+  await findIdleStatus(page).waitFor();
+  await page.getByRole("button", { name: "Send" }).click();
+  await findText(page, "Here.").waitFor();
+  expect(pageErrors).toEqual([]);
+});
+
 test("on a phone everything is reachable and nothing overflows", async () => {
   const { page, pageErrors } = await user.createAndOpenAgent(
     "pocket",
