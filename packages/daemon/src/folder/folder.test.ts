@@ -17,6 +17,7 @@ import { expect, test, vi } from "vitest";
 import { createTempFolder } from "../host/fixture.ts";
 import { type FileState, isFresh, isSameState } from "./file-state.ts";
 import { readContent } from "./read.ts";
+import { removeFolder } from "./remove.ts";
 import { scanFolder } from "./scan.ts";
 import { removeContent, writeContent } from "./write.ts";
 
@@ -256,4 +257,29 @@ test("removing a file also removes the folders that become empty, and no others"
   expect(readdirSync(join(folder, "a"))).toEqual(["y"]);
   expect(removeContent(folder, "a/y", files.get("a/y") as never)).toBe("removed");
   expect([existsSync(folder), readdirSync(folder)]).toEqual([true, []]);
+});
+
+test("a folder is removed with everything in it, and nothing behind its links", async () => {
+  const elsewhere = createFolder({ "in/y": "safe" });
+  const folder = createFolder({ "a/b/c": "c", d: "d", [`${"deep/".repeat(100)}f`]: "f" });
+  symlinkSync(elsewhere, join(folder, "link"));
+  symlinkSync(elsewhere, join(folder, "a/link"));
+  createPipe(join(folder, "pipe"));
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/a/`), Buffer.from([0x61, 0xff])]), "bytes");
+  // Longer than the maximum path length.
+  execFileSync("bash", [
+    "-c",
+    'cd "$0" && for i in $(seq 150); do mkdir "$1" && cd "$1"; done',
+    folder,
+    "n".repeat(40),
+  ]);
+  chmodSync(join(folder, "a/b"), 0o000);
+  await removeFolder(folder);
+  expect(existsSync(folder)).toBe(false);
+  expect(readFileSync(join(elsewhere, "in/y"), "utf8")).toBe("safe");
+  await removeFolder(folder);
+  // A link in its place is removed itself.
+  symlinkSync(elsewhere, folder);
+  await removeFolder(folder);
+  expect([existsSync(folder), readdirSync(elsewhere)]).toEqual([false, ["in"]]);
 });

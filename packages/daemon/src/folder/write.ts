@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import {
-  chownSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
@@ -10,7 +9,6 @@ import {
   openSync,
   renameSync,
   rmdirSync,
-  rmSync,
   type Stats,
   unlinkSync,
   writeSync,
@@ -42,7 +40,7 @@ export function writeContent(
   { expected, drafts, owner, isDurable }: WriteOptions,
 ): WriteResult {
   return attempt(() => {
-    const onCreate = (folder: string) => owner !== undefined && chownSync(folder, owner, owner);
+    const onCreate = (folder: OpenFolder) => owner !== undefined && folder.setOwner(owner);
     return withParentFolder(
       root,
       path,
@@ -62,7 +60,7 @@ export function writeContent(
           writeDraft(draft, content, found, { owner, isDurable });
           return publish(draft, target, expected);
         } finally {
-          rmSync(draft, { force: true });
+          unlinkIfExists(draft);
         }
       },
       { onCreate },
@@ -127,6 +125,14 @@ function writeDraft(
     if (isDurable) fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+function unlinkIfExists(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (getErrorCode(error) !== "ENOENT") throw error;
   }
 }
 

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import type { SandboxLimits } from "@thinkery/sdk/internal";
+import { removeFolder } from "../folder/remove.ts";
 import type { Home } from "../home/home.ts";
 import { findInnerProcess } from "./inner-process.ts";
 import { isolateCommand, toInnerExit, type SandboxIsolation } from "./isolation.ts";
@@ -54,7 +55,7 @@ export function createSandboxChild({
     isDisposable: true,
     async prepare() {
       isolation = await getIsolation();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
       await mkdir(folder, { mode: 0o700 });
       await writeFile(configFile, formatSandboxConfig({ socket: ownSocket, modules, memoryMb: limits.memoryMb }), {
         mode: 0o600,

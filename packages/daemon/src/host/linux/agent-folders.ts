@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fail, findNameIssue, nameRules, parseAddress } from "@thinkery/sdk";
+import { getErrorCode, OpenFolder } from "../../folder/open-folder.ts";
+import { removeFolder } from "../../folder/remove.ts";
 
 interface AgentFoldersOptions {
   /** Contains all of the folders. */
@@ -90,12 +92,12 @@ export class AgentFolders {
       await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EEXIST") throw error;
       });
-      const found = await lstat(folder);
-      if (!found.isDirectory())
-        throw fail("unavailable", "The agent's folder is not a folder. Check what is there and remove it.");
-      // The agent's own commands may have removed their permissions.
-      if (folder === path && (found.mode & 0o777) !== 0o700) await chmod(path, 0o700);
-      if (folder === path && owner !== undefined && found.uid !== owner) await chown(path, owner, owner);
+      const opened = openExisting(folder);
+      try {
+        if (folder === path) restoreRights(opened, owner);
+      } finally {
+        opened.close();
+      }
     }
     return path;
   }
@@ -103,11 +105,27 @@ export class AgentFolders {
   async #remove(folder: string): Promise<void> {
     try {
       await this.#options.empty(folder).catch(() => {});
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     } catch (error) {
       this.#options.onError(
         `failed to delete the folder of a deleted agent (${(error as Error).message}); the next start tries again`,
       );
     }
   }
+}
+
+function openExisting(path: string): OpenFolder {
+  try {
+    return OpenFolder.openAnyMode(path);
+  } catch (error) {
+    if (!["ENOTDIR", "ELOOP"].includes(getErrorCode(error) ?? "")) throw error;
+    throw fail("unavailable", "The agent's folder is not a folder. Check what is there and remove it.");
+  }
+}
+
+/** The agent's own commands may have removed their permissions. */
+function restoreRights(folder: OpenFolder, owner: number | undefined): void {
+  const { mode, uid } = folder.stat();
+  if ((mode & 0o777) !== 0o700) folder.setMode(0o700);
+  if (owner !== undefined && uid !== owner) folder.setOwner(owner);
 }

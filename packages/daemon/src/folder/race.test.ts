@@ -1,0 +1,93 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { getRepeatCount } from "../../../../tests/kit/sample.ts";
+import { createTempFolder } from "../host/fixture.ts";
+import { withParentFolder } from "./open-folder.ts";
+import { removeFolder } from "./remove.ts";
+import { startSwapping } from "./swap.fixture.ts";
+import { writeContent } from "./write.ts";
+
+const nobody = 65_534;
+
+beforeEach((context) => {
+  if (process.getuid?.() !== 0) context.skip("Only root can give files to another user.");
+});
+
+const readRights = (path: string) => {
+  const { uid, gid, mode } = lstatSync(path);
+  return `${uid}:${gid} ${mode.toString(8)}`;
+};
+
+function createVictim(kind: "file" | "folder"): string {
+  const victim = join(createTempFolder(), "victim");
+  if (kind === "file") writeFileSync(victim, "safe");
+  else mkdirSync(victim);
+  chmodSync(victim, 0o700);
+  return victim;
+}
+
+test.each(["file", "folder"] as const)(
+  "a command that swaps folders for links while files are written there does not get the %s behind the link",
+  async (kind) => {
+    const writeCount = getRepeatCount("writes to a swapped folder", { sample: 2000, full: 30_000 });
+    const root = createTempFolder();
+    const drafts = createTempFolder();
+    const victim = createVictim(kind);
+    const before = readRights(victim);
+    await startSwapping(root, "sub", victim);
+    const content = Buffer.from("x");
+    let written = 0;
+    let count = 0;
+    // Goes on until both sides of the race were reached.
+    for (; count < writeCount || written === 0 || written === count; count++) {
+      const result = writeContent(root, `sub/${count}`, content, { expected: undefined, drafts, owner: nobody });
+      if (typeof result === "object" && "state" in result) written++;
+      if (readRights(victim) !== before) break;
+    }
+    expect([readRights(victim), count]).toEqual([before, expect.toSatisfy((count) => count >= writeCount)]);
+    if (kind === "folder") expect(readdirSync(victim)).toEqual([]);
+  },
+);
+
+test("removing a folder while a command swaps folders in it for links removes nothing behind the link", async () => {
+  const removeCount = getRepeatCount("removals of a swapped folder", { sample: 300, full: 5000 });
+  const root = createTempFolder();
+  const victim = createVictim("folder");
+  writeFileSync(join(victim, "gold"), "gold");
+  const before = readRights(victim);
+  await startSwapping(join(root, "gone"), "sub", victim);
+  for (let count = 0; count < removeCount; count++) {
+    // Not created in place, where a link may have its name.
+    mkdirSync(join(root, "next/sub/inner"), { recursive: true });
+    renameSync(join(root, "next"), join(root, "gone"));
+    await removeFolder(join(root, "gone"));
+    if (readdirSync(victim).length === 0) break;
+  }
+  expect([readRights(victim), readdirSync(victim), existsSync(join(root, "gone"))]).toEqual([before, ["gold"], false]);
+});
+
+test("the owner is set of the folder that was created, even if a link has its name by then", () => {
+  const root = createTempFolder();
+  const victim = createVictim("folder");
+  const before = readRights(victim);
+  withParentFolder(root, "sub/file", () => {}, {
+    onCreate(folder) {
+      renameSync(join(root, "sub"), join(root, "aside"));
+      symlinkSync(victim, join(root, "sub"));
+      folder.setOwner(nobody);
+      folder.setMode(0o711);
+    },
+  });
+  expect(readRights(victim)).toBe(before);
+  expect(readRights(join(root, "aside"))).toBe("65534:65534 40711");
+});
