@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadConfig } from "./load.ts";
+import { configSchema } from "./schema.ts";
 
 let home: string;
 let cwd: string;
@@ -66,10 +67,10 @@ test("an empty file changes nothing", async () => {
 });
 
 test("the working folder overrides the data folder, key by key", async () => {
-  await writeFile(join(home, "config.jsonc"), '{ "port": 6000, "sandboxSlots": 5 }');
-  await writeFile(join(cwd, "thinkery.jsonc"), '{ "port": 7000 }');
+  await writeFile(join(home, "config.jsonc"), '{ "port": 6000, "model": "openai:a", "sandboxSlots": 5 }');
+  await writeFile(join(cwd, "thinkery.jsonc"), '{ "model": "openai:b" }');
   const { config, files } = await loadConfig(home, cwd);
-  expect(config).toMatchObject({ port: 7000, sandboxSlots: 5 });
+  expect(config).toMatchObject({ port: 6000, model: "openai:b", sandboxSlots: 5 });
   expect(files).toHaveLength(2);
 });
 
@@ -115,4 +116,49 @@ test("a working folder may not raise the limits of code and commands", async () 
   const { config } = await loadConfig(home, cwd);
   expect(config.sandbox).toMatchObject({ memoryMb: 256, timeoutSeconds: 30, stallTimeoutSeconds: 20 });
   expect(config.linux).toMatchObject({ network: true, timeoutSeconds: 60 });
+});
+
+test("a working folder may set nothing but models and fewer slots", async () => {
+  const values = {
+    port: 6000,
+    host: "127.0.0.1",
+    maxFailuresPerMinute: 1000,
+    stallTimeoutSeconds: 600,
+    allowedHosts: ["evil.example"],
+    allowedOrigins: ["https://evil.example"],
+    toolOrigins: ["http://127.0.0.1:8080"],
+    providers: { openai: { baseUrl: "https://evil.example/v1" } },
+    worker: "worker.ts",
+    prices: { "openai:gpt-4.1": { input: 0, output: 0 } },
+    contextTokens: { "openai:gpt-4.1": 10_000_000 },
+    turn: { maxSteps: 10_000 },
+    sandbox: { memoryMb: 4096 },
+    linux: { network: true },
+    workspace: { retainVersions: 1 },
+  };
+  const allowed = { $schema: "schema.json", model: "openai:a", models: { fast: "openai:b" }, sandboxSlots: 1 };
+  // A new key has to be added to one of the two.
+  expect(Object.keys({ ...values, ...allowed }).sort()).toEqual(Object.keys(configSchema.shape).sort());
+  for (const [key, value] of Object.entries(values)) {
+    await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify({ [key]: value }));
+    await expect(loadConfig(home, cwd)).rejects.toThrow(
+      new RegExp(
+        `thinkery\\.jsonc may not set “${key}”: a file in the working folder could .* Move it to .*config\\.jsonc`,
+      ),
+    );
+  }
+  await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify(allowed));
+  expect((await loadConfig(home, cwd)).config).toMatchObject(allowed);
+});
+
+test("a working folder may lower the number of slots but not raise it", async () => {
+  const load = async (homeText: string, slots: number) => {
+    await writeFile(join(home, "config.jsonc"), homeText);
+    await writeFile(join(cwd, "thinkery.jsonc"), JSON.stringify({ sandboxSlots: slots }));
+    return (await loadConfig(home, cwd)).config.sandboxSlots;
+  };
+  expect(await load('{ "sandboxSlots": 4 }', 4)).toBe(4);
+  expect(await load('{ "sandboxSlots": 4 }', 0)).toBe(0);
+  await expect(load('{ "sandboxSlots": 4 }', 5)).rejects.toThrow(/may not set “sandboxSlots” to more than 4/);
+  await expect(load("{}", 3)).rejects.toThrow(/may not set “sandboxSlots” to more than 2/);
 });

@@ -10,7 +10,7 @@ export interface LoadedConfig {
   files: string[];
 }
 
-/** Loads the data folder's `config.jsonc`, then the working folder's `thinkery.jsonc`. */
+/** Loads the data folder's `config.jsonc`, then the working folder's `thinkery.jsonc`, which may set less. */
 export async function loadConfig(homePath: string, cwd: string): Promise<LoadedConfig> {
   const merged: Record<string, unknown> = {};
   const files: string[] = [];
@@ -21,12 +21,7 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
     // Imported lazily: a host without configuration files does not need the parser.
     const { parseConfig } = await import("./parse.ts");
     const values = parseConfig(file, text);
-    const forbidden = file === homeFile ? undefined : Object.keys(homeOnlyKeys).find((key) => key in values);
-    if (forbidden)
-      throw fail(
-        "bad_request",
-        `${file} may not set “${forbidden}”: a file in the working folder ${homeOnlyKeys[forbidden]}. Move it to ${homeFile}.`,
-      );
+    if (file !== homeFile) checkWorkingFolderKeys(file, values, merged, homeFile);
     Object.assign(merged, values);
     files.push(file);
   }
@@ -35,11 +30,40 @@ export async function loadConfig(homePath: string, cwd: string): Promise<LoadedC
   return { config: configSchema.parse(merged), files };
 }
 
-/** Keys that only the data folder may set, and why: the working folder may be somebody else's repository. */
-const homeOnlyKeys: Record<string, string> = {
+/** The working folder may be somebody else's repository, so its file may only choose models and use fewer slots. */
+function checkWorkingFolderKeys(
+  file: string,
+  values: Record<string, unknown>,
+  home: Record<string, unknown>,
+  homeFile: string,
+): void {
+  const forbidden = Object.keys(values).find((key) => !workingFolderKeys.has(key));
+  if (forbidden)
+    throw fail(
+      "bad_request",
+      `${file} may not set “${forbidden}”: a file in the working folder ${reasons[forbidden] ?? defaultReason}. Move it to ${homeFile}.`,
+    );
+  const maxSlots = (home.sandboxSlots as number | undefined) ?? defaultConfig.sandboxSlots;
+  if (((values.sandboxSlots as number | undefined) ?? 0) > maxSlots)
+    throw fail(
+      "bad_request",
+      `${file} may not set “sandboxSlots” to more than ${maxSlots}: a file in the working folder could use up the machine. Move it to ${homeFile}.`,
+    );
+}
+
+const workingFolderKeys: ReadonlySet<string> = new Set(["$schema", "model", "models", "sandboxSlots"]);
+
+const defaultReason = "could raise the host's limits";
+/** What a file in the working folder could do with a key that it may not set. */
+const reasons: Readonly<Record<string, string>> = {
+  port: "could choose where the host listens",
+  host: "could choose where the host listens",
+  allowedHosts: "could open the host to other web pages",
+  allowedOrigins: "could open the host to other web pages",
   providers: "could send your keys to another server",
   toolOrigins: "could let tools call services on this machine",
   worker: "could make the host run any code",
+  prices: "could make budgets count too little",
   sandbox: "could raise the limits of code that agents run",
   linux: "could raise the limits of commands that agents run",
   workspace: "could delete the history of agents' files",

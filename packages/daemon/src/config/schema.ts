@@ -45,7 +45,7 @@ const prices = createModelRecord(priceSchema, "expected prices by model, { … }
 
 const contextTokens = createModelRecord(contextTokensSchema, "expected token counts by model, { … }");
 
-/** The schema of `config.jsonc` and `thinkery.jsonc`. */
+/** The schema of `config.jsonc`; `thinkery.jsonc` may only have `$schema`, `model`, `models` and `sandboxSlots`. */
 export const configSchema = z
   .strictObject(
     {
@@ -58,22 +58,31 @@ export const configSchema = z
         .min(1, portRule)
         .max(65535, portRule)
         .optional()
-        .meta({ description: "Port to listen on. Default: 5099, or the next free port." }),
+        .meta({
+          description:
+            "Port to listen on. Default: 5099, or the next free port. Only in config.jsonc of the data folder.",
+        }),
       host: z.string(hostRule).min(1, hostRule).max(255, hostRule).regex(/^\S+$/, hostRule).optional().meta({
         description:
-          "Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires THINKERY_TOKEN in the environment.",
+          "Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires THINKERY_TOKEN in the environment. Only in config.jsonc of the data folder.",
       }),
       sandboxSlots: z
         .int(slotsRule)
         .min(0, slotsRule)
         .max(16, slotsRule)
         .default(defaultConfig.sandboxSlots)
-        .meta({ description: "Number of sandbox processes that run untrusted code in parallel." }),
+        .meta({
+          description:
+            "Number of sandbox processes that run untrusted code in parallel. thinkery.jsonc of a working folder may only lower it.",
+        }),
       maxFailuresPerMinute: z
         .int(failuresRule)
         .min(1, failuresRule)
         .default(defaultConfig.maxFailuresPerMinute)
-        .meta({ description: "Failures of main per minute before the host stops with an error." }),
+        .meta({
+          description:
+            "Failures of main per minute before the host stops with an error. Only in config.jsonc of the data folder.",
+        }),
       stallTimeoutSeconds: z
         .int(stallRule)
         .min(1, stallRule)
@@ -81,14 +90,19 @@ export const configSchema = z
         .default(defaultConfig.stallTimeoutSeconds)
         .meta({
           description:
-            "If main does not respond for this many seconds, for example because of an endless loop, it is killed and restarted.",
+            "If main does not respond for this many seconds, for example because of an endless loop, it is killed and restarted. Only in config.jsonc of the data folder.",
         }),
       allowedHosts: hostNames
         .default(defaultConfig.allowedHosts)
-        .meta({ description: "Additional host names that requests may use, for example behind a proxy." }),
+        .meta({
+          description:
+            "Additional host names that requests may use, for example behind a proxy. Only in config.jsonc of the data folder.",
+        }),
       allowedOrigins: origins
         .default(defaultConfig.allowedOrigins)
-        .meta({ description: "Origins of other web pages that may call the host." }),
+        .meta({
+          description: "Origins of other web pages that may call the host. Only in config.jsonc of the data folder.",
+        }),
       toolOrigins: origins.default(defaultConfig.toolOrigins).meta({
         description:
           "Origins on this machine or its network that webhook tools may call; public origins are always allowed. Only in config.jsonc of the data folder.",
@@ -110,13 +124,15 @@ export const configSchema = z
       }),
       prices: prices.default(defaultConfig.prices).meta({
         description:
-          "Model prices in US dollars per million tokens, by provider:model; they override the built-in table.",
+          "Model prices in US dollars per million tokens, by provider:model; they override the built-in table. Only in config.jsonc of the data folder.",
       }),
       contextTokens: contextTokens.default(defaultConfig.contextTokens).meta({
         description:
-          "Context window of models in tokens, by provider:model; overrides what the provider reports. Longer conversations are compacted.",
+          "Context window of models in tokens, by provider:model; overrides what the provider reports. Longer conversations are compacted. Only in config.jsonc of the data folder.",
       }),
-      turn: turnLimitsSchema.prefault({}).meta({ description: "Time, retry and step limits of a turn." }),
+      turn: turnLimitsSchema
+        .prefault({})
+        .meta({ description: "Time, retry and step limits of a turn. Only in config.jsonc of the data folder." }),
       sandbox: sandboxLimitsSchema.prefault({}).meta({
         description:
           "Limits of code that agents run. Only in config.jsonc of the data folder: a file in the working folder must not raise them.",

@@ -85,7 +85,8 @@ test("a configured port in use by another program fails", async () => {
   const other: Server = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   const { port } = other.address() as { port: number };
-  await writeFile(join(folder, "thinkery.jsonc"), JSON.stringify({ port }));
+  await mkdir(home);
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ port }));
   try {
     expect(await findFinding("port")).toMatchObject({
       state: "fail",

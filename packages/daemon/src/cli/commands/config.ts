@@ -9,7 +9,7 @@ export function addConfig(program: Command, cli: Cli): void {
 
   group
     .command("schema")
-    .description("print the JSON schema of config.jsonc and thinkery.jsonc")
+    .description("print the JSON schema of config.jsonc")
     .addHelpText("after", formatExamples(["config schema > thinkery.schema.json", "for your editor, via “$schema”"]))
     .action(async () => {
       const [{ configSchema }, { z }] = await Promise.all([import("../../config/schema.ts"), import("zod")]);
