@@ -53,36 +53,22 @@ export const configSchema = z
         .string("expected the address of a JSON schema")
         .optional()
         .meta({ description: "Location of this schema for editors; print it with `thinkery config schema`." }),
-      port: z
-        .int(portRule)
-        .min(1, portRule)
-        .max(65535, portRule)
-        .optional()
-        .meta({
-          description:
-            "Port to listen on. Default: 5099, or the next free port. Only in config.jsonc of the data folder.",
-        }),
+      port: z.int(portRule).min(1, portRule).max(65535, portRule).optional().meta({
+        description:
+          "Port to listen on. Default: 5099, or the next free port. Only in config.jsonc of the data folder.",
+      }),
       host: z.string(hostRule).min(1, hostRule).max(255, hostRule).regex(/^\S+$/, hostRule).optional().meta({
         description:
           "Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires THINKERY_TOKEN in the environment. Only in config.jsonc of the data folder.",
       }),
-      sandboxSlots: z
-        .int(slotsRule)
-        .min(0, slotsRule)
-        .max(16, slotsRule)
-        .default(defaultConfig.sandboxSlots)
-        .meta({
-          description:
-            "Number of sandbox processes that run untrusted code in parallel. thinkery.jsonc of a working folder may only lower it.",
-        }),
-      maxFailuresPerMinute: z
-        .int(failuresRule)
-        .min(1, failuresRule)
-        .default(defaultConfig.maxFailuresPerMinute)
-        .meta({
-          description:
-            "Failures of main per minute before the host stops with an error. Only in config.jsonc of the data folder.",
-        }),
+      sandboxSlots: z.int(slotsRule).min(0, slotsRule).max(16, slotsRule).default(defaultConfig.sandboxSlots).meta({
+        description:
+          "Number of sandbox processes that run untrusted code in parallel. thinkery.jsonc of a working folder may only lower it.",
+      }),
+      maxFailuresPerMinute: z.int(failuresRule).min(1, failuresRule).default(defaultConfig.maxFailuresPerMinute).meta({
+        description:
+          "Failures of main per minute before the host stops with an error. Only in config.jsonc of the data folder.",
+      }),
       stallTimeoutSeconds: z
         .int(stallRule)
         .min(1, stallRule)
@@ -92,17 +78,13 @@ export const configSchema = z
           description:
             "If main does not respond for this many seconds, for example because of an endless loop, it is killed and restarted. Only in config.jsonc of the data folder.",
         }),
-      allowedHosts: hostNames
-        .default(defaultConfig.allowedHosts)
-        .meta({
-          description:
-            "Additional host names that requests may use, for example behind a proxy. Only in config.jsonc of the data folder.",
-        }),
-      allowedOrigins: origins
-        .default(defaultConfig.allowedOrigins)
-        .meta({
-          description: "Origins of other web pages that may call the host. Only in config.jsonc of the data folder.",
-        }),
+      allowedHosts: hostNames.default(defaultConfig.allowedHosts).meta({
+        description:
+          "Additional host names that requests may use, for example behind a proxy. Only in config.jsonc of the data folder.",
+      }),
+      allowedOrigins: origins.default(defaultConfig.allowedOrigins).meta({
+        description: "Origins of other web pages that may call the host. Only in config.jsonc of the data folder.",
+      }),
       toolOrigins: origins.default(defaultConfig.toolOrigins).meta({
         description:
           "Origins on this machine or its network that webhook tools may call; public origins are always allowed. Only in config.jsonc of the data folder.",

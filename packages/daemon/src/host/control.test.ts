@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { request, type OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
+import { setImmediate as waitForTick } from "node:timers/promises";
 import { fail } from "@thinkery/sdk";
 import type { HostStatus } from "@thinkery/sdk/internal";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,6 +11,7 @@ import { createTempFolder } from "./fixture.ts";
 import { serveRoutes, type Route } from "./serve.ts";
 import { createHostRoutes } from "./services.ts";
 
+const umask = process.umask();
 const token = "t".repeat(64);
 const status: HostStatus = { pid: 7, startedAt: "then", main: { restarts: 0 }, slots: [] };
 const introduction = { pid: 7, host: "127.0.0.1", port: 5099, startedAt: "then", version: "1", ready: true };
@@ -44,6 +46,24 @@ function serveControl() {
 test("only the owner can open the socket", async () => {
   const { socketPath } = await serveForTest(serveControl().routes);
   expect(statSync(socketPath).mode & 0o777).toBe(0o600);
+});
+
+test("nobody else can open the socket at any time, from its first moment", async () => {
+  const folder = createTempFolder();
+  const modes = new Set<string>();
+  for (let count = 0; count < 100; count++) {
+    const socketPath = join(folder, `${count}.sock`);
+    const serving = serveRoutes(socketPath, []);
+    onTestFinished(async () => (await serving).close());
+    for (let mode = ""; mode !== "600"; await waitForTick()) {
+      mode = ((statSync(socketPath, { throwIfNoEntry: false })?.mode ?? 0) & 0o777).toString(8);
+      modes.add(mode);
+    }
+  }
+  // Zero while there is none.
+  expect([...modes].filter((mode) => !["0", "700", "600"].includes(mode))).toEqual([]);
+  // Other files of the process get their usual mode.
+  expect(process.umask()).toBe(umask);
 });
 
 test("a leftover socket file is replaced, and ours is removed on close", async () => {

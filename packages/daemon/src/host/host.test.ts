@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -66,6 +66,8 @@ async function takePort(): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
+const readMode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
 test("a host responds, passes main its bindings, can be found, and cleans up when it stops", async () => {
   const { home, host, get } = await startTestHost();
   expect(await get("/health")).toEqual({ status: "ok" });
@@ -88,6 +90,14 @@ test("a host responds, passes main its bindings, can be found, and cleans up whe
     interval: 10,
   });
   expect(await (await fetch(`${host.url}/sandbox`)).text()).toBe("alive");
+  const sockets = readdirSync(home.run).filter((name) => name.endsWith(".sock"));
+  expect(Object.fromEntries(sockets.map((name) => [name, readMode(join(home.run, name))]))).toEqual({
+    "control.sock": "600",
+    "host.sock": "600",
+    "main.sock": "600",
+    "sandbox-0.sock": "600",
+  });
+  expect(readMode(home.run)).toBe("700");
 
   await host.stop();
   expect(await host.stopped).toEqual({ reason: "requested" });

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { chmod } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { Boot } from "@thinkery/sdk/internal";
@@ -94,10 +95,12 @@ export function createMainChild(options: MainOptions) {
         onLine: handleLine,
       });
       // From here on it may have running work. A process that never listened leaves `after` unchanged.
-      void child.listening.then(() => {
+      const listening = child.listening.then(async () => {
         after = "crash";
+        // Only the owner can open it anyway, because of the umask.
+        await chmod(mainSocket, 0o600).catch(() => {});
       });
-      return child;
+      return { ...child, listening };
     },
     async ping(signal) {
       await pingMain(address, port, signal).catch((error: Error) => {

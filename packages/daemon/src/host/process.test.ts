@@ -23,6 +23,12 @@ test("a child gets our arguments and environment, its own pid and an empty stdin
   expect(lines.toSorted()).toEqual([`${child.pid} a "b" $c this`, "to-stderr"].toSorted());
 });
 
+test("other users get no access to what a child creates", async () => {
+  const lines: string[] = [];
+  await start("/bin/sh", ["-c", "umask"], (line) => lines.push(line)).exited;
+  expect(lines).toEqual(["0077"]);
+});
+
 test("a child reports on its control descriptor that it listens", async () => {
   const child = start("/bin/sh", ["-c", `echo '{"event":"listen","socket":"http","port":1}' >&4; sleep 60`]);
   await child.listening;

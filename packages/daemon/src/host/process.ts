@@ -36,8 +36,10 @@ interface ChildOptions {
 export const controlFd = 4;
 
 // Standard input is a pipe that only we hold. When we die it closes, and a background reader kills the process group.
-// The reader closes the lock and the log descriptors, so that only the child itself keeps them open.
+// The reader closes the lock and the log descriptors, so that only the child itself keeps them open. With this umask,
+// nobody else can open the sockets that a child creates.
 const guardScript = [
+  "umask 077",
   "exec 9<&0 0</dev/null",
   "(exec 3>&- 4>&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
   "exec 9<&-",

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, rename, writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import type { SandboxLimits } from "@thinkery/sdk/internal";
@@ -71,6 +71,9 @@ export function createSandboxChild({
       const listening = child.listening.then(async () => {
         yieldToMain(child.pid);
         await rename(ownSocket, socket);
+        // From here on, nothing but this process can replace it.
+        if (!(await lstat(socket)).isSocket()) throw new Error("not a socket");
+        await chmod(socket, 0o600);
       });
       const reachable = listening.catch(() => {
         // Without its socket in place, nobody could reach it.

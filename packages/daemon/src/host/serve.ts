@@ -59,7 +59,7 @@ export async function serveRoutes(socketPath: string, routes: Route[]): Promise<
   const server = createServer((request, response) => void handleRequest(routes, request, response));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(socketPath, resolve);
+    listenPrivately(() => server.listen(socketPath, resolve));
   });
   await chmod(socketPath, 0o600);
   return {
@@ -69,6 +69,16 @@ export async function serveRoutes(socketPath: string, routes: Route[]): Promise<
         server.closeAllConnections();
       }),
   };
+}
+
+/** Node creates the socket's file before `listen` returns, so nothing else is affected by the umask. */
+function listenPrivately(listen: () => void): void {
+  const previous = process.umask(0o077);
+  try {
+    listen();
+  } finally {
+    process.umask(previous);
+  }
 }
 
 /** Compares in constant time. */
