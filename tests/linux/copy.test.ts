@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from "node:path";
 import { encodeFileTransfer } from "@thinkery/sdk/internal";
 import { expect, test as always } from "vitest";
+import { nobody } from "../../packages/daemon/src/host/isolation.ts";
 import { findSandboxIssue } from "../../packages/daemon/src/host/linux/fixture.ts";
-import { nobody } from "../../packages/daemon/src/host/linux/isolation.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { agent, openLinuxFixture } from "./fixture.ts";
 

@@ -21,7 +21,7 @@ export async function findBubblewrap(
   const path = findProgram(env, "bwrap");
   if (!path)
     return toMissing("is not installed", "Install it; on Debian and Ubuntu: `sudo apt-get install bubblewrap`.");
-  const failure = await findFailure([path, ...probeOptions, "--", "/bin/sh", "-c", ":"]);
+  const failure = await findFailure({ command: path, args: [...probeOptions, "--", "/bin/sh", "-c", ":"] });
   if (failure === undefined) return { path };
   return toMissing(
     `is installed but does not work on this machine (${failure})`,

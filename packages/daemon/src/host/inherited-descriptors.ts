@@ -1,6 +1,7 @@
 import { openSync, readdirSync, readFileSync } from "node:fs";
 
-type Descriptors = ("pipe" | "ignore" | number)[];
+/** What a child gets on its descriptors, from 0. */
+export type Descriptors = ("pipe" | "ignore" | number)[];
 
 const closeOnExec = 0o2000000;
 

@@ -2,7 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createTempFolder } from "./fixture.ts";
-import { type ProcessLimits, isolateCommand, describeIsolation, toInnerExit, probeIsolation } from "./isolation.ts";
+import {
+  type ProcessLimits,
+  type SandboxIsolation,
+  isolateCommand,
+  describeIsolation,
+  toInnerExit,
+  probeIsolation,
+} from "./isolation.ts";
 
 /** Creates fake programs. */
 function createPrograms() {
@@ -54,14 +61,36 @@ test("the description says why a program is missing", async () => {
 const limits: ProcessLimits = { dataBytes: 1000, cpuSeconds: 5, readable: ["/config"], folder: "/own" };
 
 test("a command is wrapped in the available programs", () => {
-  expect(isolateCommand({ missing: [] }, limits, ["/workerd", "serve"])).toEqual(["/workerd", "serve"]);
-  const both = isolateCommand({ prlimit: "/p", bubblewrap: "/b", missing: [] }, limits, ["/workerd", "serve"]);
+  const isolate = (isolation: Partial<SandboxIsolation>) => {
+    const { command, args, inputs } = isolateCommand({ missing: [], ...isolation }, limits, ["/workerd", "serve"]);
+    return { line: [command, ...args], inputs };
+  };
+  expect(isolate({})).toEqual({ line: ["/workerd", "serve"], inputs: [] });
+  const both = isolate({ prlimit: "/p", bubblewrap: "/b" }).line;
   expect(both.slice(0, 3)).toEqual(["/p", "--data=1000", "--cpu=5:15"]);
   expect(both.slice(both.indexOf("/b"))).toEqual(
     expect.arrayContaining(["--unshare-all", "--die-with-parent", "--clearenv"]),
   );
   expect(both.join(" ")).toContain("--ro-bind /workerd /workerd --ro-bind /config /config --bind /own /own");
   expect(both.slice(-3)).toEqual(["--", "/workerd", "serve"]);
+  const switched = isolate({ prlimit: "/p", setpriv: "/s" });
+  expect(switched.line.slice(switched.line.indexOf("/s")).join(" ")).toBe(
+    "/s --reuid 65534 --regid 65534 --clear-groups --no-new-privs -- /proc/self/fd/5 serve",
+  );
+  expect(switched.inputs).toEqual([{ file: "/workerd" }]);
+});
+
+test("a sandbox of root runs as nobody if there is no bubblewrap, and never as root", async () => {
+  const { workerd, prlimit, bubblewrap, bad } = createPrograms();
+  const probe = async (found: { prlimit: string | undefined; setpriv: string; bubblewrap?: string }) => {
+    const wrapper = found.bubblewrap ? { path: found.bubblewrap } : { missing: "Get some bubblewrap." };
+    const { missing: _, ...isolation } = await probeIsolation(workerd, { ...found, bubblewrap: wrapper });
+    return isolation;
+  };
+  expect(await probe({ prlimit, bubblewrap, setpriv: bad })).toEqual({ prlimit, bubblewrap });
+  expect(await probe({ prlimit, bubblewrap: bad, setpriv: bad })).toEqual({});
+  expect(await probe({ prlimit, setpriv: bad })).toEqual({});
+  expect(await probe({ prlimit: undefined, setpriv: bad })).toEqual({});
 });
 
 test("the exit code of bubblewrap is translated back to a signal", () => {

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { getBubblewrap } from "./bubblewrap.ts";
-import type { Exit } from "./process.ts";
+import { type Exit, firstInputFd, type Input } from "./process.ts";
 import { findProgram, findFailure } from "./program.ts";
 
 /** The programs that isolate a sandbox process from this machine, in addition to workerd's own isolation. */
@@ -8,6 +8,8 @@ export interface SandboxIsolation {
   /** Paths of the programs that are installed and work. */
   prlimit?: string;
   bubblewrap?: string;
+  /** Switches to another user. Only if we are root and there is no bubblewrap. */
+  setpriv?: string;
   /** Why programs are not available, in full sentences. */
   missing: string[];
 }
@@ -20,10 +22,27 @@ export interface ProcessLimits {
   readable: string[];
   /** The only writable folder. */
   folder?: string;
+  /** A link to `programFdPath`, whose name becomes the name of a process that runs as another user. */
+  programLink?: string;
 }
+
+/** The command line of an isolated process. */
+interface IsolatedCommand {
+  command: string;
+  args: string[];
+  inputs: Input[];
+}
+
+/** Where a process that runs as another user finds its program: that user may not be able to reach the program's path. */
+export const programFdPath = `/proc/self/fd/${firstInputFd}`;
+
+/** User and group id of sandboxes and commands if the daemon is root. */
+export const nobody = 65_534;
 
 interface FoundPrograms {
   prlimit: string | undefined;
+  /** Given if we are root. */
+  setpriv?: string | undefined;
   bubblewrap: { path: string } | { missing: string };
 }
 
@@ -31,27 +50,27 @@ const probeLimits: ProcessLimits = { dataBytes: 1024 ** 3, cpuSeconds: 3600, rea
 
 /** Tries the programs with workerd itself, because a sandbox whose workerd cannot start is useless. */
 export async function probeIsolation(workerd: string, found: FoundPrograms): Promise<SandboxIsolation> {
-  const { prlimit } = found;
+  const { prlimit, setpriv } = found;
   const wrapper = "path" in found.bubblewrap ? found.bubblewrap.path : undefined;
   const missing: string[] = [];
   if (!prlimit) missing.push("prlimit is not installed (it is part of util-linux).");
   if ("missing" in found.bubblewrap) missing.push(found.bubblewrap.missing);
   // bubblewrap isolates more strongly, so it is given up last.
-  const attempts: [prlimit: string | undefined, bubblewrap: string | undefined][] = [
-    [prlimit, wrapper],
-    [undefined, wrapper],
-    [prlimit, undefined],
+  const attempts: Omit<SandboxIsolation, "missing">[] = [
+    { ...(prlimit ? { prlimit } : {}), ...(wrapper ? { bubblewrap: wrapper } : {}) },
+    wrapper ? { bubblewrap: wrapper } : {},
+    { ...(prlimit ? { prlimit } : {}), ...(setpriv ? { setpriv } : {}) },
+    setpriv ? { setpriv } : {},
   ];
-  for (const [limiter, wrap] of attempts) {
-    const isolation: SandboxIsolation = {
-      ...(limiter ? { prlimit: limiter } : {}),
-      ...(wrap ? { bubblewrap: wrap } : {}),
-      missing,
-    };
+  // Root's rights are given up in any case.
+  const acceptable = setpriv ? attempts.filter((attempt) => attempt.bubblewrap || attempt.setpriv) : attempts;
+  for (const attempt of acceptable) {
+    const isolation: SandboxIsolation = { ...attempt, missing };
+    const names = listPrograms(isolation);
     const failure =
-      limiter || wrap ? await findFailure(isolateCommand(isolation, probeLimits, [workerd, "--version"])) : "";
+      names.length > 0 ? await findFailure(isolateCommand(isolation, probeLimits, [workerd, "--version"])) : "";
     if (failure === undefined) return isolation;
-    if (failure) missing.push(`workerd does not start under ${listPrograms(isolation).join(" and ")} (${failure}).`);
+    if (failure) missing.push(`workerd does not start under ${names.join(" and ")} (${failure}).`);
   }
   return { missing };
 }
@@ -59,7 +78,15 @@ export async function probeIsolation(workerd: string, found: FoundPrograms): Pro
 /** Detects which isolation programs work on this machine. */
 export async function findIsolation(workerd: string): Promise<SandboxIsolation> {
   if (process.platform !== "linux") return { missing: ["prlimit and bubblewrap only exist on Linux."] };
-  return probeIsolation(workerd, { prlimit: findProgram(process.env, "prlimit"), bubblewrap: await getBubblewrap() });
+  return probeIsolation(workerd, {
+    prlimit: findProgram(process.env, "prlimit"),
+    bubblewrap: await getBubblewrap(),
+    ...(isRoot() ? { setpriv: findProgram(process.env, "setpriv") } : {}),
+  });
+}
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }
 
 export function describeIsolation(isolation: SandboxIsolation): string {
@@ -69,20 +96,35 @@ export function describeIsolation(isolation: SandboxIsolation): string {
   return [summary, ...isolation.missing].join(" ");
 }
 
-export function listPrograms({ prlimit, bubblewrap }: SandboxIsolation): string[] {
-  return [...(prlimit ? ["prlimit"] : []), ...(bubblewrap ? ["bubblewrap"] : [])];
+export function listPrograms({ prlimit, bubblewrap, setpriv }: SandboxIsolation): string[] {
+  return [...(prlimit ? ["prlimit"] : []), ...(bubblewrap ? ["bubblewrap"] : []), ...(setpriv ? ["setpriv"] : [])];
 }
 
 /** Wraps a command in the isolation programs. */
 export function isolateCommand(
-  { prlimit, bubblewrap }: SandboxIsolation,
+  isolation: SandboxIsolation,
   limits: ProcessLimits,
   command: [string, ...string[]],
-): [string, ...string[]] {
-  const wrapped: [string, ...string[]] = bubblewrap
-    ? [bubblewrap, ...toMountOptions(limits, command[0]), "--", ...command]
-    : command;
-  return prlimit ? [prlimit, ...toLimitOptions(limits), ...wrapped] : wrapped;
+): IsolatedCommand {
+  const { line, inputs } = wrapCommand(isolation, limits, command);
+  const [first, ...args] = isolation.prlimit
+    ? ([isolation.prlimit, ...toLimitOptions(limits), ...line] as const)
+    : line;
+  return { command: first, args, inputs };
+}
+
+function wrapCommand(
+  { bubblewrap, setpriv }: SandboxIsolation,
+  limits: ProcessLimits,
+  [program, ...args]: [string, ...string[]],
+): { line: [string, ...string[]]; inputs: Input[] } {
+  if (bubblewrap) return { line: [bubblewrap, ...toMountOptions(limits, program), "--", program, ...args], inputs: [] };
+  if (!setpriv) return { line: [program, ...args], inputs: [] };
+  const user = ["--reuid", String(nobody), "--regid", String(nobody), "--clear-groups", "--no-new-privs"];
+  return {
+    line: [setpriv, ...user, "--", limits.programLink ?? programFdPath, ...args],
+    inputs: [{ file: program }],
+  };
 }
 
 /**

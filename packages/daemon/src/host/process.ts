@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { dropInheritedDescriptors } from "./inherited-descriptors.ts";
+import { type Descriptors, dropInheritedDescriptors } from "./inherited-descriptors.ts";
 import { readLines } from "./lines.ts";
 import { throttleReads } from "./throttle-reads.ts";
 
@@ -23,9 +24,14 @@ export interface Exit {
   error?: Error;
 }
 
+/** Passed to a child on a descriptor: text or bytes to read, or an open file. */
+export type Input = string | Uint8Array | { file: string };
+
 interface ChildOptions {
   command: string;
   args: string[];
+  /** Passed on descriptors 5 and up. */
+  inputs?: Input[];
   env: Record<string, string>;
   /** The home's lock, passed as descriptor 3. */
   lockFd: number | undefined;
@@ -41,7 +47,7 @@ export const controlFd = 4;
 const guardScript = [
   "umask 077",
   "exec 9<&0 0</dev/null",
-  "(exec 3>&- 4>&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
+  "(exec 3>&- 4>&- 5<&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
   "exec 9<&-",
   'exec "$0" "$@"',
 ].join("\n");
@@ -49,29 +55,29 @@ const guardScript = [
 interface CommandOptions {
   command: string;
   args: string[];
-  /** Texts to pass on descriptors 5 and up. A command line would be visible to other users. */
-  inputs: string[];
+  /** Passed on descriptors 5 and up. A command line would be visible to other users. */
+  inputs: Input[];
   /** Receives stdout and stderr combined, with backpressure. */
   onOutput(chunk: Buffer): void;
 }
 
-/** First descriptor of a command's `inputs`. */
+/** First descriptor of `inputs`. */
 export const firstInputFd = 5;
 
 // The same for untrusted commands. If memory runs out, the kernel should kill the command and not the reader.
 const commandGuardScript = [
   "exec 9<&0 0</dev/null 2>&1",
-  "(exec 5<&- 6<&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
+  "(exec 5<&- 6<&- 7<&- >/dev/null 2>&1; read _ <&9; kill -9 0) &",
   "exec 9<&-",
   "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null",
   'exec "$0" "$@"',
 ].join("\n");
 
-export function startChild({ command, args, env, lockFd, onLine }: ChildOptions): Child {
-  const child = spawn("/bin/sh", ["-c", guardScript, command, ...args], {
+export function startChild({ command, args, inputs = [], env, lockFd, onLine }: ChildOptions): Child {
+  const child = spawnWithInputs("/bin/sh", ["-c", guardScript, command, ...args], inputs, {
     detached: true,
     env,
-    stdio: dropInheritedDescriptors(["pipe", "pipe", "pipe", lockFd ?? "ignore", "pipe"]),
+    stdio: ["pipe", "pipe", "pipe", lockFd ?? "ignore", "pipe"],
   });
   const [, output, errors, , control] = child.stdio;
   if (output) readLines(output, onLine);
@@ -86,28 +92,45 @@ export function startChild({ command, args, env, lockFd, onLine }: ChildOptions)
 
 /** Runs an untrusted command. It gets no environment, no stdin, and no descriptors except its output and `inputs`. */
 export function startCommand({ command, args, inputs, onOutput }: CommandOptions): Pick<Child, "exited" | "kill"> {
-  const child = spawn("/bin/sh", ["-c", commandGuardScript, command, ...args], {
+  const child = spawnWithInputs("/bin/sh", ["-c", commandGuardScript, command, ...args], inputs, {
     cwd: "/",
     detached: true,
     env: {},
-    stdio: dropInheritedDescriptors([
-      "pipe",
-      "pipe",
-      "ignore",
-      "ignore",
-      "ignore",
-      ...inputs.map(() => "pipe" as const),
-    ]),
+    stdio: ["pipe", "pipe", "ignore", "ignore", "ignore"],
   });
   const throttle = child.stdout && throttleReads(child.stdout, onOutput);
   // After exit only the little that is still in the pipe remains to be read.
   child.once("exit", () => throttle?.disable());
-  inputs.forEach((text, index) => {
-    const pipe = child.stdio[firstInputFd + index] as Writable | null | undefined;
-    pipe?.on("error", () => {});
-    pipe?.end(text);
-  });
   return trackExit(child);
+}
+
+interface SpawnOptions {
+  cwd?: string;
+  detached: boolean;
+  env: Record<string, string>;
+  /** The descriptors below `firstInputFd`. */
+  stdio: Descriptors;
+}
+
+function spawnWithInputs(command: string, args: string[], inputs: Input[], options: SpawnOptions): ChildProcess {
+  const opened = inputs.map((input) => (isFile(input) ? openSync(input.file, "r") : undefined));
+  try {
+    const stdio = dropInheritedDescriptors([...options.stdio, ...opened.map((descriptor) => descriptor ?? "pipe")]);
+    const child = spawn(command, args, { ...options, stdio });
+    inputs.forEach((input, index) => {
+      if (isFile(input)) return;
+      const pipe = child.stdio[firstInputFd + index] as Writable | null | undefined;
+      pipe?.on("error", () => {});
+      pipe?.end(input);
+    });
+    return child;
+  } finally {
+    for (const descriptor of opened) if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function isFile(input: Input): input is { file: string } {
+  return typeof input === "object" && "file" in input;
 }
 
 const maxCloseMs = 10_000;

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { startChild } from "./process.ts";
+import { type Input, startChild } from "./process.ts";
 
 /** Generous, because the machine may be busy; a program that does not work fails at once. */
 const timeoutMs = 15_000;
@@ -22,12 +22,20 @@ export function isProgram(path: string): boolean {
 }
 
 /** Runs a program that should exit quickly. Returns why it failed, or undefined if it succeeded. */
-export async function findFailure([command, ...args]: [string, ...string[]]): Promise<string | undefined> {
+export async function findFailure({
+  command,
+  args,
+  inputs = [],
+}: {
+  command: string;
+  args: string[];
+  inputs?: Input[];
+}): Promise<string | undefined> {
   let lastLine = "";
   const handleLine = (line: string) => {
     lastLine = line.slice(0, 200);
   };
-  const child = startChild({ command, args, env: {}, lockFd: undefined, onLine: handleLine });
+  const child = startChild({ command, args, inputs, env: {}, lockFd: undefined, onLine: handleLine });
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
   const { code, signal, error } = await child.exited;
   clearTimeout(timer);

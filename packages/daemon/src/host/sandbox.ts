@@ -1,14 +1,15 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { chmod, lstat, mkdir, rename, writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { join } from "node:path";
+import { fail } from "@thinkery/sdk";
 import type { SandboxLimits } from "@thinkery/sdk/internal";
-import { removeFolder } from "../folder/remove.ts";
 import type { Home } from "../home/home.ts";
 import { findInnerProcess } from "./inner-process.ts";
-import { isolateCommand, toInnerExit, type SandboxIsolation } from "./isolation.ts";
+import { isolateCommand, isRoot, toInnerExit, type SandboxIsolation } from "./isolation.ts";
 import { pingSandbox } from "./ping.ts";
 import { type Child, startChild } from "./process.ts";
+import { createNobodySlotFiles, createOwnSlotFiles } from "./slot-files.ts";
 import type { ChildSpec } from "./supervise.ts";
 import { type Module, formatSandboxConfig } from "./workerd-config.ts";
 import { toServeCommand } from "./workerd.ts";
@@ -40,14 +41,9 @@ export function createSandboxChild({
 }: SandboxOptions) {
   const name = `sandbox-${index}`;
   const socket = join(home.run, `${name}.sock`);
-  const configFile = join(home.run, `${name}.capnp`);
-  const folder = join(home.run, name);
-  // Created in the process's own folder and then moved to where main expects it, so that nothing the process does in
-  // its folder later affects main.
-  const ownSocket = join(folder, "s");
   const dataBytes = workerdBytes + limits.memoryMb * 1024 ** 2;
-  const processLimits = { dataBytes, cpuSeconds, readable: [configFile, ...modules.map(({ path }) => path)], folder };
   let isolation: SandboxIsolation = { missing: [] };
+  let files = createOwnSlotFiles({ home, name, modules, socket });
 
   return {
     name,
@@ -55,25 +51,37 @@ export function createSandboxChild({
     isDisposable: true,
     async prepare() {
       isolation = await getIsolation();
-      await removeFolder(folder);
-      await mkdir(folder, { mode: 0o700 });
-      await writeFile(configFile, formatSandboxConfig({ socket: ownSocket, modules, memoryMb: limits.memoryMb }), {
-        mode: 0o600,
-      });
+      if (isRoot() && !isolation.bubblewrap && !isolation.setpriv)
+        throw fail(
+          "unavailable",
+          "Refusing to run agents' code as root. Install bubblewrap or setpriv, or run the host as another user.",
+        );
+      if (isolation.setpriv) files = createNobodySlotFiles({ home, name, modules, socket });
+      await files.prepare();
+      const { configFile, ownSocket } = files;
+      await writeFile(
+        configFile,
+        formatSandboxConfig({ socket: ownSocket, modules: files.modules, memoryMb: limits.memoryMb }),
+      );
+      await chmod(configFile, isolation.setpriv ? 0o644 : 0o600);
     },
     start(onLine): Child {
-      const [command, ...args] = isolateCommand(
+      const { configFile, folder, programLink } = files;
+      const isolated = isolateCommand(
         isolation,
-        processLimits,
+        {
+          dataBytes,
+          cpuSeconds,
+          readable: [configFile, ...files.modules.map(({ path }) => path)],
+          folder,
+          ...(programLink ? { programLink } : {}),
+        },
         toServeCommand(configFile, { experimental: true }),
       );
-      const child = startChild({ command, args, env: {}, lockFd, onLine });
+      const child = startChild({ ...isolated, env: {}, lockFd, onLine });
       const listening = child.listening.then(async () => {
         yieldToMain(child.pid);
-        await rename(ownSocket, socket);
-        // From here on, nothing but this process can replace it.
-        if (!(await lstat(socket)).isSocket()) throw new Error("not a socket");
-        await chmod(socket, 0o600);
+        await files.publishSocket();
       });
       const reachable = listening.catch(() => {
         // Without its socket in place, nobody could reach it.

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { request } from "node:http";
 import { getPriority } from "node:os";
 import { join } from "node:path";
@@ -13,9 +14,12 @@ import { getRepeatCount } from "../../../../tests/kit/sample.ts";
 import { waitUntil } from "../../../../tests/kit/wait-until.ts";
 import { getBubblewrap } from "./bubblewrap.ts";
 import { bundleProgram, createTempFolder, createTempHome } from "./fixture.ts";
+import { nobody, probeIsolation, type SandboxIsolation } from "./isolation.ts";
 import type { Limits } from "./limits.ts";
 import { findProgram } from "./program.ts";
+import { getNobodyRoot } from "./slot-files.ts";
 import { type Slots, createSlots } from "./slots.ts";
+import { findWorkerdBinary } from "./workerd.ts";
 
 const worker = `
 let retained = [];
@@ -36,13 +40,20 @@ export default {
 };`;
 
 interface SlotsTestOptions {
+  findIsolation?(): Promise<SandboxIsolation>;
   count?: number;
   source?: string;
   sandbox?: Partial<SandboxLimits>;
   limits?: Partial<Limits>;
 }
 
-async function openSlots({ count = 1, source = worker, sandbox = {}, limits = {} }: SlotsTestOptions = {}) {
+async function openSlots({
+  count = 1,
+  source = worker,
+  sandbox = {},
+  limits = {},
+  findIsolation,
+}: SlotsTestOptions = {}) {
   const home = await createTempHome();
   const path = join(createTempFolder(), "it's a worker.js");
   writeFileSync(path, source);
@@ -59,8 +70,12 @@ async function openSlots({ count = 1, source = worker, sandbox = {}, limits = {}
     lockFd: undefined,
     onLine,
     onEvent: (text) => void events.push(text),
+    ...(findIsolation ? { findIsolation } : {}),
   });
-  onTestFinished(() => slots.stop());
+  onTestFinished(async () => {
+    await slots.stop();
+    await rm(getNobodyRoot(home), { recursive: true, force: true });
+  });
   return { home, path, slots, log, events };
 }
 
@@ -286,4 +301,41 @@ test("an isolated sandbox has resource limits", async (context) => {
   // The code can catch a failed allocation, and its process survives.
   expect(await send(slots, "/buffers")).toContain("RangeError");
   expect(await slots.renew(0, -1, false)).toEqual({ generation: 1 });
+});
+
+const without = { missing: "bubblewrap is not installed." };
+
+test("without bubblewrap the slots of root run as nobody, who cannot read the data folder", async (context) => {
+  if (process.getuid?.() !== 0) return context.skip("Only root can switch to another user.");
+  const setpriv = findProgram(process.env, "setpriv");
+  if (!setpriv) return context.skip("setpriv is not installed.");
+  const prlimit = findProgram(process.env, "prlimit");
+  const { home, slots, events } = await openReadySlots({
+    count: 2,
+    findIsolation: () => probeIsolation(findWorkerdBinary(), { prlimit, setpriv, bubblewrap: without }),
+  });
+  expect(await send(slots, "/")).toBe("alive");
+  expect(slots.status()[0]?.isolation).toEqual([...(prlimit ? ["prlimit"] : []), "setpriv"]);
+  const status = readFileSync(`/proc/${getPid(slots)}/status`, "utf8");
+  const ids = Array.from({ length: 4 }, () => nobody).join("\t");
+  expect(status).toContain(`Uid:\t${ids}\nGid:\t${ids}\n`);
+  expect(status).toMatch(/^Groups:\t *$/m);
+  expect(status).toMatch(/^CapEff:\t0+$/m);
+  expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+  expect(statSync(home.path).mode & 0o777).toBe(0o700);
+  // Neither that user nor the slot's process can replace the socket that main uses.
+  const root = getNobodyRoot(home);
+  expect(readlinkSync(join(home.run, "sandbox-0.sock"))).toBe(join(root, "sandbox-0.sock"));
+  expect([statSync(root).uid, statSync(root).mode & 0o777]).toEqual([0, 0o711]);
+  expect(statSync(join(root, "sandbox-0.sock")).mode & 0o777).toBe(0o600);
+  expect(await slots.renew(0, 1, false)).toEqual({ generation: 2, ended: "asked" });
+  expect(await send(slots, "/")).toBe("alive");
+  expect(events).toEqual([]);
+});
+
+test("without bubblewrap and setpriv, root runs no slots", async (context) => {
+  if (process.getuid?.() !== 0) return context.skip("This is about root.");
+  const { slots } = await openSlots({ findIsolation: async () => ({ missing: [without.missing] }) });
+  slots.start();
+  await expect(slots.renew(0, -1, false)).rejects.toThrow(/Refusing to run agents' code as root. Install bubblewrap/);
 });

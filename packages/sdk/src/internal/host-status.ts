@@ -10,7 +10,9 @@ export const slotSchema = z.object({
   isolation: z
     .array(z.string())
     .optional()
-    .meta({ description: "How the process is isolated in addition to workerd's own limits: prlimit, bubblewrap." }),
+    .meta({
+      description: "How the process is isolated in addition to workerd's own limits: prlimit, bubblewrap, setpriv.",
+    }),
 });
 
 /** Why the process of a slot ended. `silence`: it was unresponsive. */

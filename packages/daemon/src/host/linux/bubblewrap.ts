@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { fail } from "@thinkery/sdk";
 import type { Home } from "../../home/home.ts";
 import { getBubblewrap } from "../bubblewrap.ts";
+import { isRoot as isRootUser, nobody } from "../isolation.ts";
 import { startChild, startCommand } from "../process.ts";
 import { findProgram } from "../program.ts";
 import { AgentFolders } from "./agent-folders.ts";
-import { nobody, etcFiles, programPath, type Programs, isolateCommand, type CommandIsolation } from "./isolation.ts";
+import { etcFiles, programPath, type Programs, isolateCommand, type CommandIsolation } from "./isolation.ts";
 import type { Exit, LinuxProvider, CommandSpec, StartedCommand } from "./provider.ts";
 
 type FoundBubblewrap = { path: string } | { missing: string };
@@ -26,7 +27,7 @@ const maxProcesses = 512;
 
 /** Runs this machine's programs inside bubblewrap. Needs no setup and no background process. */
 export function createBubblewrapProvider({ home, find = getBubblewrap, onError }: BubblewrapOptions): LinuxProvider {
-  const isRoot = process.getuid?.() === 0;
+  const isRoot = isRootUser();
   const etc = join(home.run, "linux-etc");
   const hidden = resolveFolders(() => home.path, homedir, process.cwd);
   const folders = new AgentFolders({

@@ -13,9 +13,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test as always, vi } from "vitest";
 import { createTempFolder, createTempHome } from "../fixture.ts";
+import { nobody } from "../isolation.ts";
 import { createBubblewrapProvider } from "./bubblewrap.ts";
 import { alice, openSandbox, findSandboxIssue } from "./fixture.ts";
-import { nobody, type Programs, isolateCommand, type CommandIsolation } from "./isolation.ts";
+import { type Programs, isolateCommand, type CommandIsolation } from "./isolation.ts";
 
 const issue = await findSandboxIssue();
 if (issue) console.warn(`These tests need a Linux sandbox. ${issue}`);
@@ -279,7 +280,7 @@ always("hidden folders are covered if they would be visible", () => {
   const limits = { memoryBytes: 1, fileBytes: 1, cpuSeconds: 1, processes: 1 };
   const isolation: CommandIsolation = { programs, folder: "/f", etc: "/e", hidden: [], network: false, limits };
   const listCovered = (...hidden: string[]) => {
-    const options = (isolateCommand({ ...isolation, hidden }, "x").inputs[0] ?? "").split("\0");
+    const options = String(isolateCommand({ ...isolation, hidden }, "x").inputs[0]).split("\0");
     return options
       .flatMap((option, index) => (option === "--tmpfs" ? [options[index + 1]] : []))
       .filter((path) => path !== "/tmp" && path !== "/dev/shm");

@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
-import { firstInputFd } from "../process.ts";
+import { nobody } from "../isolation.ts";
+import { firstInputFd, type Input } from "../process.ts";
 
 /** How a command is isolated: what it sees of the machine, its limits and its user. */
 export interface CommandIsolation {
@@ -30,14 +31,11 @@ export interface Programs {
 interface CommandLine {
   command: string;
   args: string[];
-  inputs: string[];
+  inputs: Input[];
 }
 
 /** The PATH inside the sandbox, and for finding our own programs. */
 export const programPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-/** User id of commands if the daemon is root. */
-export const nobody = 65_534;
 
 // Files in /etc that programs need. None of them contains secrets such as password hashes or private keys.
 const machineFiles = [
