@@ -1,4 +1,6 @@
+import { firstInputFd } from "./process.ts";
 import { findProgram, findFailure } from "./program.ts";
+import { createSeccompFilter } from "./seccomp.ts";
 
 /** The bubblewrap program, or why it is not available: `missing` is a full sentence with the reason and the fix. */
 export type Bubblewrap = { path: string } | { missing: string; reason: string; fix?: string };
@@ -21,7 +23,13 @@ export async function findBubblewrap(
   const path = findProgram(env, "bwrap");
   if (!path)
     return toMissing("is not installed", "Install it; on Debian and Ubuntu: `sudo apt-get install bubblewrap`.");
-  const failure = await findFailure({ command: path, args: [...probeOptions, "--", "/bin/sh", "-c", ":"] });
+  const filter = createSeccompFilter();
+  const options = [...(filter ? ["--seccomp", String(firstInputFd)] : []), ...probeOptions];
+  const failure = await findFailure({
+    command: path,
+    args: [...options, "--", "/bin/sh", "-c", ":"],
+    inputs: filter ? [filter] : [],
+  });
   if (failure === undefined) return { path };
   return toMissing(
     `is installed but does not work on this machine (${failure})`,

@@ -10,6 +10,7 @@ import {
   toInnerExit,
   probeIsolation,
 } from "./isolation.ts";
+import { createSeccompFilter } from "./seccomp.ts";
 
 /** Creates fake programs. */
 function createPrograms() {
@@ -66,7 +67,9 @@ test("a command is wrapped in the available programs", () => {
     return { line: [command, ...args], inputs };
   };
   expect(isolate({})).toEqual({ line: ["/workerd", "serve"], inputs: [] });
-  const both = isolate({ prlimit: "/p", bubblewrap: "/b" }).line;
+  const { line: both, inputs } = isolate({ prlimit: "/p", bubblewrap: "/b" });
+  expect(inputs).toEqual([createSeccompFilter()]);
+  expect(both.join(" ")).toContain("/b --seccomp 5 ");
   expect(both.slice(0, 3)).toEqual(["/p", "--data=1000", "--cpu=5:15"]);
   expect(both.slice(both.indexOf("/b"))).toEqual(
     expect.arrayContaining(["--unshare-all", "--die-with-parent", "--clearenv"]),

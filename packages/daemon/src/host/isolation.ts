@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { getBubblewrap } from "./bubblewrap.ts";
 import { type Exit, firstInputFd, type Input } from "./process.ts";
 import { findProgram, findFailure } from "./program.ts";
+import { createSeccompFilter } from "./seccomp.ts";
 
 /** The programs that isolate a sandbox process from this machine, in addition to workerd's own isolation. */
 export interface SandboxIsolation {
@@ -118,7 +119,11 @@ function wrapCommand(
   limits: ProcessLimits,
   [program, ...args]: [string, ...string[]],
 ): { line: [string, ...string[]]; inputs: Input[] } {
-  if (bubblewrap) return { line: [bubblewrap, ...toMountOptions(limits, program), "--", program, ...args], inputs: [] };
+  if (bubblewrap) {
+    const filter = createSeccompFilter();
+    const options = [...(filter ? ["--seccomp", String(firstInputFd)] : []), ...toMountOptions(limits, program)];
+    return { line: [bubblewrap, ...options, "--", program, ...args], inputs: filter ? [filter] : [] };
+  }
   if (!setpriv) return { line: [program, ...args], inputs: [] };
   const user = ["--reuid", String(nobody), "--regid", String(nobody), "--clear-groups", "--no-new-privs"];
   return {

@@ -339,3 +339,12 @@ test("without bubblewrap and setpriv, root runs no slots", async (context) => {
   slots.start();
   await expect(slots.renew(0, -1, false)).rejects.toThrow(/Refusing to run agents' code as root. Install bubblewrap/);
 });
+
+test("with bubblewrap the system calls of slots are filtered", async (context) => {
+  const bubblewrap = await getBubblewrap();
+  if ("missing" in bubblewrap) return context.skip(bubblewrap.missing);
+  const { slots } = await openReadySlots();
+  expect(slots.status()[0]?.isolation).toContain("bubblewrap");
+  expect(readFileSync(`/proc/${getPid(slots)}/status`, "utf8")).toMatch(/^Seccomp:\t2$/m);
+  expect(await send(slots, "/")).toBe("alive");
+});

@@ -29,7 +29,13 @@ const maxProcesses = 512;
 export function createBubblewrapProvider({ home, find = getBubblewrap, onError }: BubblewrapOptions): LinuxProvider {
   const isRoot = isRootUser();
   const etc = join(home.run, "linux-etc");
-  const hidden = resolveFolders(() => home.path, homedir, process.cwd);
+  // What administrators configure by hand may contain credentials, such as those of a package registry.
+  const hidden = resolveFolders(
+    () => home.path,
+    homedir,
+    process.cwd,
+    () => "/usr/local/etc",
+  );
   const folders = new AgentFolders({
     root: join(home.path, "linux"),
     owner: isRoot ? nobody : undefined,

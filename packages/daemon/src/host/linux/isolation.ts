@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { nobody } from "../isolation.ts";
 import { firstInputFd, type Input } from "../process.ts";
+import { createSeccompFilter } from "../seccomp.ts";
 
 /** How a command is isolated: what it sees of the machine, its limits and its user. */
 export interface CommandIsolation {
@@ -107,7 +108,7 @@ export function isolateCommand(isolation: CommandIsolation, command: string): Co
   ];
   if (!programs.setpriv) {
     const [first, ...args] = wrapCommand(firstInputFd) as [string, ...string[]];
-    return { command: first, args, inputs: [encodeOptions(toMountOptions(isolation, folder, etc))] };
+    return { command: first, args, inputs: createInputs(firstInputFd, toMountOptions(isolation, folder, etc)) };
   }
   // As root: mount the folders where the user `nobody` can reach them, switch to that user, and isolate the command as
   // it.
@@ -131,9 +132,16 @@ export function isolateCommand(isolation: CommandIsolation, command: string): Co
     args: ["--args", String(firstInputFd), "--", ...switchUser, ...wrapCommand(firstInputFd + 1)],
     inputs: [
       encodeOptions([...mounts, ...capabilities]),
-      encodeOptions(toMountOptions(isolation, "/tmp/work", "/tmp/etc")),
+      ...createInputs(firstInputFd + 1, toMountOptions(isolation, "/tmp/work", "/tmp/etc")),
     ],
   };
+}
+
+/** Returns bubblewrap's options, to be read from `optionsFd`, and the filter of system calls for the next descriptor. */
+function createInputs(optionsFd: number, options: string[]): Input[] {
+  const filter = createSeccompFilter();
+  if (!filter) return [encodeOptions(options)];
+  return [encodeOptions(["--seccomp", String(optionsFd + 1), ...options]), filter];
 }
 
 // Node passes a socket as stdout, on which /dev/stdout cannot be opened; programs expect a pipe. The pipe ends when its
