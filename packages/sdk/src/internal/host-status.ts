@@ -7,12 +7,9 @@ export const slotSchema = z.object({
   restarts: z.number(),
   generation: z.number().optional().meta({ description: "Number of processes that this slot has had." }),
   memoryBytes: z.number().optional(),
-  isolation: z
-    .array(z.string())
-    .optional()
-    .meta({
-      description: "How the process is isolated in addition to workerd's own limits: prlimit, bubblewrap, setpriv.",
-    }),
+  isolation: z.array(z.string()).optional().meta({
+    description: "How the process is isolated in addition to workerd's own limits: prlimit, bubblewrap, setpriv.",
+  }),
 });
 
 /** Why the process of a slot ended. `silence`: it was unresponsive. */
