@@ -33,6 +33,8 @@ interface ChildOptions {
   /** Passed on descriptors 5 and up. */
   inputs?: Input[];
   env: Record<string, string>;
+  /** Default: our own working directory. */
+  cwd?: string;
   /** The home's lock, passed as descriptor 3. */
   lockFd: number | undefined;
   onLine(line: string): void;
@@ -73,8 +75,9 @@ const commandGuardScript = [
   'exec "$0" "$@"',
 ].join("\n");
 
-export function startChild({ command, args, inputs = [], env, lockFd, onLine }: ChildOptions): Child {
+export function startChild({ command, args, inputs = [], env, cwd, lockFd, onLine }: ChildOptions): Child {
   const child = spawnWithInputs("/bin/sh", ["-c", guardScript, command, ...args], inputs, {
+    ...(cwd === undefined ? {} : { cwd }),
     detached: true,
     env,
     stdio: ["pipe", "pipe", "pipe", lockFd ?? "ignore", "pipe"],

@@ -78,7 +78,8 @@ export function createSandboxChild({
         },
         toServeCommand(configFile, { experimental: true }),
       );
-      const child = startChild({ ...isolated, env: {}, lockFd, onLine });
+      // workerd opens its working directory, and another user may not be able to enter ours.
+      const child = startChild({ ...isolated, cwd: "/", env: {}, lockFd, onLine });
       const listening = child.listening.then(async () => {
         yieldToMain(child.pid);
         await files.publishSocket();

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { getPriority } from "node:os";
 import { join } from "node:path";
@@ -72,10 +71,7 @@ async function openSlots({
     onEvent: (text) => void events.push(text),
     ...(findIsolation ? { findIsolation } : {}),
   });
-  onTestFinished(async () => {
-    await slots.stop();
-    await rm(getNobodyRoot(home), { recursive: true, force: true });
-  });
+  onTestFinished(() => slots.stop());
   return { home, path, slots, log, events };
 }
 
@@ -323,6 +319,8 @@ test("without bubblewrap the slots of root run as nobody, who cannot read the da
   expect(status).toMatch(/^CapEff:\t0+$/m);
   expect(status).toMatch(/^NoNewPrivs:\t1$/m);
   expect(statSync(home.path).mode & 0o777).toBe(0o700);
+  // Not ours, which that user may not be able to enter.
+  expect(readlinkSync(`/proc/${getPid(slots)}/cwd`)).toBe("/");
   // Neither that user nor the slot's process can replace the socket that main uses.
   const root = getNobodyRoot(home);
   expect(readlinkSync(join(home.run, "sandbox-0.sock"))).toBe(join(root, "sandbox-0.sock"));
@@ -331,6 +329,8 @@ test("without bubblewrap the slots of root run as nobody, who cannot read the da
   expect(await slots.renew(0, 1, false)).toEqual({ generation: 2, ended: "asked" });
   expect(await send(slots, "/")).toBe("alive");
   expect(events).toEqual([]);
+  await slots.stop();
+  expect(existsSync(root)).toBe(false);
 });
 
 test("without bubblewrap and setpriv, root runs no slots", async (context) => {

@@ -1,5 +1,6 @@
 import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { HostStatus, SandboxLimits, SlotRenewal } from "@thinkery/sdk/internal";
+import { removeFolder } from "../folder/remove.ts";
 import type { Home } from "../home/home.ts";
 import { findInnerProcess } from "./inner-process.ts";
 import { describeIsolation, listPrograms, type SandboxIsolation, findIsolation } from "./isolation.ts";
@@ -7,6 +8,7 @@ import { defaultLimits, type Limits } from "./limits.ts";
 import { limitLineRate } from "./line-rate-limit.ts";
 import { createSandboxChild } from "./sandbox.ts";
 import { toEndCause, type SlotEndCause, isOutOfMemoryLine } from "./slot-end.ts";
+import { getNobodyRoot } from "./slot-files.ts";
 import { supervise } from "./supervise.ts";
 import type { Module } from "./workerd-config.ts";
 import { findWorkerdBinary } from "./workerd.ts";
@@ -129,6 +131,7 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
     },
     async stop() {
       await Promise.all(all.map(({ process }) => process.stop(0)));
+      if (isolation?.setpriv) await removeFolder(getNobodyRoot(home));
     },
   };
 }
