@@ -24,6 +24,12 @@ test("every response has the security headers, including errors", async () => {
     request("/agents", { authorization }, "PUT"),
     request("/health", { host: "evil.example" }),
     request("/health", { origin: "http://evil.example" }),
+    // Answered by the Agents SDK.
+    request("/agents/user/owner", { authorization }),
+    request("/agents/agency/global", { authorization }),
+    request("/agents/agency/global/sub/think/x", { authorization }),
+    request("/agents/agency/global/get-messages", { authorization }, "POST"),
+    request("/agents/think/global~nobody", { authorization }),
   ]);
   for (const { headers } of responses) {
     expect(headers).toMatchObject({

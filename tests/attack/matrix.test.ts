@@ -90,7 +90,8 @@ function getExpectedStatus({ path, method, type, host, origin, credential }: Cel
   if (path === "/login" && method === "POST") return type === "application/json" ? 400 : 415;
   if (!credential.user) return 401;
   if (path === "/agents") {
-    if (method === "GET") return credential.user === "owner" ? 200 : 404;
+    // The agents of the caller's own default agency.
+    if (method === "GET") return 200;
     if (method === "POST") return credential.scope !== "admin" ? 403 : type === "application/json" ? 400 : 415;
     return 405;
   }

@@ -190,3 +190,29 @@ test("a page of another site can neither read from the host nor act on it", asyn
   server.close();
   await context.close();
 });
+
+test("a user without admin sees no button that deletes an agent or an agency", async () => {
+  await host.client.call("createAgency", { body: { id: "kept" } });
+  await host.client.call("createAgent", { params: { agency: "kept" }, body: { name: "kim" } });
+  const { page, context, pageErrors } = await openPage(browser);
+  await page.goto(await createLoginLink(host));
+  await page.getByRole("heading", { name: "Welcome" }).waitFor();
+  const findDelete = async () => {
+    await page.goto(`${host.url}/app/kept`);
+    await page.getByRole("button", { name: "New agent" }).waitFor();
+    const agency = await page.getByRole("button", { name: "Delete" }).count();
+    await page.goto(`${host.url}/app/kept/kim`);
+    await page.getByText("About", { exact: true }).click();
+    await page.getByRole("button", { name: "Stop agent" }).waitFor();
+    return [agency, await page.getByRole("button", { name: "Delete" }).count()];
+  };
+  expect(await findDelete()).toEqual([1, 1]);
+  const { code } = await host.client.call("createLoginCode", { body: { scopes: ["chat"] } });
+  await Promise.all([
+    page.waitForResponse(`${host.url}/login`),
+    page.evaluate((fragment) => void (window.location.hash = fragment), `code=${code}`),
+  ]);
+  expect(await findDelete()).toEqual([0, 0]);
+  expect(pageErrors).toEqual([]);
+  await context.close();
+});

@@ -1,4 +1,5 @@
 import type { ChatFrame, NewEvent } from "@thinkery/sdk";
+import { Redactor } from "@thinkery/sdk/internal";
 import { DurableObject } from "cloudflare:workers";
 import { Broadcaster, type Subscriber } from "../../packages/runtime/src/objects/broadcaster.ts";
 import { converse } from "../../packages/runtime/src/objects/broadcasts.ts";
@@ -6,7 +7,6 @@ import { sendInitialFrames } from "../../packages/runtime/src/objects/initial-fr
 import type { Socket } from "../../packages/runtime/src/objects/socket.ts";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
-import { createRedactor } from "../../packages/runtime/src/store/redact.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { isOver } from "../../packages/runtime/src/store/turns.ts";
 import { createOutcome } from "../../packages/runtime/src/turn/admission/outcome.ts";
@@ -17,9 +17,9 @@ import type { PlaybackResult, PlaybackStep } from "./projection-playback.ts";
 export class Player extends DurableObject {
   override async fetch(request: Request): Promise<Response> {
     migrate(this.ctx.storage, thinkSchema);
-    const store = new AgentStore(this.ctx.storage, "global~alice", createRedactor([]));
+    const store = new AgentStore(this.ctx.storage, "global~alice", new Redactor([]));
     const broadcaster = new Broadcaster(store, () => {});
-    const recorder = new Recorder(store, broadcaster);
+    const recorder = new Recorder(store, broadcaster, new Redactor([]));
     const frames: string[] = [];
     const send = (texts: readonly string[]) => frames.push(...texts);
     const subscriber: Subscriber = { receive: (frames) => send(frames.map(({ text }) => text)) };
@@ -38,11 +38,12 @@ export class Player extends DurableObject {
         recorder.discardText();
       if (first?.type !== "request.accepted" || first.data.joined) return recorder.record(...events);
       const { runId, position, messages } = first.data;
-      const stream = converse(store, broadcaster, recorder, "alice", () => {
+      const admit = () => {
         recorder.record(...events);
-        return { runId, messageId: messages.at(-1)?.id ?? "", status: "registered", position };
-      });
-      runStreams[runId] = new Response(stream).text();
+        return { runId, messageId: messages.at(-1)?.id ?? "", status: "registered" as const, position };
+      };
+      const { body } = converse(store, broadcaster, recorder, "alice", admit, () => {});
+      runStreams[runId] = new Response(body).text();
     };
 
     const connect = () => {

@@ -1,8 +1,8 @@
 import type { AgentEvent, NewEvent } from "@thinkery/sdk";
+import { Redactor } from "@thinkery/sdk/internal";
 import { DurableObject } from "cloudflare:workers";
 import { AgentStore } from "../../packages/runtime/src/store/agent-store.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
-import { createRedactor } from "../../packages/runtime/src/store/redact.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { summarizeUsage } from "../../packages/runtime/src/store/usage.ts";
 import { measureElapsed } from "../../packages/runtime/src/turn/budget/turn-budget.ts";
@@ -37,7 +37,7 @@ export class StoreObject extends DurableObject {
   constructor(ctx: DurableObjectState, env: object) {
     super(ctx, env);
     migrate(ctx.storage, thinkSchema);
-    this.#store = new AgentStore(ctx.storage, "global~test", createRedactor([]));
+    this.#store = new AgentStore(ctx.storage, "global~test", new Redactor([]));
   }
 
   override async fetch(request: Request): Promise<Response> {
@@ -67,7 +67,7 @@ export class StoreObject extends DurableObject {
         [this.#store.spending.getTotals(), this.#store.spending.readTotal()].map(({ calls, ms }) => ({ calls, ms })),
       // As after a crash: only what is on disk.
       reopen: () => {
-        this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
+        this.#store = new AgentStore(this.ctx.storage, agent, new Redactor([]));
       },
       // Loads another agent's log and returns what is derived from it.
       load: () => {
@@ -78,7 +78,7 @@ export class StoreObject extends DurableObject {
             event.seq,
             JSON.stringify([event]),
           );
-        this.#store = new AgentStore(this.ctx.storage, agent, createRedactor([]));
+        this.#store = new AgentStore(this.ctx.storage, agent, new Redactor([]));
         this.#store.rebuild();
         const { messages, actions, turns, spending, facts } = this.#store;
         const all = Number.MAX_SAFE_INTEGER - 1;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { fail, globalAgency, type Message } from "@thinkery/sdk";
+import { fail, type Message } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import { locateHome } from "../home/home.ts";
 import type { Cli } from "./cli.ts";
@@ -9,17 +9,19 @@ import { connect } from "./connect.ts";
 import { exitCodes } from "./exit.ts";
 import { stopOnInterrupt } from "./interrupt.ts";
 import { sanitize, sanitizeIndented } from "./output.ts";
+import { getDefaultAgency } from "./target.ts";
 
 /** Runs a script with a temporary agent and prints the conversation. */
 export async function playScript(cli: Cli, script: string, messages: string[]): Promise<void> {
   const name = `play-${randomUUID().slice(0, 8)}`;
-  const params = { agency: globalAgency, agent: name };
+  const agency = getDefaultAgency(cli);
+  const params = { agency, agent: name };
   const stop = stopOnInterrupt(cli, () => cli.output.writeMessage("Stopping… Press Ctrl+C again to quit immediately."));
   const removeScript = isFile(script) ? await copyScript(cli, script, name) : undefined;
   try {
     const { client } = await connect(cli);
     await client.call("createAgent", {
-      params: { agency: globalAgency },
+      params: { agency },
       body: { name, model: `scripted:${removeScript ? name : script}` },
     });
     try {

@@ -34,6 +34,7 @@ import { addStatus } from "./commands/status.ts";
 import { addStop } from "./commands/stop.ts";
 import { addToken } from "./commands/token.ts";
 import { addUsage } from "./commands/usage.ts";
+import { addUser } from "./commands/user.ts";
 import { addVersions } from "./commands/versions.ts";
 import { formatExamples } from "./help.ts";
 
@@ -84,7 +85,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
   program.commandsGroup("Models and costs:");
   for (const add of [addProviders, addModels, addUsage, addBudget, addMock]) add(program, cli);
   program.commandsGroup(otherGroup);
-  for (const add of [addToken, addConfig, addCompletion, addHostProcess]) add(program, cli);
+  for (const add of [addToken, addUser, addConfig, addCompletion, addHostProcess]) add(program, cli);
   return program;
 }
 

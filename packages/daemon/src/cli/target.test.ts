@@ -1,6 +1,5 @@
-import { isThinkeryError } from "@thinkery/sdk";
+import { isThinkeryError, parseAgencyId, parseAgencyTarget, parseAgentTarget, parseTarget } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { parseAgencyId, parseAgencyTarget, parseAgentTarget, parseTarget } from "./target.ts";
 
 const getError = (parse: () => unknown): string => {
   try {

@@ -1,2 +1,21 @@
-// The host parses targets too (`POST /run`), so the parser lives in the sdk.
-export { type AgentTarget, parseAgencyId, parseAgencyTarget, parseAgentTarget, parseTarget } from "@thinkery/sdk";
+import * as sdk from "@thinkery/sdk";
+import type { Cli } from "./cli.ts";
+
+export { type AgentTarget, parseAgencyId } from "@thinkery/sdk";
+
+/** The agency of targets that name none. It depends on the user whose token the commands send. */
+export function getDefaultAgency(cli: Cli): string {
+  return sdk.getDefaultAgency(sdk.readTokenUser(cli.env.THINKERY_TOKEN));
+}
+
+export function parseTarget(cli: Cli, text: string): ReturnType<typeof sdk.parseTarget> {
+  return sdk.parseTarget(text, getDefaultAgency(cli));
+}
+
+export function parseAgentTarget(cli: Cli, text: string): sdk.AgentTarget {
+  return sdk.parseAgentTarget(text, getDefaultAgency(cli));
+}
+
+export function parseAgencyTarget(cli: Cli, text: string | undefined): sdk.AgencyTarget {
+  return sdk.parseAgencyTarget(text, getDefaultAgency(cli));
+}

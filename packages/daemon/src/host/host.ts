@@ -82,10 +82,7 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
     const log = openLog(home.logs, hostLogName);
     shutdown.addStep(() => log.close());
     const [token, signingKey] = await Promise.all([ensureToken(home, options.adminToken), ensureSigningKey(home)]);
-    log.redact(token);
-    log.redact(signingKey);
-    // Values too short to be keys are common words; redacting them would make the log unreadable.
-    for (const secret of options.modelVariables.secrets.filter(({ length }) => length >= 8)) log.redact(secret);
+    log.redact([token, signingKey, ...options.modelVariables.secrets]);
 
     // A clean stop removes the file.
     const after = existsSync(home.daemonFile) ? "crash" : "stop";
@@ -121,6 +118,7 @@ export async function runHost(options: HostOptions): Promise<RunningHost> {
       worker,
       lockFd: lock.fd,
       signingKey,
+      adminToken: token,
       variables: options.modelVariables.variables,
       after,
       hostKey,

@@ -35,7 +35,7 @@ test("a full file is rotated and the oldest is deleted", () => {
 
 test("secrets do not reach the file", () => {
   const log = openLog(createTempFolder(), "x");
-  log.redact("s3cret-s3cret");
+  log.redact(["s3cret-s3cret"]);
   log.writeLine("main", "Bearer s3cret-s3cret and s3cret-s3cret");
   log.writeLine("main", "cookie: thinkery-5099=thk_b3duZXI.Zz-09_.AbC; Path=/");
   log.close();

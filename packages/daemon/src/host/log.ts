@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
+import { Redactor } from "@thinkery/sdk/internal";
 
 /** Name of the log file for all of the host's processes, without `.log`. */
 export const hostLogName = "thinkery";
@@ -9,13 +10,10 @@ export interface Log {
   file: string;
   /** Writes one line: time, source (`main`, `sandbox-0`, `daemon`), text. Never throws. */
   writeLine(source: string, text: string): void;
-  /** Redacts this secret in all further lines. */
-  redact(secret: string): void;
+  /** Redacts these secrets in all further lines, in addition to everything that looks like one. */
+  redact(secrets: readonly string[]): void;
   close(): void;
 }
-
-// Tokens issued by main, which the daemon does not know individually.
-const issuedTokens = /thk_[\w.-]+/g;
 
 interface LogLimits {
   maxBytes: number;
@@ -26,7 +24,7 @@ interface LogLimits {
 export function openLog(folder: string, name: string, limits: Partial<LogLimits> = {}): Log {
   const { maxBytes = 5 * 1024 * 1024, keep = 5 } = limits;
   const file = join(folder, `${name}.log`);
-  const secrets: string[] = [];
+  let redactor = new Redactor([]);
   let fd: number | undefined;
   let size = 0;
   let dropped = 0;
@@ -62,9 +60,7 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
   }
 
   function clean(text: string): string {
-    let result = text;
-    for (const secret of secrets) result = result.replaceAll(secret, "[redacted]");
-    return result.replaceAll(issuedTokens, "[redacted]").replaceAll(/[\r\n]+/g, " ");
+    return redactor.redactLog(text).replaceAll(/[\r\n]+/g, " ");
   }
 
   function writeLine(source: string, text: string): void {
@@ -85,8 +81,8 @@ export function openLog(folder: string, name: string, limits: Partial<LogLimits>
   return {
     file,
     writeLine,
-    redact(secret) {
-      if (secret) secrets.push(secret);
+    redact(secrets) {
+      redactor = new Redactor(secrets);
     },
     close() {
       closed = true;

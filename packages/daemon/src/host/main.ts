@@ -10,7 +10,7 @@ import { drainMain, pingMain, getUnexpectedResponse } from "./ping.ts";
 import type { Child } from "./process.ts";
 import type { ChildSpec } from "./supervise.ts";
 import type { WorkerChoice } from "./worker/choice.ts";
-import { formatMainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
+import { adminTokenVariable, formatMainConfig, signingKeyVariable, type MainConfig } from "./workerd-config.ts";
 import { prepareWorkerd, startWorkerd } from "./workerd.ts";
 
 type PassedOption =
@@ -36,6 +36,7 @@ export interface MainOptions extends Pick<MainConfig, PassedOption> {
   isPortFixed: boolean;
   lockFd: number;
   signingKey: string;
+  adminToken: string;
   /** API keys and base URLs of models, passed to main in its environment. */
   variables: Record<string, string>;
   /** How the previous host ended. */
@@ -48,7 +49,7 @@ export interface MainOptions extends Pick<MainConfig, PassedOption> {
 
 /** Describes the workerd process that holds the Durable Objects and serves clients. */
 export function createMainChild(options: MainOptions) {
-  const { home, address, isPortFixed, lockFd, signingKey, variables, parts, choice } = options;
+  const { home, address, isPortFixed, lockFd, signingKey, adminToken, variables, parts, choice } = options;
   const configFile = join(home.run, "main.capnp");
   const mainSocket = join(home.run, "main.sock");
   let port = options.port;
@@ -90,7 +91,7 @@ export function createMainChild(options: MainOptions) {
       };
       child = startWorkerd({
         configFile,
-        env: { ...variables, [signingKeyVariable]: signingKey },
+        env: { ...variables, [signingKeyVariable]: signingKey, [adminTokenVariable]: adminToken },
         lockFd,
         onLine: handleLine,
       });

@@ -57,6 +57,9 @@ interface SandboxConfig {
 /** Environment variable that holds the signing key for main. A config file would leave it on disk. */
 export const signingKeyVariable = "THINKERY_SIGNING_KEY";
 
+/** The same for the admin token, which main only needs in order to redact it. */
+export const adminTokenVariable = "THINKERY_ADMIN_TOKEN";
+
 const compatibilityDate = "2026-10-01";
 
 /** Formats workerd's configuration for main. */
@@ -110,6 +113,7 @@ export function formatMainConfig(config: MainConfig): string {
     // From the environment, like the signing key, because the configuration stays on disk.
     ...config.variables.map((name) => `(name = ${formatText(name)}, fromEnvironment = ${formatText(name)})`),
     `(name = "SIGNING_KEY", fromEnvironment = "${signingKeyVariable}")`,
+    `(name = "ADMIN_TOKEN", fromEnvironment = "${adminTokenVariable}")`,
   ];
   const sockets = [
     `(name = "http", address = ${formatText(formatAddress(config.host, config.port))}, http = (), service = "main")`,

@@ -1,5 +1,5 @@
 import type { Scope, Who } from "@thinkery/sdk";
-import { isThinkeryError } from "@thinkery/sdk";
+import { globalAgency, hasScope, isThinkeryError } from "@thinkery/sdk";
 import { forgetAgencies } from "./agencies.ts";
 import { call, setUnauthorizedHandler } from "./host.ts";
 import { takeCode } from "./login-code.ts";
@@ -19,7 +19,13 @@ export const useLogin = () => useStore(login);
 /** Whether the user has a scope. The host enforces it; this only hides buttons that would be rejected. */
 export function useHasScope(scope: Scope): boolean {
   const login = useLogin();
-  return login.state === "in" && (login.who.scopes.includes(scope) || login.who.scopes.includes("admin"));
+  return login.state === "in" && hasScope(login.who.scopes, scope);
+}
+
+/** The agency that targets without an agency mean for this user. */
+export function useDefaultAgency(): string {
+  const login = useLogin();
+  return login.state === "in" ? login.who.agency : globalAgency;
 }
 
 /** Logs in with the code in the address if there is one, otherwise with the cookie. */

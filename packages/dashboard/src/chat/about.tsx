@@ -1,5 +1,6 @@
 import type { Agent, AgentStatus, ListedBlueprint } from "@thinkery/sdk";
 import { useState } from "react";
+import { useHasScope } from "../api/login.ts";
 import { Link } from "../frame/link.tsx";
 import { buildUsagePath } from "../frame/navigation.ts";
 import { formatCost, formatTokens } from "../parts/amount.ts";
@@ -23,6 +24,7 @@ interface AboutProps {
 
 /** Details of the agent, collapsed to leave room for the conversation. */
 export function About({ agent, blueprint, status, canManage, usage }: AboutProps) {
+  const canDelete = useHasScope("admin");
   const [deleting, setDeleting] = useState(false);
   const [open, setOpen] = useState(false);
   return (
@@ -60,9 +62,11 @@ export function About({ agent, blueprint, status, canManage, usage }: AboutProps
         {canManage && (
           <div className="about-actions">
             <LifecycleButton agency={agent.agency} agent={agent.name} status={status} />
-            <Button onClick={() => setDeleting(true)}>
-              <Icon name="trash" /> Delete
-            </Button>
+            {canDelete && (
+              <Button onClick={() => setDeleting(true)}>
+                <Icon name="trash" /> Delete
+              </Button>
+            )}
           </div>
         )}
       </div>

@@ -1,4 +1,4 @@
-import { type Agency, fail, globalAgency, ownerUser } from "@thinkery/sdk";
+import { type Agency, fail, globalAgency, ownerUser, parseAgencyKey } from "@thinkery/sdk";
 import { bumpRevision } from "./revision.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
@@ -13,11 +13,11 @@ interface Row extends Record<string, SqlStorageValue> {
 /** An agency's own record: its owner, when it was created, and whether its owner has a budget. */
 export class AgencyRecord {
   readonly #sql: SqlStorage;
-  readonly #id: string;
+  readonly #key: string;
 
-  constructor(sql: SqlStorage, id: string) {
+  constructor(sql: SqlStorage, key: string) {
     this.#sql = sql;
-    this.#id = id;
+    this.#key = key;
   }
 
   /** Returns undefined before it is created and while it is deleted. The global agency is created on first access. */
@@ -25,13 +25,13 @@ export class AgencyRecord {
     const row = this.#readRow();
     if (row?.deleting) return undefined;
     if (row) return { id: row.id, name: row.name, owner: row.owner, createdAt: new Date(row.created_at).toISOString() };
-    if (this.#id !== globalAgency) return undefined;
+    if (this.#key !== globalAgency) return undefined;
     return this.#write({ id: globalAgency, name: "Global", owner: ownerUser, createdAt: new Date().toISOString() });
   }
 
   get(): Agency {
     const agency = this.find();
-    if (!agency) throw fail("not_found", `Agency “${this.#id}” not found.`);
+    if (!agency) throw fail("not_found", `Agency “${parseAgencyKey(this.#key).id}” not found.`);
     return agency;
   }
 
@@ -62,7 +62,7 @@ export class AgencyRecord {
 
   set isMetered(metered: boolean) {
     this.#sql.exec("UPDATE agency SET metered = ?", metered ? 1 : 0);
-    bumpRevision(this.#id);
+    bumpRevision(this.#key);
   }
 
   #write(agency: Agency): Agency {

@@ -1,14 +1,15 @@
 import { fail, ownerUser, type Scope, scopes, type Who } from "@thinkery/sdk";
+import type { Credential } from "../objects/credential-watch.ts";
 import type { Env } from "../objects/env.ts";
 import type { CheckedCredential } from "../user/credentials.ts";
 import { isSameText, sha256, verifyCredential } from "./credentials.ts";
 import { readPageSecret } from "./page-secret.ts";
-import { expandShortPath } from "./short-path.ts";
 
 /** The authenticated user, and how they presented their credential. */
-export interface Caller extends Who {
+export interface Caller extends Pick<Who, "user" | "scopes"> {
   via: "header" | "cookie" | "ticket";
-  hash: string;
+  /** The hash of a credential that can be revoked or expire, which the admin token cannot. */
+  hash?: string;
 }
 
 // Calling the user's object for every request would cost more than the request. A revocation in this isolate takes
@@ -32,8 +33,7 @@ export async function authenticate(request: Request, env: Env, adminSecret?: str
   const { secret, via } = presented;
   const hash = sha256(secret);
   if (via === "ticket") return redeemTicket(request, env, secret, hash);
-  if (via === "header" && isAdminToken(hash, env, adminSecret))
-    return { user: ownerUser, scopes: allScopes, via, hash };
+  if (via === "header" && isAdminToken(hash, env, adminSecret)) return { user: ownerUser, scopes: allScopes, via };
   const found = await findCredential(secret, hash, env);
   if (!found) return undefined;
   const { user, credential } = found;
@@ -76,15 +76,32 @@ function isOwnPage(request: Request, { kind, pageHash }: CheckedCredential): boo
 async function redeemTicket(request: Request, env: Env, secret: string, hash: string): Promise<Caller | undefined> {
   if (request.method !== "GET" && request.method !== "HEAD") return undefined;
   const user = verifyCredential(secret, env.SIGNING_KEY);
-  const granted = user && (await env.User.getByName(user).redeemTicket(hash, toTicketPath(request.url)));
-  return user && granted ? { user, scopes: granted, via: "ticket", hash } : undefined;
+  const ticket = user && (await env.User.getByName(user).tickets.redeem(hash, toTicketPath(request.url)));
+  if (!user || !ticket) return undefined;
+  // A stream that it opens ends with the credential that the ticket was created with.
+  return { user, scopes: ticket.scopes, via: "ticket", ...(ticket.credential ? { hash: ticket.credential } : {}) };
 }
 
-/** Returns the path and query that a ticket is for. */
+/** Returns the path and query that a ticket is for. Short paths must be expanded. */
 export function toTicketPath(url: string): string {
   const { pathname, searchParams } = new URL(url, "http://host");
-  const path = expandShortPath(pathname);
-  return searchParams.size === 0 ? path : `${path}?${searchParams}`;
+  return searchParams.size === 0 ? pathname : `${pathname}?${searchParams}`;
+}
+
+/**
+ * Returns the user that a request names with a credential of this host, which may have been revoked. For what has to be
+ * known before the request is authenticated, such as the agency that a short path is in.
+ */
+export function identifyUser(request: Request, env: Env, adminSecret?: string): string | undefined {
+  const presented = readCredential(request, env.COOKIE_NAME);
+  if (!presented) return undefined;
+  if (presented.via === "header" && isAdminToken(sha256(presented.secret), env, adminSecret)) return ownerUser;
+  return verifyCredential(presented.secret, env.SIGNING_KEY);
+}
+
+/** Returns what a connection needs to end with the caller's credential. */
+export function toCredential({ user, hash }: Caller): Credential | undefined {
+  return hash ? { user, hash } : undefined;
 }
 
 /** Creates the error for a request that `authenticate` found no caller for. */
@@ -107,6 +124,11 @@ export function createUnauthorizedError(request: Request, env: Env): Error {
 /** Drops a revoked credential from the cache. */
 export function forgetCredential(hash: string): void {
   callerCache.delete(hash);
+}
+
+/** Drops all credentials of a removed user from the cache. */
+export function forgetCredentials(user: string): void {
+  for (const [hash, cached] of callerCache) if (cached.user === user) callerCache.delete(hash);
 }
 
 /** A header takes precedence: cookie and ticket are only for the page. */

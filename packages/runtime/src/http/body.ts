@@ -83,9 +83,21 @@ function isEmpty(request: Request): boolean {
   return request.body === null || request.headers.get("content-length") === "0";
 }
 
+/** Matches the key `__proto__`, each of whose characters may be escaped. */
+const protoKeyPattern = new RegExp(
+  `"${Array.from(
+    "__proto__",
+    (char) =>
+      `(?:${char}|\\\\u00${char
+        .charCodeAt(0)
+        .toString(16)
+        .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)})`,
+  ).join("")}"\\s*:`,
+);
+
 function parseJson(text: string): unknown {
   // An own key of this name would become a prototype further down; no legitimate client sends it.
-  if (/"__proto__"\s*:/.test(text)) throw fail("bad_request", "The key `__proto__` is not allowed in the body.");
+  if (protoKeyPattern.test(text)) throw fail("bad_request", "The key `__proto__` is not allowed in the body.");
   try {
     return JSON.parse(text);
   } catch (error) {

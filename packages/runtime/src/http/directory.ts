@@ -1,4 +1,4 @@
-import { formatAgentObjectName, fail } from "@thinkery/sdk";
+import { formatAgencyKey, formatAgentObjectName, fail, parseAgencyKey } from "@thinkery/sdk";
 import type { Env } from "../objects/env.ts";
 
 /**
@@ -10,17 +10,21 @@ const ttlMs = 30_000;
 const maxEntries = 50_000;
 const accessCache = new Map<string, number>();
 
-export async function enterAgency(env: Env, user: string, agency: string): Promise<void> {
-  const exists = await checkWithCache(`${user} ${agency}`, () => env.User.getByName(user).hasAgency(agency));
+/** Returns one of the user's agencies. Throws if there is none with this id. */
+export async function enterAgency(env: Env, user: string, agency: string) {
+  const key = formatAgencyKey(user, agency);
+  const exists = await checkWithCache(key, () => env.User.getByName(user).hasAgency(agency));
   if (!exists) throw fail("not_found", `Agency “${agency}” not found.`);
+  return env.Agency.getByName(key);
 }
 
-export async function enterAgent(env: Env, user: string, agency: string, agent: string): Promise<void> {
-  await enterAgency(env, user, agency);
-  const exists = await checkWithCache(formatAgentObjectName(agency, agent), () =>
-    env.Agency.getByName(agency).hasAgent(agent),
-  );
+/** Returns the name of an agent's object. Throws if the user has no such agent. */
+export async function enterAgent(env: Env, user: string, agency: string, agent: string): Promise<string> {
+  const entered = await enterAgency(env, user, agency);
+  const name = formatAgentObjectName(formatAgencyKey(user, agency), agent);
+  const exists = await checkWithCache(name, () => entered.hasAgent(agent));
   if (!exists) throw fail("not_found", `Agent “${agent}” not found in ${agency}.`);
+  return name;
 }
 
 /** A call to an endpoint of one agent. */
@@ -32,18 +36,26 @@ interface AgentCall {
 
 /** Returns the agent of a call. Throws if it does not exist or the caller has no access. */
 export async function requireAgent({ env, caller, params: { agency, agent } }: AgentCall) {
-  await enterAgent(env, caller.user, agency, agent);
-  return env.Think.getByName(formatAgentObjectName(agency, agent));
+  return env.Think.getByName(await enterAgent(env, caller.user, agency, agent));
 }
 
-export function forgetAgent(agency: string, agent: string): void {
-  accessCache.delete(formatAgentObjectName(agency, agent));
+export function forgetAgent(user: string, agency: string, agent: string): void {
+  accessCache.delete(formatAgentObjectName(formatAgencyKey(user, agency), agent));
 }
 
 export function forgetAgency(user: string, agency: string): void {
-  accessCache.delete(`${user} ${agency}`);
-  const prefix = formatAgentObjectName(agency, "");
+  const key = formatAgencyKey(user, agency);
+  accessCache.delete(key);
+  const prefix = formatAgentObjectName(key, "");
   for (const key of accessCache.keys()) if (key.startsWith(prefix)) accessCache.delete(key);
+}
+
+/** Forgets all agencies of a removed user, and their agents. */
+export function forgetAgencies(user: string): void {
+  for (const key of accessCache.keys()) {
+    const [agency = ""] = key.split("~");
+    if (parseAgencyKey(agency).user === user) accessCache.delete(key);
+  }
 }
 
 async function checkWithCache(key: string, check: () => Promise<boolean>): Promise<boolean> {

@@ -1,6 +1,8 @@
 import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { Caller } from "./authenticate.ts";
 import { isUpgrade } from "./guard.ts";
+import { relaySocket } from "./relay-socket.ts";
+import { addSecurityHeaders } from "./response.ts";
 
 interface ForwardOptions {
   /** Replaces the path of the request. */
@@ -21,11 +23,14 @@ export async function forward(
   const headers = cleanHeaders(request.headers);
   headers.set("x-thinkery-user", caller.user);
   headers.set("x-thinkery-scopes", caller.scopes.join(","));
+  if (caller.hash) headers.set("x-thinkery-credential", caller.hash);
   if (plain) headers.set("x-thinkery-socket", "1");
   if (live) headers.set("x-thinkery-yjs", "1");
   const url = new URL(request.url);
   if (path) url.pathname = path;
-  return checkResponse(await object.fetch(new Request(new Request(url, request), { headers })));
+  const response = await checkResponse(await object.fetch(new Request(new Request(url, request), { headers })));
+  // Only a credential that can end makes its object close a socket.
+  return caller.hash ? relaySocket(response) : response;
 }
 
 /**
@@ -53,7 +58,7 @@ function cleanHeaders(original: Headers): Headers {
 
 /** Hides server errors: the SDK responds to exceptions with their stack. */
 async function checkResponse(response: Response): Promise<Response> {
-  if (response.status < 500) return response;
+  if (response.status < 500) return addSecurityHeaders(response);
   console.error("object failed", await response.text());
   throw fail("internal", "Internal error. `thinkery logs` shows the details.");
 }

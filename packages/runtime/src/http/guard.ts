@@ -1,4 +1,4 @@
-import { type Access, fail } from "@thinkery/sdk";
+import { type Access, fail, hasScope, ownerUser } from "@thinkery/sdk";
 import type { Env } from "../objects/env.ts";
 import type { Caller } from "./authenticate.ts";
 
@@ -34,13 +34,20 @@ export function checkCookie(request: Request, caller: Caller): void {
   }
 }
 
-/** Throws if the caller lacks the scope. `admin` includes all others. */
+/** Throws if the caller lacks the scope. `owner` is the `admin` of the host's owner. */
 export function checkScope(caller: Caller | undefined, access: Access): asserts caller is Caller {
   if (!caller) throw fail("unauthorized", "Authentication required.");
   if (access === "public" || access === "any") return;
-  if (!caller.scopes.includes(access) && !caller.scopes.includes("admin")) {
-    throw fail("forbidden", `This requires a token with the scope “${access}”.`);
-  }
+  const scope = access === "owner" ? "admin" : access;
+  if (!hasScope(caller.scopes, scope)) throw fail("forbidden", `This requires a token with the scope “${scope}”.`);
+  if (access === "owner" && caller.user !== ownerUser)
+    throw fail("forbidden", "This requires a token of the host's owner with the scope “admin”.");
+}
+
+/** Returns the user whose credentials a call is about. Only the owner's admin may manage those of others. */
+export function resolveUser(caller: Caller, user = caller.user): string {
+  if (user !== caller.user) checkScope(caller, "owner");
+  return user;
 }
 
 export function isUpgrade(request: Request): boolean {

@@ -1,9 +1,9 @@
-import { endpoints, fail } from "@thinkery/sdk";
+import { endpoints, fail, getDefaultAgency } from "@thinkery/sdk";
 import { Hono } from "hono";
 import { holdDuring } from "../host/drain.ts";
 import type { Env } from "../objects/env.ts";
 import type { System } from "../system/system.ts";
-import { authenticate, createUnauthorizedError, ticketHeader } from "./authenticate.ts";
+import { authenticate, createUnauthorizedError, identifyUser, ticketHeader } from "./authenticate.ts";
 import { handlePreflight, addCorsHeaders } from "./cors.ts";
 import { checkAddress, checkCookie } from "./guard.ts";
 import { acceptPageProtocol } from "./page-secret.ts";
@@ -23,9 +23,10 @@ import { addProcessRoutes } from "./routes/processes.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
+import { addUsersRoutes } from "./routes/users.ts";
 import { addVersionRoutes } from "./routes/versions.ts";
 import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
-import { expandShortPath } from "./short-path.ts";
+import { expandShortPath, isShortPath } from "./short-path.ts";
 import { addSocketRoutes } from "./socket.ts";
 
 const maxUrlChars = 8 * 1024;
@@ -76,6 +77,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addVersionRoutes,
     addUsageRoutes,
     addUserRoutes,
+    addUsersRoutes,
     addSocketRoutes,
   ];
   for (const add of routeGroups) add(app);
@@ -101,22 +103,30 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
       throw fail("bad_request", `The URL exceeds the limit of ${maxUrlChars} characters.`);
     const path = new URL(request.url).pathname;
     if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
-    return app.fetch(isSdkPath(path) ? request : normalizeRequest(request), env, context);
+    if (isSdkPath(path)) return app.fetch(request, env, context);
+    const moved = moveTicket(request);
+    if (!isShortPath(path)) return app.fetch(moved, env, context);
+    const user = identifyUser(moved, env, secret);
+    if (user === undefined) throw createUnauthorizedError(moved, env);
+    return app.fetch(expandRequest(moved, getDefaultAgency(user)), env, context);
   }
 }
 
-/** Expands short paths, and moves a ticket from the query to a header: it is a credential, not an option. */
-function normalizeRequest(request: Request): Request {
+/** Moves a ticket from the query to a header: it is a credential, not an option of the endpoint. */
+function moveTicket(request: Request): Request {
   const url = new URL(request.url);
-  const path = expandShortPath(url.pathname);
   const ticket = url.searchParams.get("ticket");
-  if (path === url.pathname && ticket === null) return request;
-  url.pathname = path;
-  if (ticket === null) return new Request(url, request);
+  if (ticket === null) return request;
   url.searchParams.delete("ticket");
   const headers = new Headers(request.headers);
   headers.set(ticketHeader, ticket);
   return new Request(new Request(url, request), { headers });
+}
+
+function expandRequest(request: Request, agency: string): Request {
+  const url = new URL(request.url);
+  url.pathname = expandShortPath(url.pathname, agency);
+  return new Request(url, request);
 }
 
 function createRouteError(path: string) {

@@ -2,6 +2,7 @@ import {
   agencyIdSchema,
   type AgentTarget,
   fail,
+  getDefaultAgency,
   isThinkeryError,
   type Job,
   newAgentSchema,
@@ -21,6 +22,12 @@ const maxAgents = 20;
 
 type AgentRef = Pick<AgentTarget, "agency" | "agent">;
 
+/** An agent of a job, and the name of its object. */
+interface JobAgent {
+  agent: string;
+  object: string;
+}
+
 interface JobContext {
   env: Env;
   system: System;
@@ -28,8 +35,8 @@ interface JobContext {
 }
 
 /** Returns the agents of a job. Agents that the job defines are created first, in an agency for this job. */
-export async function resolveAgents({ env, system, user }: JobContext, job: Job): Promise<AgentRef[]> {
-  if (job.agent !== undefined) return [await findAgent(env, user, parseAgentTarget(job.agent))];
+export async function resolveAgents({ env, system, user }: JobContext, job: Job): Promise<JobAgent[]> {
+  if (job.agent !== undefined) return [await findAgent(env, user, parseAgentTarget(job.agent, getDefaultAgency(user)))];
   if (typeof job.workflow === "string") {
     throw fail("bad_request", "Send `workflow` as an object. This host does not read workflow files by name.");
   }
@@ -37,15 +44,13 @@ export async function resolveAgents({ env, system, user }: JobContext, job: Job)
   for (const agent of newAgents) checkNewAgent(env, system, agent);
   const agency = chooseAgency(user, job);
   await openAgency(env, user, agency);
-  await Promise.all(newAgents.map((agent) => openAgent(env, user, agency, agent)));
-  return newAgents.map(({ name }) => ({ agency, agent: name }));
+  return Promise.all(newAgents.map((agent) => openAgent(env, user, agency, agent)));
 }
 
 /** Returns an existing agent. Throws an error that suggests the nearest name if there is none. */
-async function findAgent(env: Env, user: string, ref: AgentRef): Promise<AgentRef> {
+async function findAgent(env: Env, user: string, ref: AgentRef): Promise<JobAgent> {
   try {
-    await enterAgent(env, user, ref.agency, ref.agent);
-    return { agency: ref.agency, agent: ref.agent };
+    return { agent: ref.agent, object: await enterAgent(env, user, ref.agency, ref.agent) };
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const suggestion = await suggestAgent(env, user, ref);
@@ -67,7 +72,7 @@ async function suggestAgent(env: Env, user: string, { agency, agent }: AgentRef)
     );
     return nearest && `${agent}@${nearest}`;
   }
-  const { agents } = await env.Agency.getByName(agency).listAgents(page);
+  const { agents } = await (await enterAgency(env, user, agency)).listAgents(page);
   return findNearest(
     agent,
     agents.map(({ name }) => name),
@@ -112,15 +117,16 @@ function chooseAgency(user: string, job: Job): string {
 }
 
 async function openAgency(env: Env, user: string, agency: string): Promise<void> {
-  const enter = () => enterAgency(env, user, agency);
+  const enter = async () => void (await enterAgency(env, user, agency));
   const create = async () => void (await env.User.getByName(user).createAgency({ id: agency }));
   await enterOrCreate(enter, create);
 }
 
-async function openAgent(env: Env, user: string, agency: string, agent: NamedAgent): Promise<void> {
-  const enter = () => enterAgent(env, user, agency, agent.name);
-  const create = async () => void (await env.Agency.getByName(agency).createAgent(user, agent));
+async function openAgent(env: Env, user: string, agency: string, agent: NamedAgent): Promise<JobAgent> {
+  const enter = async () => void (await enterAgent(env, user, agency, agent.name));
+  const create = async () => void (await (await enterAgency(env, user, agency)).createAgent(user, agent));
   await enterOrCreate(enter, create);
+  return { agent: agent.name, object: await enterAgent(env, user, agency, agent.name) };
 }
 
 const retryDelaysMs = [0, 10, 20, 40, 80, 160, 320];

@@ -90,6 +90,14 @@ export function toAppResponse(body: ReadableStream | null, status: number, heade
   return new Response(body, { status, headers: all });
 }
 
+/** For responses of the Agents SDK, which have no security headers of their own. */
+export function addSecurityHeaders(response: Response): Response {
+  if (response.webSocket) return response;
+  const copy = new Response(response.body, response);
+  for (const [name, value] of Object.entries({ ...baseHeaders, ...apiHeaders })) copy.headers.set(name, value);
+  return copy;
+}
+
 export function toPageResponse(body: ReadableStream | null, headers: Record<string, string>): Response {
   return new Response(body, { headers: { ...baseHeaders, ...pageHeaders, ...headers } });
 }

@@ -1,4 +1,4 @@
-import { agencyIdSchema, agentNameSchema, fail, parseAddress, userNameSchema } from "@thinkery/sdk";
+import { agencyIdSchema, agentNameSchema, fail, formatAgencyKey, parseAddress, userNameSchema } from "@thinkery/sdk";
 import { z } from "zod";
 import type { Env } from "../objects/env.ts";
 import type { Caller } from "./authenticate.ts";
@@ -21,28 +21,35 @@ export async function handleSdkRequest(request: Request, env: Env, caller: Calle
   // That transport calls methods of an object directly; ours are not meant for clients.
   if (url.searchParams.has("__agents_transport"))
     throw fail("bad_request", "Only the WebSocket transport is supported.");
-  return closeIfNotFound(request, async () => forward(request, await resolveObject(url.pathname, env, caller), caller));
+  const [, , kind = "", segment = "", ...rest] = url.pathname.split("/");
+  return closeIfNotFound(request, async () => {
+    const { object, name } = await resolveObject(kind, decodeSegment(segment), env, caller);
+    return forward(request, object, caller, { path: ["", "agents", kind, name, ...rest].join("/") });
+  });
 }
 
-async function resolveObject(path: string, env: Env, caller: Caller): Promise<Pick<Fetcher, "fetch">> {
-  const [, , kind, segment = ""] = path.split("/");
-  const name = decodeSegment(segment);
+/** An object that a path names, and the name by which the SDK knows it. */
+interface ResolvedObject {
+  object: Pick<Fetcher, "fetch">;
+  name: string;
+}
+
+async function resolveObject(kind: string, name: string, env: Env, caller: Caller): Promise<ResolvedObject> {
   if (kind === "user") {
     validate("path", z.object({ user: userNameSchema }), { user: name });
     if (name !== caller.user) throw fail("not_found", "User not found.");
-    return env.User.getByName(name);
+    return { object: env.User.getByName(name), name };
   }
   if (kind === "agency") {
     validate("path", z.object({ agency: agencyIdSchema }), { agency: name });
-    await enterAgency(env, caller.user, name);
-    return env.Agency.getByName(name);
+    return { object: await enterAgency(env, caller.user, name), name: formatAgencyKey(caller.user, name) };
   }
   const { agency, path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
   if (agency === undefined || subAgents.length > 0)
     throw fail("bad_request", "Invalid object name: agents are addressed as agency~agent.");
   validate("path", z.object({ agency: agencyIdSchema, agent: agentNameSchema }), { agency, agent });
-  await enterAgent(env, caller.user, agency, agent);
-  return env.Think.getByName(name);
+  const objectName = await enterAgent(env, caller.user, agency, agent);
+  return { object: env.Think.getByName(objectName), name: objectName };
 }
 
 function decodeSegment(segment: string): string {

@@ -1,4 +1,4 @@
-import { formatAgentObjectName, type Endpoints, endpoints, fail } from "@thinkery/sdk";
+import { type Endpoints, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { enterAgent } from "./directory.ts";
 import { forward, closeIfNotFound } from "./forward.ts";
@@ -21,8 +21,7 @@ function connect(
     throw fail("bad_request", "This endpoint is a WebSocket. Connect to it with ws:// or wss://.");
   }
   return closeIfNotFound(request, async () => {
-    await enterAgent(env, caller.user, agency, agent);
-    const name = formatAgentObjectName(agency, agent);
+    const name = await enterAgent(env, caller.user, agency, agent);
     return forward(request, env.Think.getByName(name), caller, { path: `/agents/think/${name}`, ...kind });
   });
 }

@@ -11,6 +11,8 @@ import {
   isThinkeryError,
   type ListedBlueprint,
   type NewAgent,
+  ownerUser,
+  parseAgencyKey,
   type PageQuery,
   type BudgetStatus,
 } from "@thinkery/sdk";
@@ -43,11 +45,12 @@ export abstract class Agency extends BaseObject<Revision> {
   readonly #usage: AgencyUsageTotals;
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
-    super(ctx, env);
+    super(ctx, env, "Agency");
     migrate(ctx.storage, { agency: agencyMigrations });
-    const id = ctx.id.name ?? "";
-    this.#record = new AgencyRecord(ctx.storage.sql, id);
-    this.#blueprints = new Blueprints(ctx.storage.sql, id, this.getSystem().blueprints);
+    const key = ctx.id.name ?? "";
+    const { id } = parseAgencyKey(key);
+    this.#record = new AgencyRecord(ctx.storage.sql, key);
+    this.#blueprints = new Blueprints(ctx.storage.sql, key, this.getSystem().blueprints);
     this.#agents = new AgentRegistry(ctx.storage.sql, id);
     const user = () => env.User.getByName(this.#record.owner);
     this.#usage = new AgencyUsageTotals(ctx.storage, id, this.#record, {
@@ -142,15 +145,32 @@ export abstract class Agency extends BaseObject<Revision> {
       owner,
       createdAt: new Date().toISOString(),
     };
-    await this.#agents
-      .add({ agent, ...(options.props ? { props: options.props } : {}) }, this.#registerAgent)
-      .catch(async (error: unknown) => {
-        // If the agent rejects its props, it is removed at once, so that the name is free.
-        if (isThinkeryError(error)) await this.#agents.remove(name, this.#eraseAgent);
-        throw error;
-      });
+    await this.#withAgentReserved(() => this.#addAgent(agent, options.props));
     this.#notifyChange();
     return this.#fillDefaults(agent);
+  }
+
+  async #addAgent(agent: AgentInfo, props: NewAgent["props"]): Promise<void> {
+    await this.#agents
+      .add({ agent, ...(props ? { props } : {}) }, this.#registerAgent)
+      .catch(async (error: unknown) => {
+        // If the agent rejects its props, it is removed at once, so that the name is free.
+        if (isThinkeryError(error)) await this.#agents.remove(agent.name, this.#eraseAgent);
+        throw error;
+      });
+  }
+
+  /** The host's owner has no limit, so nobody is asked. */
+  async #withAgentReserved(create: () => Promise<void>): Promise<void> {
+    const { owner } = this.#record;
+    if (owner === ownerUser) return create();
+    const { limits } = this.env.User.getByName(owner);
+    await limits.reserveAgent();
+    try {
+      await create();
+    } finally {
+      await limits.releaseAgent(parseAgencyKey(this.name).id, this.#agents.count());
+    }
   }
 
   async deleteAgent(name: string): Promise<void> {
@@ -260,7 +280,7 @@ export abstract class Agency extends BaseObject<Revision> {
   #createNameConflict(name: string): Error {
     const existing = this.#agents.find(name)?.name ?? name;
     const detail = existing === name ? "" : `, and “${name}” differs from it only in case`;
-    return fail("conflict", `Agent “${existing}” already exists in ${this.name}${detail}.`);
+    return fail("conflict", `Agent “${existing}” already exists in ${parseAgencyKey(this.name).id}${detail}.`);
   }
 
   #findFreeName(blueprint: string): string {

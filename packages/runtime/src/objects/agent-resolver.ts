@@ -12,7 +12,7 @@ import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import { createSystemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
-import { createKeyRedactor } from "../model/redactor.ts";
+import { createSecretRedactor } from "../model/redactor.ts";
 import { openRoles } from "../model/roles.ts";
 import { openLinux } from "../sandbox/linux.ts";
 import { openSandbox } from "../sandbox/open.ts";
@@ -85,7 +85,7 @@ export class AgentResolver {
     this.#options = options;
     this.#name = formatAddress(address);
     this.#environment = {
-      capabilities: createCapabilities(openOutbound(env), createKeyRedactor(env)),
+      capabilities: createCapabilities(openOutbound(env), createSecretRedactor(env).redactLog),
       sandbox: openSandbox(env),
       workspace: options.workspace,
       shellFiles: new ShellFiles(options.workspace),

@@ -1,6 +1,7 @@
 import {
   type AgentAddress,
   formatAppAddress,
+  parseAgencyKey,
   type AppInfo,
   fail,
   formatAddress,
@@ -88,7 +89,7 @@ export class AppFeature implements AgentFeature {
   #toInfo(stored: StoredApp): AppInfo {
     const { blob: _, ...info } = stored;
     const { agency, path } = this.#options.address;
-    return { ...info, address: formatAppAddress(agency, path[0]) };
+    return { ...info, address: formatAppAddress(parseAgencyKey(agency).id, path[0]) };
   }
 
   #createRunOptions({ timeoutSeconds, queueTimeoutSeconds }: SandboxLimits): SandboxRunOptions {

@@ -1,5 +1,5 @@
 import { type AgentAddress, formatAgentObjectName, formatAddress } from "@thinkery/sdk";
-import { createKeyRedactor } from "../model/redactor.ts";
+import { createSecretRedactor } from "../model/redactor.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import { openBlobs } from "../store/blobs/open.ts";
@@ -22,6 +22,7 @@ import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
+import { TurnLease } from "./turn-lease.ts";
 
 interface AgentContext {
   storage: DurableObjectStorage;
@@ -44,9 +45,10 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const agency = () => env.Agency.getByName(address.agency);
 
   const blobs = openBlobs(env);
-  const store = new AgentStore(storage, name, createKeyRedactor(env));
+  const redactor = createSecretRedactor(env);
+  const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
-  const recorder = new Recorder(store, broadcaster);
+  const recorder = new Recorder(store, broadcaster, redactor);
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
@@ -78,6 +80,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     budgetClient,
     workspace,
   });
+  const turnLease = new TurnLease({ env, agent: root, registration, heartbeatSeconds: limits.heartbeatSeconds });
+  const logLeaseError = (error: unknown) => console.error("the lease of a turn could not be updated", error);
   const queue = new TurnQueue({
     agent: name,
     store,
@@ -86,15 +90,22 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     boot: env.BOOT ?? { id: "", after: "stop" },
     limits,
     resolve: (turn) => resolver.resolve(registration.get(), turn.props),
-    onBusy: () => heartbeat.begin(),
-    onIdle: () => budgetClient.releaseAll(),
+    onBusy() {
+      heartbeat.begin();
+      turnLease.renew().catch(logLeaseError);
+    },
+    onIdle() {
+      budgetClient.releaseAll();
+      turnLease.release().catch(logLeaseError);
+    },
   });
-  const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue });
+  const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
   const features: readonly AgentFeature[] = [files, app];
 
   return {
     name,
     agency,
+    redactor,
     blobs,
     store,
     broadcaster,
@@ -104,6 +115,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     budgetClient,
     resolver,
     queue,
+    turnLease,
     sockets,
     files,
     app,

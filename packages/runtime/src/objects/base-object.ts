@@ -1,5 +1,6 @@
 import { fail, toErrorBody, toHttpStatus } from "@thinkery/sdk";
-import { Agent, type Connection } from "agents";
+import { Agent, type Connection, type ConnectionContext } from "agents";
+import { type ConnectionHolder, type Credential, CredentialWatch } from "./credential-watch.ts";
 import type { Env } from "./env.ts";
 
 const maxFrameBytes = 1024 * 1024;
@@ -10,6 +11,22 @@ const maxFrameBytes = 1024 * 1024;
  */
 export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, State> {
   #awake: Promise<void> | undefined;
+  /** Ends sockets and streams with the credential that opened them. */
+  protected readonly credentialWatch: CredentialWatch;
+
+  constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env, kind: ConnectionHolder["kind"]) {
+    super(ctx, env);
+    this.credentialWatch = new CredentialWatch({ ctx, env, holder: { kind, name: ctx.id.name ?? "" } });
+  }
+
+  /** Called by a user's object when one of its credentials was revoked or has expired. */
+  async closeConnections(credential: Credential): Promise<void> {
+    this.credentialWatch.close(credential);
+  }
+
+  override getConnectionTags(_connection: Connection, { request }: ConnectionContext): string[] {
+    return CredentialWatch.createTags(request);
+  }
 
   /**
    * Only the object itself writes its state. Connections are not made read-only, because the SDK would then also reject
@@ -40,12 +57,15 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
     if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return super.fetch(request);
     const headers = new Headers(request.headers);
     headers.set("upgrade", "WebSocket");
-    return super.fetch(new Request(request, { headers }));
+    const response = await super.fetch(new Request(request, { headers }));
+    if (response.status === 101) this.credentialWatch.watchSocket(request);
+    return response;
   }
 
   /** Also completes a close without a code, or the socket would stay half closed. */
   override async webSocketClose(socket: WebSocket, code: number, reason: string, wasClean: boolean): Promise<void> {
     await this.lifecycle.webSocketClose(socket, code, reason, wasClean);
+    this.credentialWatch.noteClosed(socket);
     try {
       socket.close(code === 1005 || code === 1006 ? 1000 : code, reason);
     } catch {
@@ -55,6 +75,8 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
 
   /** Checks the size first, because the SDK parses a frame before it calls any hook. */
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    // The client of a socket that we closed may go on sending.
+    if (socket.readyState !== 1) return;
     const size = typeof message === "string" ? message.length : message.byteLength;
     if (size > maxFrameBytes) {
       // Live edits are binary. With 1009, a client with too large an edit would reconnect and resend it forever.

@@ -19,7 +19,8 @@ export function followEvents(
   broadcaster: Broadcaster,
   after: number | undefined,
   progress: boolean,
-): ReadableStream<Uint8Array> {
+  onEnd: () => void,
+): EventStream {
   let position = after ?? store.log.last;
   const stream = createEventStream(
     (frames, self) => {
@@ -35,7 +36,10 @@ export function followEvents(
         );
       position = events.at(-1)?.seq ?? position;
     },
-    (self) => broadcaster.unsubscribe(self),
+    (self) => {
+      broadcaster.unsubscribe(self);
+      onEnd();
+    },
     (self) => {
       if (position >= store.log.last) return;
       const events = store.log.read(position, maxEventsPerRead, maxReadChars);
@@ -46,7 +50,7 @@ export function followEvents(
   broadcaster.subscribe(stream);
   // An id without data, so that a client disconnected before the first event knows where to resume.
   stream.send(`: welcome\nid: ${position}\n\n`);
-  return stream.body;
+  return stream;
 }
 
 /** Streams one turn as it happens. Canceling the stream does not stop the turn. */
@@ -56,7 +60,8 @@ export function converse(
   recorder: Recorder,
   agent: string,
   admit: () => Admission,
-): ReadableStream<Uint8Array> {
+  onEnd: () => void,
+): EventStream {
   let runId = "";
   let isOwnTurn = false;
   const send = (self: EventStream, event: JobEvent) => self.send(formatSse(event.type, JSON.stringify(event)));
@@ -75,7 +80,10 @@ export function converse(
     }
   };
 
-  const stream = createEventStream(receive, (self) => broadcaster.unsubscribe(self));
+  const stream = createEventStream(receive, (self) => {
+    broadcaster.unsubscribe(self);
+    onEnd();
+  });
   broadcaster.subscribe(stream);
   let admission: Admission;
   try {
@@ -101,5 +109,5 @@ export function converse(
     const draft = recorder.getDraft();
     if (draft?.text) send(stream, { type: "chunk", agent, text: draft.text });
   }
-  return stream.body;
+  return stream;
 }

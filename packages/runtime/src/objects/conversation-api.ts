@@ -24,30 +24,43 @@ import { createInput } from "../turn/admission/input.ts";
 import { listAgentBudgetStatuses } from "../turn/budget/turn-budget.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 import { converse, followEvents } from "./broadcasts.ts";
+import type { Credential, CredentialWatch } from "./credential-watch.ts";
 import { createExport, createStatus, createUsage, readState } from "./snapshot.ts";
+import type { EventStream } from "./stream.ts";
 
 /** Sends messages to an agent and reads its conversation, log and usage. */
 export class ConversationApi extends RpcTarget {
   readonly #open: () => Promise<AgentParts>;
+  readonly #credentialWatch: CredentialWatch;
 
-  constructor(open: () => Promise<AgentParts>) {
+  constructor(open: () => Promise<AgentParts>, credentialWatch: CredentialWatch) {
     super();
     this.#open = open;
+    this.#credentialWatch = credentialWatch;
   }
 
   async admit(invoke: Invoke, from: Sender): Promise<Admission> {
     const agent = await this.#open();
     await checkProps(agent, invoke);
+    await agent.turnLease.acquire();
     return agent.queue.admit(await createInput(invoke, from, agent.blobs));
   }
 
-  async converse(invoke: Invoke, from: Sender, name: string): Promise<ReadableStream<Uint8Array>> {
+  async converse(
+    invoke: Invoke,
+    from: Sender,
+    name: string,
+    credential?: Credential,
+  ): Promise<ReadableStream<Uint8Array>> {
     const agent = await this.#open();
     const { store, broadcaster, recorder, queue, blobs } = agent;
     await checkProps(agent, invoke);
+    await agent.turnLease.acquire();
     // Subscribes before the turn starts, or its first text would be missed.
     const input = await createInput(invoke, from, blobs);
-    return converse(store, broadcaster, recorder, name, () => queue.admit(input));
+    return this.#endWith(credential, (onEnd) =>
+      converse(store, broadcaster, recorder, name, () => queue.admit(input), onEnd),
+    );
   }
 
   /** Submits the result of a deferred tool call. */
@@ -92,9 +105,13 @@ export class ConversationApi extends RpcTarget {
     return { events, ...(last !== undefined && last < log.last ? { next: last } : {}) };
   }
 
-  async followEvents(after: number | undefined, progress: boolean): Promise<ReadableStream<Uint8Array>> {
+  async followEvents(
+    after: number | undefined,
+    progress: boolean,
+    credential?: Credential,
+  ): Promise<ReadableStream<Uint8Array>> {
     const { store, broadcaster } = await this.#open();
-    return followEvents(store, broadcaster, after, progress);
+    return this.#endWith(credential, (onEnd) => followEvents(store, broadcaster, after, progress, onEnd));
   }
 
   async listMessages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
@@ -124,7 +141,8 @@ export class ConversationApi extends RpcTarget {
 
   /** Returns an `AgentExport` as text, because RPC values are limited in size. */
   async export(): Promise<ReadableStream<Uint8Array>> {
-    return new Blob([JSON.stringify(createExport(await this.#open()))]).stream();
+    const agent = await this.#open();
+    return new Blob([JSON.stringify(agent.redactor.redactValue(createExport(agent)))]).stream();
   }
 
   async readBlob(hash: string): Promise<{ mediaType: string; data: Uint8Array } | undefined> {
@@ -132,6 +150,14 @@ export class ConversationApi extends RpcTarget {
     const mediaType = store.blobs.getMediaType(hash);
     const data = mediaType ? await blobs.get(hash) : undefined;
     return mediaType && data ? { mediaType, data } : undefined;
+  }
+
+  /** Ends a stream when the credential of its reader does. */
+  #endWith(credential: Credential | undefined, open: (onEnd: () => void) => EventStream): ReadableStream<Uint8Array> {
+    let release: (() => void) | undefined;
+    const stream = open(() => release?.());
+    if (credential && !stream.isEnded()) release = this.#credentialWatch.watchStream(credential, () => stream.end());
+    return stream.body;
   }
 }
 

@@ -1,4 +1,4 @@
-import { mainBranch } from "@thinkery/sdk";
+import { hasScope, mainBranch } from "@thinkery/sdk";
 import type { Connection } from "agents";
 import { presenceQueryFrame } from "../workspace/live/frames.ts";
 import { LiveStore } from "../workspace/live/live-store.ts";
@@ -53,7 +53,7 @@ export class LiveSockets {
     const state: LiveSocketState = {
       live: new URL(request.url).searchParams.get("branch") ?? mainBranch,
       user: request.headers.get("x-thinkery-user") ?? "",
-      mayWrite: scopes.includes("chat") || scopes.includes("admin"),
+      mayWrite: hasScope(scopes, "chat"),
       clients: [],
     };
     connection.setState(state);

@@ -1,3 +1,4 @@
+import { hasScope, type Scope } from "@thinkery/sdk";
 import type { Connection } from "agents";
 import type { Subscriber, Frame } from "./broadcaster.ts";
 
@@ -72,8 +73,8 @@ export class Socket implements Subscriber {
     this.#unreadBytes = 0;
   }
 
-  hasScope(scope: string): boolean {
-    return this.state.scopes.includes(scope) || this.state.scopes.includes("admin");
+  hasScope(scope: Scope): boolean {
+    return hasScope(this.state.scopes, scope);
   }
 
   #send(text: string): void {

@@ -16,6 +16,7 @@ import type { Broadcaster } from "./broadcaster.ts";
 import { createQueuedFrame } from "./chat-frames.ts";
 import { sendInitialFrames } from "./initial-frames.ts";
 import { Socket, type SocketState, readSocketState } from "./socket.ts";
+import type { TurnLease } from "./turn-lease.ts";
 
 const maxIdChars = 200;
 
@@ -25,6 +26,7 @@ interface SocketsOptions {
   broadcaster: Broadcaster;
   recorder: Recorder;
   queue: TurnQueue;
+  turnLease: TurnLease;
 }
 
 /** The sockets of one agent's clients; handles the frames they send. */
@@ -84,7 +86,7 @@ export class Sockets {
   }
 
   async #handleFrame(socket: Socket, frame: ClientFrame): Promise<void> {
-    const { store, blobs, queue } = this.#options;
+    const { store, blobs, queue, turnLease } = this.#options;
     if (frame.type === "ack") return;
     if (frame.type === "actions") return socket.setWantsActions(frame.on);
     checkScope(socket, frame.type === "approve" ? "approve" : "chat");
@@ -95,6 +97,7 @@ export class Sockets {
       throw fail("conflict", "Another message already has this id. Send it with a new one.");
     const from = { user: socket.state.user, context: {} };
     const invoke = { message, messageId: id, idempotencyKey: id, mode, ...(attachments ? { attachments } : {}) };
+    await turnLease.acquire();
     const { duplicate, runId, messageId, position } = queue.admit(await createInput(invoke, from, blobs));
     if (!duplicate) return;
     const stored = store.messages.get(messageId);

@@ -12,6 +12,7 @@ export interface EventStream extends Subscriber {
   /** Whether it has not read what it was sent. */
   isLagging(): boolean;
   end(): void;
+  isEnded(): boolean;
 }
 
 const encoder = new TextEncoder();
@@ -69,6 +70,7 @@ export function createEventStream(
     },
     isLagging: () => queuedBytes > lagThresholdBytes,
     end: () => close((open) => open.close()),
+    isEnded: () => controller === undefined,
   };
   keepAlive = setInterval(() => stream.send(": still here\n\n"), keepAliveMs);
   return stream;

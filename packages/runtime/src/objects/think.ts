@@ -16,6 +16,7 @@ import { AppApi } from "./app-api.ts";
 import { type AgentParts, assembleAgent } from "./assemble-agent.ts";
 import { BaseObject } from "./base-object.ts";
 import { ConversationApi } from "./conversation-api.ts";
+import type { Env } from "./env.ts";
 import { FilesApi } from "./files-api.ts";
 import { isLive, type LiveSockets } from "./live-sockets.ts";
 import { createStatus } from "./snapshot.ts";
@@ -29,10 +30,14 @@ import { WorkspaceApi } from "./workspace-api.ts";
 export abstract class Think extends BaseObject<AgentStatus> {
   override initialState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
   #parts: AgentParts | undefined;
-  readonly #conversation = new ConversationApi(() => this.#open());
+  readonly #conversation = new ConversationApi(() => this.#open(), this.credentialWatch);
   readonly #files = new FilesApi(async () => (await this.#open()).files.workspace);
   readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
+
+  constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
+    super(ctx, env, "Think");
+  }
 
   /** The tools, middleware and blueprints available to agents. */
   protected abstract getSystem(): System;
@@ -112,12 +117,13 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
     await this.__unsafe_ensureInitialized();
-    const { heartbeat, queue, store, budgetClient } = this.#agent;
+    const { heartbeat, queue, store, budgetClient, turnLease } = this.#agent;
     if (!heartbeat.take(beat)) return;
     await this.ensureReady().catch((error: unknown) => {
       heartbeat.stop();
       throw error;
     });
+    if (queue.isBusy) await turnLease.renew();
     queue.checkProgress(Date.now());
     queue.wake();
     // An agent that was erased in the meantime has nothing to report.

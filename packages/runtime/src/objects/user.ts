@@ -4,15 +4,20 @@ import {
   type Budget,
   type BudgetResponse,
   fail,
+  formatAgencyKey,
+  getDefaultAgency,
   globalAgency,
   type NewAgency,
   ownerUser,
   type PageQuery,
+  parseAddress,
+  parseAgencyKey,
   type Preferences as Values,
   type Scope,
   type BudgetStatus,
   type Token,
   type User as UserInfo,
+  type UserLimits,
   type UserUsage,
 } from "@thinkery/sdk";
 import { migrate } from "../store/migrate.ts";
@@ -21,28 +26,58 @@ import { UsageTotals, type UsageReport, type ReservationResult } from "../store/
 import { toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
 import { AgencyRegistry } from "../user/agencies.ts";
 import { listAgentPage } from "../user/agents.ts";
-import { type CheckedCredential, Credentials, type NewCredential, type NewTicket } from "../user/credentials.ts";
+import { Connections } from "../user/connections.ts";
+import { type CheckedCredential, Credentials, type NewCredential } from "../user/credentials.ts";
+import { Limits } from "../user/limits.ts";
 import { Preferences } from "../user/preferences.ts";
+import { Users } from "../user/users.ts";
 import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
+import type { ConnectionHolder } from "./credential-watch.ts";
 import type { Env } from "./env.ts";
+import { LimitsApi } from "./limits-api.ts";
+import { TicketsApi } from "./tickets-api.ts";
+import { UsersApi } from "./users-api.ts";
 
 /** A user: agencies, credentials, preferences and usage. */
 export class User extends BaseObject<Revision> {
   override initialState: Revision = { revision: 0 };
   readonly #agencies: AgencyRegistry;
   readonly #credentials: Credentials;
+  readonly #connections: Connections;
   readonly #preferences: Preferences;
   readonly #usage: UsageTotals;
+  readonly #limits: Limits;
+  readonly #users: Users;
+  readonly #usersApi: UsersApi;
+  readonly #limitsApi: LimitsApi;
+  readonly #ticketsApi = new TicketsApi(async () => {
+    await this.ensureReady();
+    return this.#credentials;
+  });
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
-    super(ctx, env);
+    super(ctx, env, "User");
     migrate(ctx.storage, { user: userMigrations });
     const user = ctx.id.name ?? "";
     this.#agencies = new AgencyRegistry(ctx.storage.sql, user);
     this.#credentials = new Credentials(ctx.storage.sql, user);
+    this.#connections = new Connections(ctx.storage.sql);
     this.#preferences = new Preferences(ctx.storage.sql);
     this.#usage = new UsageTotals(ctx.storage, "user");
+    this.#limits = new Limits(ctx.storage.sql);
+    this.#users = new Users(ctx.storage.sql, {
+      create: ({ name, limits }) => env.User.getByName(name).setUp(limits),
+      erase: (name) => env.User.getByName(name).erase(),
+    });
+    this.#limitsApi = new LimitsApi(async () => {
+      await this.ensureReady();
+      return { limits: this.#limits, agencies: this.#agencies };
+    });
+    this.#usersApi = new UsersApi(env, async () => {
+      await this.ensureReady();
+      return { name: this.name, users: this.#users };
+    });
     if (user === ownerUser && this.#agencies.isFree(globalAgency)) {
       this.#agencies.adopt({
         id: globalAgency,
@@ -51,6 +86,35 @@ export class User extends BaseObject<Revision> {
         createdAt: new Date().toISOString(),
       });
     }
+  }
+
+  get users(): UsersApi {
+    return this.#usersApi;
+  }
+
+  get tickets(): TicketsApi {
+    return this.#ticketsApi;
+  }
+
+  get limits(): LimitsApi {
+    return this.#limitsApi;
+  }
+
+  /** Called by the owner's object, possibly twice. */
+  async setUp(limits: UserLimits): Promise<void> {
+    await this.ensureReady();
+    this.#limits.set(limits);
+    await this.setBudget(undefined);
+    await this.#ensureDefaultAgency();
+  }
+
+  /** Deletes the user's agencies and credentials, then everything else. Idempotent. */
+  async erase(): Promise<void> {
+    await this.ensureReady();
+    this.#credentials.clear();
+    await this.#closeInvalidConnections();
+    for (const id of this.#agencies.listIds()) await this.#agencies.remove(id, this.#eraseAgency);
+    await this.destroy();
   }
 
   async listAgencies(page: PageQuery): Promise<{ agencies: AgencyInfo[]; next?: string }> {
@@ -65,7 +129,7 @@ export class User extends BaseObject<Revision> {
 
   async createAgency(options: NewAgency): Promise<AgencyInfo> {
     await this.ensureReady();
-    const id = options.id ?? this.#findFreeId(options.name);
+    const id = options.id ?? this.#agencies.findFreeId(options.name);
     if (!this.#agencies.isFree(id)) throw fail("conflict", `Agency “${id}” already exists. Ids are case-insensitive.`);
     const agency: AgencyInfo = {
       id,
@@ -80,7 +144,7 @@ export class User extends BaseObject<Revision> {
 
   async deleteAgency(id: string): Promise<void> {
     await this.ensureReady();
-    if (id === globalAgency) throw fail("conflict", "The global agency cannot be deleted.");
+    if (id === getDefaultAgency(this.name)) throw fail("conflict", `The default agency “${id}” cannot be deleted.`);
     const agency = this.#agencies.get(id);
     await this.#agencies.remove(agency.id, this.#eraseAgency);
     this.#notifyChange();
@@ -103,6 +167,7 @@ export class User extends BaseObject<Revision> {
       ...this.#agencies.getTotals(),
       preferences: this.#preferences.get(),
       budget: this.#usage.budget ?? null,
+      limits: this.#limits.get(),
     };
   }
 
@@ -111,7 +176,7 @@ export class User extends BaseObject<Revision> {
     return listAgentPage(page, {
       findAgency: (id) => this.#agencies.find(id),
       listAgencies: (page) => this.#agencies.list(page),
-      listAgents: (agency, page) => this.env.Agency.getByName(agency).listAgents(page),
+      listAgents: (agency, page) => this.#getAgency(agency).listAgents(page),
     });
   }
 
@@ -157,29 +222,20 @@ export class User extends BaseObject<Revision> {
 
   async setBudget(budget: Budget | undefined): Promise<BudgetResponse> {
     await this.ensureReady();
-    this.#usage.budget = budget;
+    this.#usage.budget = this.#limits.resolveBudget(budget);
     await this.#syncMetered();
     return this.getBudget();
   }
 
   async addCredential(credential: NewCredential): Promise<Token> {
     await this.ensureReady();
+    await this.#ensureDefaultAgency();
     return this.#credentials.add(credential);
   }
 
   async checkCredential(hash: string): Promise<CheckedCredential | undefined> {
     await this.ensureReady();
     return this.#credentials.check(hash);
-  }
-
-  async addTicket(ticket: NewTicket): Promise<void> {
-    await this.ensureReady();
-    this.#credentials.addTicket(ticket);
-  }
-
-  async redeemTicket(hash: string, path: string): Promise<Scope[] | undefined> {
-    await this.ensureReady();
-    return this.#credentials.redeemTicket(hash, path);
   }
 
   async redeemCode(hash: string): Promise<Scope[] | undefined> {
@@ -194,23 +250,68 @@ export class User extends BaseObject<Revision> {
 
   async revokeCredential(by: { id: string } | { hash: string }): Promise<string | undefined> {
     await this.ensureReady();
-    return this.#credentials.revoke(by);
+    const hash = this.#credentials.revoke(by);
+    await this.#closeInvalidConnections();
+    return hash;
+  }
+
+  /** Notes that an object has connections of a credential. Returns whether it is still valid. */
+  async addConnectionHolder(hash: string, { kind, name }: ConnectionHolder): Promise<boolean> {
+    await this.ensureReady();
+    const credential = this.#credentials.check(hash);
+    if (!credential) return false;
+    this.#connections.add(hash, kind, name);
+    const { expiresAt } = credential;
+    if (expiresAt) await this.schedule(new Date(expiresAt), "endExpired", expiresAt, { idempotent: true });
+    return true;
+  }
+
+  async removeConnectionHolder(hash: string, { kind, name }: ConnectionHolder): Promise<void> {
+    await this.ensureReady();
+    this.#connections.remove(hash, kind, name);
+  }
+
+  /** Called by the alarm, which is up to a second early. */
+  async endExpired(expiresAt: number): Promise<void> {
+    await this.ensureReady();
+    await new Promise((resolve) => setTimeout(resolve, Math.min(expiresAt - Date.now() + 1, 2000)));
+    await this.#closeInvalidConnections();
   }
 
   protected override async wake(): Promise<void> {
+    await this.#users.settle();
     if (await this.#agencies.settle(this.#setUpAgency, this.#eraseAgency)) this.#notifyChange();
     // An agency that cannot be reached now is updated at the next wake.
     await this.#syncMetered().catch((error: unknown) => console.error("budget sync failed", error));
   }
 
+  async #closeInvalidConnections(): Promise<void> {
+    await Promise.allSettled(
+      this.#connections.takeInvalid().map(async ({ hash, kind, name }) => {
+        const holder = await this.#findConnectionHolder(kind as ConnectionHolder["kind"], name);
+        await holder?.closeConnections({ user: this.name, hash });
+      }),
+    );
+  }
+
+  /** Returns undefined if the object was deleted, because calling it would create it again. */
+  async #findConnectionHolder(kind: ConnectionHolder["kind"], name: string) {
+    if (kind === "User") return this;
+    const { agency: key = name, path: [agent] = [""] } = parseAddress(name) ?? {};
+    const { id } = parseAgencyKey(key);
+    if (!this.#agencies.find(id)) return undefined;
+    if (kind === "Agency") return this.#getAgency(id);
+    return (await this.#getAgency(id).hasAgent(agent)) ? this.env.Think.getByName(name) : undefined;
+  }
+
   readonly #setUpAgency = async (agency: AgencyInfo): Promise<void> => {
     const metered = this.#usage.budget !== undefined;
-    await this.env.Agency.getByName(agency.id).setUp(agency, metered);
+    await this.#getAgency(agency.id).setUp(agency, metered);
     this.#agencies.markSynced(agency.id, metered);
   };
 
   readonly #eraseAgency = async (id: string): Promise<void> => {
-    const agency = this.env.Agency.getByName(id);
+    const agency = this.#getAgency(id);
     const last = await agency.retire();
     if (last) this.#usage.applyReport(last);
     await agency.erase();
@@ -224,22 +325,21 @@ export class User extends BaseObject<Revision> {
       if (outdated.length === 0) return;
       await Promise.all(
         outdated.map(async (id) => {
-          await this.env.Agency.getByName(id).setMetered(metered);
+          await this.#getAgency(id).setMetered(metered);
           this.#agencies.markSynced(id, metered);
         }),
       );
     }
   }
 
-  #findFreeId(name: string | undefined): string {
-    const word = (name ?? "agency")
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, "-")
-      .replace(/^-+|-+$/g, "")
-      .slice(0, 40);
-    const base = word || "agency";
-    if (name && this.#agencies.isFree(base)) return base;
-    return `${base}-${crypto.randomUUID().slice(0, 6)}`;
+  /** Everyone who can log in has an agency that `/agents` means. */
+  async #ensureDefaultAgency(): Promise<void> {
+    const id = getDefaultAgency(this.name);
+    if (this.#agencies.isFree(id)) await this.createAgency({ id });
+  }
+
+  #getAgency(id: string) {
+    return this.env.Agency.getByName(formatAgencyKey(this.name, id));
   }
 
   #notifyChange(): void {

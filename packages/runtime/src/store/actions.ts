@@ -1,5 +1,5 @@
 import type { Action, ActionQuery, AgentEvent } from "@thinkery/sdk";
-import type { Redact } from "./redact.ts";
+import type { Redact } from "@thinkery/sdk/internal";
 
 interface Row extends Record<string, SqlStorageValue> {
   number: number;

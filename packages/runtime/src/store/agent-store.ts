@@ -1,5 +1,5 @@
 import type { AgentEvent, Context, NewEvent } from "@thinkery/sdk";
-import { positionsPerEvent } from "@thinkery/sdk/internal";
+import { positionsPerEvent, type Redactor } from "@thinkery/sdk/internal";
 import { Actions } from "./actions.ts";
 import { BlobReferences } from "./blob-references.ts";
 import { AgentFacts } from "./facts.ts";
@@ -8,7 +8,6 @@ import { Log, type RecordedEvent } from "./log.ts";
 import { Messages } from "./messages.ts";
 import { MiddlewareState } from "./middleware-state.ts";
 import { ModelCalls } from "./model-calls.ts";
-import type { Redact } from "./redact.ts";
 import { Spending } from "./spending.ts";
 import { Turns } from "./turns.ts";
 import { VersionEvents } from "./version-events.ts";
@@ -39,14 +38,14 @@ export class AgentStore {
   readonly #storage: DurableObjectStorage;
   readonly #projections: readonly Projection[];
 
-  constructor(storage: DurableObjectStorage, agent: string, redact: Redact) {
+  constructor(storage: DurableObjectStorage, agent: string, redactor: Redactor) {
     const { sql } = storage;
     this.#storage = storage;
-    this.log = new Log(sql, agent);
+    this.log = new Log(sql, agent, redactor);
     this.turns = new Turns(sql);
     this.messages = new Messages(sql);
     this.ledger = new Ledger(sql);
-    this.actions = new Actions(sql, agent, redact);
+    this.actions = new Actions(sql, agent, redactor.redactLog);
     this.calls = new ModelCalls(sql);
     this.spending = new Spending(sql);
     this.facts = new AgentFacts(sql);

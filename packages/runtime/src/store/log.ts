@@ -1,4 +1,5 @@
 import type { AgentEvent, NewEvent } from "@thinkery/sdk";
+import type { Redactor } from "@thinkery/sdk/internal";
 
 interface Row extends Record<string, SqlStorageValue> {
   first: number;
@@ -19,11 +20,13 @@ export interface RecordedEvent {
 export class Log {
   readonly #sql: SqlStorage;
   readonly #agent: string;
+  readonly #redactor: Redactor;
   #last: number;
 
-  constructor(sql: SqlStorage, agent: string) {
+  constructor(sql: SqlStorage, agent: string, redactor: Redactor) {
     this.#sql = sql;
     this.#agent = agent;
+    this.#redactor = redactor;
     this.#last = sql.exec<{ last: number }>("SELECT last FROM log ORDER BY first DESC LIMIT 1").toArray()[0]?.last ?? 0;
   }
 
@@ -36,10 +39,11 @@ export class Log {
     const first = this.#last + 1;
     // The same output as JSON.stringify, but the fields that all events share are serialized only once.
     const sharedFields = `,"ts":"${ts}","threadId":${JSON.stringify(this.#agent)},"data":`;
-    const recorded = events.map(({ type, data }, index) => {
+    const recorded = events.map(({ type, data: original }, index) => {
       const seq = first + index;
+      const { data, json } = this.#redact(original);
       const event = { type, seq, ts, threadId: this.#agent, data } as AgentEvent;
-      return { event, text: `{"type":"${type}","seq":${seq}${sharedFields}${JSON.stringify(data)}}` };
+      return { event, text: `{"type":"${type}","seq":${seq}${sharedFields}${json}}` };
     });
     this.#sql.exec(
       "INSERT INTO log (first, last, events) VALUES (?, ?, ?)",
@@ -69,6 +73,14 @@ export class Log {
       }
     }
     return events;
+  }
+
+  /** Everything that people read about an agent is made from its events, so no secret gets past here. */
+  #redact(data: NewEvent["data"]): { data: NewEvent["data"]; json: string } {
+    const json = JSON.stringify(data);
+    if (this.#redactor.redact(json) === json) return { data, json };
+    const redacted = this.#redactor.redactValue(data);
+    return { data: redacted, json: JSON.stringify(redacted) };
   }
 
   /** Resets the last number after a transaction was rolled back. */

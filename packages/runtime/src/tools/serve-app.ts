@@ -1,4 +1,11 @@
-import { formatAppAddress, defineTool, createValidationError, newAppSchema, parseAddress } from "@thinkery/sdk";
+import {
+  formatAppAddress,
+  defineTool,
+  createValidationError,
+  newAppSchema,
+  parseAddress,
+  parseAgencyKey,
+} from "@thinkery/sdk";
 import { z } from "zod";
 import { createAppFacts, packApp } from "../store/app-source.ts";
 
@@ -24,6 +31,6 @@ export const serveApp = defineTool(
     const facts = createAppFacts(parsed.data, await context.putBlob(packApp(parsed.data)), context.agent);
     context.record({ type: "app.set", data: facts });
     const { agency = "", path: [agent] = [""] } = parseAddress(context.agent) ?? {};
-    return `Deployed version ${facts.version} at ${formatAppAddress(agency, agent)} on this host.`;
+    return `Deployed version ${facts.version} at ${formatAppAddress(parseAgencyKey(agency).id, agent)} on this host.`;
   },
 );

@@ -36,8 +36,24 @@ export class AgencyRegistry {
     return agency;
   }
 
+  listIds(): string[] {
+    return this.#registry.listNames();
+  }
+
   isFree(id: string): boolean {
     return this.#registry.find(id) === undefined;
+  }
+
+  /** Derives an id from a name, or makes one up. */
+  findFreeId(name: string | undefined): string {
+    const word = (name ?? "agency")
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-+|-+$/g, "")
+      .slice(0, 40);
+    const base = word || "agency";
+    if (name && this.isFree(base)) return base;
+    return `${base}-${crypto.randomUUID().slice(0, 6)}`;
   }
 
   /** Adds an agency whose object need not be created. */

@@ -38,6 +38,13 @@ export interface NewTicket {
   path: string;
   scopes: readonly Scope[];
   expiresAt: number;
+  /** The hash of the credential that it was created with. */
+  credential?: string;
+}
+
+export interface RedeemedTicket {
+  scopes: Scope[];
+  credential?: string;
 }
 
 // The last use is stored at most once a minute: a write per request would cost an fsync each.
@@ -92,20 +99,28 @@ export class Credentials {
     return parseScopes(row);
   }
 
-  addTicket({ hash, path, scopes, expiresAt }: NewTicket, now = Date.now()): void {
+  addTicket({ hash, path, scopes, expiresAt, credential }: NewTicket, now = Date.now()): void {
     this.#sql.exec("DELETE FROM tickets WHERE expires_at < ?", now);
-    this.#sql.exec("INSERT INTO tickets VALUES (?, ?, ?, ?)", hash, path, scopes.join(" "), expiresAt);
+    this.#sql.exec(
+      "INSERT INTO tickets VALUES (?, ?, ?, ?, ?)",
+      hash,
+      path,
+      scopes.join(" "),
+      expiresAt,
+      credential ?? null,
+    );
   }
 
-  /** Consumes a ticket, whatever path it is for, and returns its scopes if it is valid for this one. */
-  redeemTicket(hash: string, path: string, now = Date.now()): Scope[] | undefined {
+  /** Consumes a ticket, whatever path it is for, and returns what it grants if it is valid for this one. */
+  redeemTicket(hash: string, path: string, now = Date.now()): RedeemedTicket | undefined {
     const [row] = this.#sql
-      .exec<{ path: string; scopes: string; expires_at: number }>(
+      .exec<{ path: string; scopes: string; expires_at: number; credential: string | null }>(
         "DELETE FROM tickets WHERE hash = ? RETURNING *",
         hash,
       )
       .toArray();
-    return row && row.path === path && row.expires_at > now ? parseScopes(row) : undefined;
+    if (!row || row.path !== path || row.expires_at <= now) return undefined;
+    return { scopes: parseScopes(row), ...(row.credential ? { credential: row.credential } : {}) };
   }
 
   list(now = Date.now()): Token[] {
@@ -125,6 +140,10 @@ export class Credentials {
     if (!row) return undefined;
     this.#sql.exec("DELETE FROM credentials WHERE id = ?", row.id);
     return row.hash;
+  }
+
+  clear(): void {
+    this.#sql.exec("DELETE FROM credentials");
   }
 
   #findValid(hash: string, now: number): Row | undefined {

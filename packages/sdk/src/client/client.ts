@@ -1,4 +1,4 @@
-import { globalAgency } from "../protocol/defaults.ts";
+import { getDefaultAgency, readTokenUser } from "../protocol/default-agency.ts";
 import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
@@ -43,7 +43,7 @@ export interface Client extends Caller {
   /**
    * Returns the agents of an agency.
    *
-   * @param agency Defaults to the `global` agency.
+   * @param agency Defaults to the default agency of the token's user: `global` for the owner.
    */
   agents(agency?: string): Agents;
 }
@@ -62,10 +62,11 @@ export interface Client extends Caller {
 export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOptions): Client {
   const fetchEndpoint = createEndpointFetch(options);
   const { call } = toCaller(fetchEndpoint);
+  const defaultAgency = getDefaultAgency(readTokenUser(options.token));
   const transport = { fetchEndpoint, fetchHost: createHostFetch(options), call, retryTimeoutMs };
   return {
     call,
-    agent: (target) => createAgentHandle(transport, parseAgentTarget(target)),
-    agents: (agency = globalAgency) => createAgents(transport, parseAgencyId(agency)),
+    agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
+    agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
   };
 }

@@ -9,6 +9,7 @@ import { createId } from "../client/create-id.ts";
 import { fillPath } from "../client/request.ts";
 import { positionsPerEvent } from "../internal/event-position.ts";
 import type { Mode } from "../protocol/choices.ts";
+import { getDefaultAgency, readTokenUser } from "../protocol/default-agency.ts";
 import { isThinkeryError } from "../protocol/errors.ts";
 import type { Approval } from "../protocol/frame.ts";
 import { routes } from "../protocol/routes.ts";
@@ -90,6 +91,7 @@ export class LiveConversation {
   constructor(options: LiveOptions) {
     const { agency, agent } = parseAgentTarget(
       options.agency === undefined ? options.agent : `${options.agent}@${options.agency}`,
+      getDefaultAgency(readTokenUser(options.token)),
     );
     this.#options = options;
     this.#params = { agency, agent };

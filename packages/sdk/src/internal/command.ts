@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { agencyIdSchema, agentNameSchema } from "../protocol/name-schemas.ts";
-import { parseAddress } from "../protocol/names.ts";
+import { isAgentObjectName } from "../protocol/names.ts";
 import { processSchema } from "../protocol/process.ts";
 
 /** Maximum length of a command. The kernel does not accept much longer arguments. */
@@ -8,13 +7,8 @@ export const maxCommandBytes = 100_000;
 
 /** A command that main asks the daemon to run for one of its agents. */
 export const commandSchema = z.strictObject({
-  /** `agency~agent`. It becomes a path, so both names are validated again. */
-  agent: z.string().refine((name) => {
-    const { agency, path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
-    return (
-      subAgents.length === 0 && agencyIdSchema.safeParse(agency).success && agentNameSchema.safeParse(agent).success
-    );
-  }, "expected agency~agent"),
+  /** `agency~agent`. It becomes a path, so its names are validated again. */
+  agent: z.string().refine(isAgentObjectName, "expected agency~agent"),
   command: z
     .string()
     .min(1)

@@ -11,6 +11,7 @@ export * from "./pattern/glob.ts";
 export * from "./pattern/wildcard.ts";
 export * from "./page-secret.ts";
 export * from "./readable-output.ts";
+export * from "./redact.ts";
 export * from "./round-usd.ts";
 export * from "./script-file.ts";
 export * from "./sync-plan.ts";

@@ -5,10 +5,15 @@ export const modes = ["queue", "steer", "interrupt"] as const;
 
 export type Mode = (typeof modes)[number];
 
-/** What a token allows. `admin` includes the others. */
+/** What a token allows. `chat` includes `read`, and `admin` includes all others. */
 export const scopes = ["read", "chat", "approve", "admin"] as const;
 
 export type Scope = (typeof scopes)[number];
+
+/** Whether a credential with these scopes has one of them, directly or because another includes it. */
+export function hasScope(granted: readonly string[], scope: Scope): boolean {
+  return granted.includes(scope) || granted.includes("admin") || (scope === "read" && granted.includes("chat"));
+}
 
 /** What a model is used for. The runtime chooses the role, users choose the model. */
 export const modelRoles = ["primary", "fast", "summarizer", "vision"] as const;

@@ -1,11 +1,5 @@
 import type { Blueprint } from "./blueprint.ts";
 
-/** The agency that every host has. */
-export const globalAgency = "global";
-
-/** The user of the admin token. */
-export const ownerUser = "owner";
-
 /** The default branch of every workspace. */
 export const mainBranch = "main";
 

@@ -3,8 +3,8 @@ import type { Scope } from "./choices.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Who may call an endpoint: anyone, anyone with a token, or only tokens with this scope. */
-export type Access = "public" | "any" | Scope;
+/** Who may call an endpoint: anyone, anyone with a token, tokens with this scope, or the owner's with `admin`. */
+export type Access = "public" | "any" | Scope | "owner";
 
 type AnyObject = z.ZodObject | z.ZodPipe;
 

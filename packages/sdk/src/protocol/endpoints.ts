@@ -8,6 +8,7 @@ import { fileEndpoints } from "./endpoints/files.ts";
 import { processEndpoints } from "./endpoints/processes.ts";
 import { agentParams, turnEndpoints } from "./endpoints/turns.ts";
 import { usageEndpoints } from "./endpoints/usage.ts";
+import { userEndpoints } from "./endpoints/users.ts";
 import { versionEndpoints } from "./endpoints/versions.ts";
 import { healthSchema } from "./health.ts";
 import { modelListSchema, modelQuerySchema, providerListSchema } from "./models.ts";
@@ -31,7 +32,7 @@ const agencyParams = z.object({ agency: agencyIdSchema });
 const blueprintParams = z.object({ agency: agencyIdSchema, name: blueprintNameSchema });
 const idParams = z.object({ id: z.string() });
 
-/** All endpoints of the HTTP API. `/agents…` is short for `/agency/global/agents…`. */
+/** All endpoints of the HTTP API. `/agents…` is short for `/agency/<default agency>/agents…`. */
 export const endpoints = {
   health: defineEndpoint({
     ...routes.health,
@@ -41,7 +42,7 @@ export const endpoints = {
   }),
   shutdown: defineEndpoint({
     ...routes.shutdown,
-    access: "admin",
+    access: "owner",
     summary: "Drain and stop the host.",
     status: 202,
     response: z.object({ status: z.literal("stopping") }),
@@ -90,7 +91,8 @@ export const endpoints = {
   createLoginCode: defineEndpoint({
     ...routes.createLoginCode,
     access: "admin",
-    summary: "Create a one-time login code for the caller, with all or some of their scopes.",
+    summary:
+      "Create a one-time login code for the caller, or as the owner for another user; with all or some of the scopes.",
     body: newLoginCodeSchema.default({}),
     status: 201,
     response: loginCodeSchema,
@@ -104,14 +106,14 @@ export const endpoints = {
   listTokens: defineEndpoint({
     ...routes.listTokens,
     access: "admin",
-    summary: "List the tokens of a user.",
+    summary: "List the caller's tokens, or as the owner those of another user.",
     query: z.strictObject({ user: userNameSchema.optional() }),
     response: tokenListSchema,
   }),
   createToken: defineEndpoint({
     ...routes.createToken,
     access: "admin",
-    summary: "Create a token for a user with scopes. Its secret is shown only once.",
+    summary: "Create a token for the caller, or as the owner for another user. Its secret is shown only once.",
     body: newTokenSchema,
     status: 201,
     response: issuedTokenSchema,
@@ -119,7 +121,7 @@ export const endpoints = {
   revokeToken: defineEndpoint({
     ...routes.revokeToken,
     access: "admin",
-    summary: "Revoke a token. Takes effect immediately.",
+    summary: "Revoke a token. Takes effect immediately, also for open sockets.",
     params: z.object({ id: z.string().min(1).max(200) }),
     status: 204,
   }),
@@ -141,7 +143,7 @@ export const endpoints = {
   }),
   deleteAgency: defineEndpoint({
     ...routes.deleteAgency,
-    access: "chat",
+    access: "admin",
     summary: "Delete an agency and everything in it.",
     params: agencyParams,
     status: 204,
@@ -204,7 +206,7 @@ export const endpoints = {
   }),
   deleteAgent: defineEndpoint({
     ...routes.deleteAgent,
-    access: "chat",
+    access: "admin",
     summary: "Delete an agent and all of its data.",
     params: agentParams,
     status: 204,
@@ -216,6 +218,7 @@ export const endpoints = {
   ...fileEndpoints,
   ...versionEndpoints,
   ...usageEndpoints,
+  ...userEndpoints,
 } as const;
 
 export type Endpoints = typeof endpoints;

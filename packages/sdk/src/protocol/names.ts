@@ -1,3 +1,5 @@
+import { ownerUser } from "./default-agency.ts";
+
 /** The format of a name. Separate from the schemas so that the CLI can validate names without loading Zod. */
 export interface NameRule {
   maxChars: number;
@@ -57,7 +59,20 @@ export function nameIssues({ maxChars, reserved = [] }: NameRule) {
   };
 }
 
-/** The address of an agent: its agency, and the path from the agency's agent down to a sub-agent. */
+/**
+ * Formats the name of an agency's Durable Object. Ids are unique per user, so that nobody learns which ids others use:
+ * `review` is the owner's, `review@bob` is Bob's.
+ */
+export function formatAgencyKey(user: string, id: string): string {
+  return user === ownerUser ? id : `${id}@${user}`;
+}
+
+export function parseAgencyKey(key: string): { id: string; user: string } {
+  const [id = "", user = ownerUser] = key.split("@");
+  return { id, user };
+}
+
+/** The address of an agent: its agency's key, and the path from the agency's agent down to a sub-agent. */
 export interface AgentAddress {
   agency: string;
   path: readonly [agent: string, ...subAgents: string[]];
@@ -73,6 +88,18 @@ export function parseAddress(text: string): AgentAddress | undefined {
   if (!agency || !path || rest.length > 0) return undefined;
   const [agent = "", ...subAgents] = path.split("/");
   return agent === "" || subAgents.includes("") ? undefined : { agency, path: [agent, ...subAgents] };
+}
+
+/** Whether a text is the name of an agent's Durable Object, and thus safe as a path of two segments. */
+export function isAgentObjectName(text: string): boolean {
+  const { agency: key = "", path: [agent, ...subAgents] = [""] } = parseAddress(text) ?? {};
+  const { id, user } = parseAgencyKey(key);
+  if (subAgents.length > 0 || formatAgencyKey(user, id) !== key) return false;
+  return (
+    !findNameIssue(nameRules.agency, id) &&
+    !findNameIssue(nameRules.user, user) &&
+    !findNameIssue(nameRules.agent, agent)
+  );
 }
 
 /** Formats the name of an agent's Durable Object. Sub-agents are facets of it. */

@@ -1,4 +1,4 @@
-import { globalAgency } from "./defaults.ts";
+import { globalAgency } from "./default-agency.ts";
 import { fail } from "./errors.ts";
 import { findNameIssue, nameRules } from "./names.ts";
 
@@ -15,8 +15,8 @@ export interface AgencyTarget {
 
 const forms = "use alice, alice@review, alice@review:pr-123 or @review";
 
-/** Parses the name of an agent or an agency as users type it. */
-export function parseTarget(text: string): AgentTarget | AgencyTarget {
+/** Parses the name of an agent or an agency as users type it. Without an agency, it is in the default one. */
+export function parseTarget(text: string, defaultAgency = globalAgency): AgentTarget | AgencyTarget {
   if (text === "") throw fail("bad_request", `A target is missing; ${forms}.`);
   if (text.startsWith("#")) {
     throw fail("bad_request", `“${text}” is a channel; expected an agent or an agency.`);
@@ -25,7 +25,7 @@ export function parseTarget(text: string): AgentTarget | AgencyTarget {
   if (more.length > 0) throw fail("bad_request", `“${text}” has more than one “@”; ${forms}.`);
   if (agency === "") throw fail("bad_request", `“${text}” has no agency after the “@”; ${forms}.`);
   if (agency !== undefined) checkName("agency", agency);
-  if (agent === "") return { kind: "agency", agency: agency ?? globalAgency };
+  if (agent === "") return { kind: "agency", agency: agency ?? defaultAgency };
   if (agent.includes(":")) {
     throw fail(
       "bad_request",
@@ -33,21 +33,21 @@ export function parseTarget(text: string): AgentTarget | AgencyTarget {
     );
   }
   checkName("agent", agent);
-  return { kind: "agent", agent, agency: agency ?? globalAgency };
+  return { kind: "agent", agent, agency: agency ?? defaultAgency };
 }
 
-export function parseAgentTarget(text: string): AgentTarget {
-  const target = parseTarget(text);
+export function parseAgentTarget(text: string, defaultAgency?: string): AgentTarget {
+  const target = parseTarget(text, defaultAgency);
   if (target.kind === "agent") return target;
   throw fail("bad_request", `“${text}” is an agency; name an agent in it, as in alice${text}.`);
 }
 
-/** Parses an agency such as `@review`. Undefined means the global agency. */
-export function parseAgencyTarget(text: string | undefined): AgencyTarget {
-  if (text === undefined) return { kind: "agency", agency: globalAgency };
-  const target = parseTarget(text);
+/** Parses an agency such as `@review`. Undefined means the default agency. */
+export function parseAgencyTarget(text: string | undefined, defaultAgency = globalAgency): AgencyTarget {
+  if (text === undefined) return { kind: "agency", agency: defaultAgency };
+  const target = parseTarget(text, defaultAgency);
   if (target.kind === "agency") return target;
-  const suggestion = target.agency === globalAgency ? target.agent : target.agency;
+  const suggestion = target.agency === defaultAgency ? target.agent : target.agency;
   throw fail("bad_request", `“${text}” is an agent; an agency starts with “@”, as in @${suggestion}.`);
 }
 

@@ -31,7 +31,7 @@ export const newTokenSchema = z
     expiresInSeconds: z
       .number()
       .int()
-      .min(60)
+      .min(1)
       .max(10 * 365 * 86_400)
       .optional(),
   })
@@ -47,14 +47,21 @@ export const loginCodeSchema = z
   .object({ code: z.string(), expiresAt: z.string() })
   .meta({ id: "LoginCode", description: "A code that works once. Append it to the dashboard's URL as `/#code=…`." });
 
-export const newLoginCodeSchema = z.strictObject({
-  scopes: scopeListSchema.optional().meta({ description: "Scopes of the login; the caller's by default." }),
-});
+export const newLoginCodeSchema = z
+  .strictObject({
+    user: userNameSchema.optional(),
+    scopes: scopeListSchema.optional().meta({ description: "Scopes of the login; by default those of the caller." }),
+  })
+  .meta({ id: "NewLoginCode" });
 
 export const loginSchema = z.strictObject({ code: z.string().min(1).max(500) });
 
 export const whoSchema = z
-  .object({ user: z.string(), scopes: scopeListSchema })
+  .object({
+    user: z.string(),
+    scopes: scopeListSchema,
+    agency: z.string().meta({ description: "The default agency: what `/agents` means for this user." }),
+  })
   .meta({ id: "Who", description: "The user and the scopes of a credential." });
 
 export type Who = z.infer<typeof whoSchema>;

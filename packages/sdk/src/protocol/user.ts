@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { budgetSchema } from "./budget.ts";
+import { budgetSchema, newBudgetSchema } from "./budget.ts";
+import { userNameSchema } from "./name-schemas.ts";
+import { nextSchema } from "./page.ts";
 
 const maxPreferencesChars = 16 * 1024;
 const maxKeys = 200;
@@ -19,6 +21,41 @@ export const preferencesSchema = z
 
 export type Preferences = z.infer<typeof preferencesSchema>;
 
+const limit = z
+  .int("expected a whole number")
+  .positive("expected more than 0; leave it out for no limit")
+  .max(1_000_000);
+
+/** What the host's owner allows a user. Omitted limits are unlimited. */
+export const userLimitsSchema = z
+  .strictObject({
+    agents: limit.optional().meta({ description: "Agents in all of the user's agencies together." }),
+    concurrentTurns: limit.optional().meta({ description: "Agents of the user that may run a turn at the same time." }),
+    budget: newBudgetSchema.optional().meta({ description: "The user may set a lower budget, but no higher one." }),
+  })
+  .meta({ id: "UserLimits" });
+
+export type UserLimits = z.infer<typeof userLimitsSchema>;
+
+export const newUserSchema = z
+  .strictObject({ name: userNameSchema, limits: userLimitsSchema.optional() })
+  .meta({ id: "NewUser" });
+
+export const listedUserSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    createdAt: z.string(),
+    agencies: z.number(),
+    agents: z.number(),
+    limits: userLimitsSchema,
+  })
+  .meta({ id: "ListedUser", description: "A user as the host's owner sees it." });
+
+export type ListedUser = z.infer<typeof listedUserSchema>;
+
+export const userListSchema = z.object({ users: z.array(listedUserSchema), next: nextSchema });
+
 export const userSchema = z
   .object({
     name: z.string(),
@@ -26,6 +63,7 @@ export const userSchema = z
     agents: z.number(),
     preferences: preferencesSchema,
     budget: budgetSchema.nullable(),
+    limits: userLimitsSchema,
   })
   .meta({ id: "User" });
 

@@ -22,7 +22,7 @@ export function addApp(program: Command, cli: Cli): void {
       formatExamples(["app alice", "show its version and URL"], ["app put alice server.ts lib/format.ts", ""]),
     )
     .action(async (text: string) => {
-      const { app, url } = await readApp(cli, parseAgentTarget(text));
+      const { app, url } = await readApp(cli, parseAgentTarget(cli, text));
       showApp(cli, app, url);
     });
 
@@ -34,7 +34,7 @@ export function addApp(program: Command, cli: Cli): void {
     .argument("[more...]", "additional modules inside the main module's folder")
     .addHelpText("after", formatExamples(["app put alice server.ts", ""], ["app put alice server.ts lib/*.ts", ""]))
     .action(async (text: string, file: string, more: string[]) => {
-      const target = parseAgentTarget(text);
+      const target = parseAgentTarget(cli, text);
       const body = await readAppFiles(cli.cwd, file, more);
       const connection = await connectToAgent(cli, target);
       const app = await connection.client.call("putApp", { params: toParams(target), body });
@@ -48,7 +48,7 @@ export function addApp(program: Command, cli: Cli): void {
     .option("--print", "only print the URL")
     .addHelpText("after", formatExamples(["app open alice", ""]))
     .action(async (text: string, { print }: { print?: boolean }) => {
-      const { app, url } = await readApp(cli, parseAgentTarget(text));
+      const { app, url } = await readApp(cli, parseAgentTarget(cli, text));
       const appUrl = url + app.address;
       cli.output.reply({ ...app, url: appUrl }, () => appUrl);
       if (print || !cli.isInteractive || cli.output.isJson || !hasDisplay(cli.env)) return;
@@ -67,7 +67,7 @@ export function addApp(program: Command, cli: Cli): void {
     .option("-y, --yes", "skip confirmation")
     .addHelpText("after", formatExamples(["app rm alice --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
-      const target = parseAgentTarget(text);
+      const target = parseAgentTarget(cli, text);
       const { client } = await connectToAgent(cli, target);
       if (!yes) await confirm(cli, `Remove the app of ${target.agent} in ${target.agency}?`);
       await client.call("deleteApp", { params: toParams(target) });

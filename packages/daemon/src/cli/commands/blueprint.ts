@@ -13,7 +13,7 @@ export function addBlueprint(program: Command, cli: Cli): void {
     .argument("[agency]", "agency, as @review (default: @global)")
     .addHelpText("after", formatExamples(["blueprint ls", ""], ["blueprint ls @review", ""]))
     .action(async (target: string | undefined) => {
-      const { agency } = parseAgencyTarget(target);
+      const { agency } = parseAgencyTarget(cli, target);
       const { client } = await connect(cli);
       const { blueprints } = await client.call("listBlueprints", { params: { agency } });
       const rows = blueprints.map(({ name, source, model, description }) => [name, source, model ?? "-", description]);

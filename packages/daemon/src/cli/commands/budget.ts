@@ -44,7 +44,7 @@ export function addBudget(program: Command, cli: Cli): void {
     )
     .action(async (text: string | undefined) => {
       const { client } = await connect(cli);
-      const target = text === undefined ? undefined : parseTarget(text);
+      const target = text === undefined ? undefined : parseTarget(cli, text);
       if (target?.kind === "agent") return showAgent(cli, client, target);
       const response = await readBudget(client, target?.agency);
       cli.output.reply(response, () => describeBudget(cli.output, response, target?.agency));
@@ -77,7 +77,7 @@ export function addBudget(program: Command, cli: Cli): void {
       formatExamples(["budget set --cost 5 --per day", ""], ["budget set @review --tokens 2M --time none", ""]),
     )
     .action(async (text: string | undefined, { cost, tokens, steps, time, per }: SetFlags) => {
-      const agency = parseAgency(text);
+      const agency = parseAgency(cli, text);
       const given: Record<BudgetKind, LimitValue> = { costUsd: cost, tokens, steps, seconds: time };
       if (per === undefined && budgetKinds.every((kind) => given[kind] === undefined)) {
         throw fail("bad_request", "Specify a limit: --cost, --tokens, --steps or --time.");
@@ -94,7 +94,7 @@ export function addBudget(program: Command, cli: Cli): void {
     .argument("[agency]", "agency, as @review (default: all your agencies together)")
     .addHelpText("after", formatExamples(["budget clear", ""], ["budget clear @review", ""]))
     .action(async (text: string | undefined) => {
-      const agency = parseAgency(text);
+      const agency = parseAgency(cli, text);
       const { client } = await connect(cli);
       const response = await writeBudget(client, agency, undefined);
       cli.output.reply(response, () => describeBudget(cli.output, response, agency));
@@ -102,9 +102,9 @@ export function addBudget(program: Command, cli: Cli): void {
 }
 
 /** Rejects agents: their budget comes from their blueprint, which other agents may share. */
-function parseAgency(text: string | undefined): string | undefined {
+function parseAgency(cli: Cli, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const target = parseTarget(text);
+  const target = parseTarget(cli, text);
   if (target.kind === "agency") return target.agency;
   throw fail(
     "bad_request",

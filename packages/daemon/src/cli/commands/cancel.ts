@@ -23,7 +23,7 @@ export function addCancel(program: Command, cli: Cli): void {
       if (all && target !== undefined) throw fail("bad_request", "Pass a target or --all, not both.");
       if (all) return cancelAll(cli);
       if (target === undefined) throw fail("bad_request", "Pass the agent whose turn to cancel, or --all.");
-      await cancelTurn(cli, parseAgentTarget(target), turn);
+      await cancelTurn(cli, parseAgentTarget(cli, target), turn);
     });
 }
 

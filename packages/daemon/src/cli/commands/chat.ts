@@ -1,14 +1,14 @@
-import { type AgentTarget, fail, globalAgency, isThinkeryError } from "@thinkery/sdk";
+import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { Client } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
-import { parseAgentTarget } from "../target.ts";
+import { type AgentTarget, parseAgentTarget } from "../target.ts";
 
 /** Used when no target is given. */
-const defaultTarget: AgentTarget = { kind: "agent", agent: "chat", agency: globalAgency };
+const defaultAgent = "chat";
 
 export function addChat(program: Command, cli: Cli): void {
   program
@@ -24,11 +24,11 @@ export function addChat(program: Command, cli: Cli): void {
       ),
     )
     .action(async (text: string | undefined) => {
-      const target = text === undefined ? defaultTarget : parseAgentTarget(text);
+      const target = parseAgentTarget(cli, text ?? defaultAgent);
       const atTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
       if (atTerminal && cli.output.isJson) throw fail("bad_request", "--json only works with piped input.");
       const connection = await connect(cli);
-      await (text === undefined ? ensureDefaultAgent(connection.client) : findAgent(connection.client, target));
+      await (text === undefined ? ensureDefaultAgent(connection.client, target) : findAgent(connection.client, target));
       if (!atTerminal) {
         const { runPipedChat } = await import("../chat/piped.ts");
         return cli.setExitCode(await runPipedChat(cli, connection, target));
@@ -38,8 +38,7 @@ export function addChat(program: Command, cli: Cli): void {
     });
 }
 
-async function ensureDefaultAgent(client: Client): Promise<void> {
-  const { agency, agent } = defaultTarget;
+async function ensureDefaultAgent(client: Client, { agency, agent }: AgentTarget): Promise<void> {
   try {
     await client.call("getAgent", { params: { agency, agent } });
   } catch (error) {

@@ -14,7 +14,7 @@ export function addClear(program: Command, cli: Cli): void {
     .option("-y, --yes", "skip confirmation")
     .addHelpText("after", formatExamples(["clear alice", ""], ["clear alice@review --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
-      const { agency, agent } = parseAgentTarget(text);
+      const { agency, agent } = parseAgentTarget(cli, text);
       const { client } = await connect(cli);
       await findAgent(client, { kind: "agent", agency, agent });
       if (!yes) await confirm(cli, `Clear the conversation of ${agent} in ${agency}?`);

@@ -27,7 +27,7 @@ export function addExport(program: Command, cli: Cli): void {
     )
     .addHelpText("after", formatExamples(["export alice -o alice.json", ""], ["export alice --format markdown", ""]))
     .action(async (text: string, { output: file, format }: ExportFlags) => {
-      const target = parseAgentTarget(text);
+      const target = parseAgentTarget(cli, text);
       const { agency, agent } = target;
       const { client } = await connect(cli);
       await findAgent(client, target);

@@ -17,7 +17,7 @@ export function addInfo(program: Command, cli: Cli): void {
     .argument("<target>", "alice, alice@review or @review")
     .addHelpText("after", formatExamples(["info alice@review", ""], ["info @review", "the agency itself"]))
     .action(async (text: string) => {
-      const target = parseTarget(text);
+      const target = parseTarget(cli, text);
       const connection = await connect(cli);
       await (target.kind === "agent"
         ? showAgent(cli, connection, target)

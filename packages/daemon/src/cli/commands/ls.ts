@@ -12,7 +12,7 @@ export function addLs(program: Command, cli: Cli): void {
     .argument("[agency]", "agency, as @review (default: @global)")
     .addHelpText("after", formatExamples(["ls", ""], ["ls @review:pr-123", ""]))
     .action(async (target: string | undefined) => {
-      const { agency } = parseAgencyTarget(target);
+      const { agency } = parseAgencyTarget(cli, target);
       const { client } = await connect(cli);
       const agents = await listAgents(client, agency);
       cli.output.reply({ agents }, () => {

@@ -26,7 +26,7 @@ export function addNew(program: Command, cli: Cli): void {
       formatExamples(["new alice", ""], ['new bob@review -m anthropic:claude-sonnet-4-5 --system "Be brief."', ""]),
     )
     .action(async (name: string, flags: NewFlags) => {
-      const { agent, agency } = parseAgentTarget(name);
+      const { agent, agency } = parseAgentTarget(cli, name);
       const body: NewAgent = { name: agent, ...flags };
       const { client } = await connect(cli);
       const created = await client.call("createAgent", { params: { agency }, body });

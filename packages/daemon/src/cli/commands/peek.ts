@@ -9,7 +9,7 @@ import { followAgent } from "../conversation/follow.ts";
 import { formatMessage } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
 import { mapAgents } from "../lists.ts";
-import { parseTarget } from "../target.ts";
+import { getDefaultAgency, parseTarget } from "../target.ts";
 
 interface PeekFlags {
   lines: number;
@@ -30,7 +30,7 @@ export function addPeek(program: Command, cli: Cli): void {
       formatExamples(["peek", "one line per agent"], ["peek alice -n 20 -f", "the last 20 messages, then new ones"]),
     )
     .action(async (text: string | undefined, flags: PeekFlags) => {
-      const target = parseTarget(text ?? "@global");
+      const target = parseTarget(cli, text ?? `@${getDefaultAgency(cli)}`);
       if (flags.follow && cli.output.isJson) {
         throw fail("bad_request", "--json and --follow cannot be combined.");
       }

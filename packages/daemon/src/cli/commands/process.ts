@@ -83,7 +83,7 @@ export function addProcess(program: Command, cli: Cli): void {
 const toParams = ({ agency, agent }: AgentTarget) => ({ agency, agent });
 
 async function connectToAgent(cli: Cli, text: string): Promise<{ client: Client; target: AgentTarget }> {
-  const target = parseAgentTarget(text);
+  const target = parseAgentTarget(cli, text);
   const { client } = await connect(cli);
   await findAgent(client, target);
   return { client, target };

@@ -14,7 +14,7 @@ export function addRm(program: Command, cli: Cli): void {
     .option("-y, --yes", "skip confirmation")
     .addHelpText("after", formatExamples(["rm alice", ""], ["rm alice@review --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
-      const target = parseTarget(text);
+      const target = parseTarget(cli, text);
       if (target.kind === "agency") {
         const command = `thinkery agency rm ${target.agency}`;
         throw fail("bad_request", `“${text}” is an agency. Delete it and everything in it with \`${command}\`.`);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type AgentTarget, fail, globalAgency, type Mode } from "@thinkery/sdk";
+import { type AgentTarget, fail, getDefaultAgency, isThinkeryError, type Mode, readTokenUser } from "@thinkery/sdk";
 import { withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
@@ -69,7 +69,7 @@ async function runJob(
   if (flags.new) {
     const message = await readMessage(target === undefined ? words : [target, ...words]);
     const connection = await connect(cli);
-    return withTemporaryAgent(connection, flags, async (agent) =>
+    return withTemporaryAgent(cli, connection, flags, async (agent) =>
       cli.setExitCode(await ask(cli, connection, agent, { ...options, message })),
     );
   }
@@ -78,7 +78,7 @@ async function runJob(
   }
   if (target === undefined) throw fail("bad_request", "Missing target. Pass an agent, or --new for a temporary one.");
   refuseFile(target);
-  const existing = parseAgentTarget(target);
+  const existing = parseAgentTarget(cli, target);
   const message = await readMessage(words);
   const connection = await connect(cli);
   await findAgent(connection.client, existing);
@@ -94,17 +94,22 @@ function refuseFile(target: string): void {
 }
 
 async function withTemporaryAgent(
-  { client }: Connection,
+  cli: Cli,
+  { client, token }: Connection,
   { model, system }: JobFlags,
   use: (agent: AgentTarget) => Promise<void>,
 ): Promise<void> {
   const agent = `job-${randomUUID().slice(0, 8)}`;
-  const params = { agency: globalAgency, agent };
+  const agency = getDefaultAgency(readTokenUser(token));
+  const params = { agency, agent };
   const body = { name: agent, ...(model === undefined ? {} : { model }), ...(system === undefined ? {} : { system }) };
-  await client.call("createAgent", { params: { agency: globalAgency }, body });
+  await client.call("createAgent", { params: { agency }, body });
   try {
     await use({ kind: "agent", ...params });
   } finally {
-    await withRetry((signal) => client.call("deleteAgent", { params, signal }));
+    await withRetry((signal) => client.call("deleteAgent", { params, signal })).catch((error: unknown) => {
+      if (!isThinkeryError(error) || error.code !== "forbidden") throw error;
+      cli.output.writeMessage(`Kept the agent ${agent}: deleting it requires a token with the scope “admin”.`);
+    });
   }
 }

@@ -34,7 +34,7 @@ export function addSend(program: Command, cli: Cli): void {
       ),
     )
     .action(async (text: string, words: string[], { mode, key, wait }: SendFlags) => {
-      const target = parseAgentTarget(text);
+      const target = parseAgentTarget(cli, text);
       const message = await readMessage(words);
       const connection = await connect(cli);
       await findAgent(connection.client, target);

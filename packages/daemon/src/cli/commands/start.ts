@@ -44,7 +44,7 @@ export function addStart(program: Command, cli: Cli): void {
       ),
     )
     .action(async (target: string | undefined, { foreground, ...flags }: StartFlags) => {
-      if (target !== undefined) return startAgent(cli, parseAgentTarget(target), { foreground, ...flags });
+      if (target !== undefined) return startAgent(cli, parseAgentTarget(cli, target), { foreground, ...flags });
       refuseRemoteHost(cli, "start");
       // Validated even if a host is already running and keeps its options.
       if (flags.host !== undefined || flags.worker !== undefined) await resolveHostOptions(cli, flags);

@@ -8,7 +8,7 @@ import { formatCost } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
 import { mapAgents } from "../lists.ts";
 import type { Output } from "../output.ts";
-import { type AgentTarget, parseTarget } from "../target.ts";
+import { type AgentTarget, getDefaultAgency, parseTarget } from "../target.ts";
 
 export function addStats(program: Command, cli: Cli): void {
   program
@@ -17,7 +17,7 @@ export function addStats(program: Command, cli: Cli): void {
     .argument("[target]", "alice, alice@review or @review (default: @global)")
     .addHelpText("after", formatExamples(["stats", "one row per agent, and the total"], ["stats alice", "by model"]))
     .action(async (text: string | undefined) => {
-      const target = parseTarget(text ?? "@global");
+      const target = parseTarget(cli, text ?? `@${getDefaultAgency(cli)}`);
       const { client } = await connect(cli);
       await (target.kind === "agent" ? showAgent(cli, client, target) : showAgency(cli, client, target.agency));
     });

@@ -24,7 +24,7 @@ export function addStop(program: Command, cli: Cli): void {
     )
     .action(async (target: string | undefined, { all }: { all?: boolean }) => {
       if (all && target !== undefined) throw fail("bad_request", "Pass a target or --all, not both.");
-      if (target !== undefined) return stopAgent(cli, parseAgentTarget(target));
+      if (target !== undefined) return stopAgent(cli, parseAgentTarget(cli, target));
       if (cli.env.THINKERY_URL) return stopRemoteHost(cli);
       const outcome = await stopHost(locateHome(cli.env), { timeoutMs: stopTimeoutMs });
       cli.output.reply({ stopped: outcome === "stopped" }, () =>

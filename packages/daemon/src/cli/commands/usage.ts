@@ -26,7 +26,7 @@ export function addUsage(program: Command, cli: Cli): void {
     )
     .action(async (target: string | undefined, { days }: { days: number }) => {
       const { client } = await connect(cli);
-      const { response, usage } = await readUsage(client, target, days);
+      const { response, usage } = await readUsage(cli, client, target, days);
       cli.output.reply(response, () => formatUsageTable(cli.output, usage, days));
     });
 }
@@ -39,6 +39,7 @@ function parseDays(text: string): number {
 }
 
 async function readUsage(
+  cli: Cli,
   client: Client,
   text: string | undefined,
   days: number,
@@ -54,7 +55,7 @@ async function readUsage(
       },
     };
   }
-  const target = parseTarget(text);
+  const target = parseTarget(cli, text);
   if (target.kind === "agency") {
     const { agency } = target;
     const response = await withRetry((signal) => client.call("getAgencyUsage", { params: { agency }, query, signal }));

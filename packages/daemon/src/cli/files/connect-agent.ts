@@ -14,7 +14,7 @@ export async function connectToAgent(
   cli: Cli,
   text: string,
 ): Promise<{ agent: AgentHandle; target: AgentTarget; connection: Connection }> {
-  const target = parseAgentTarget(text);
+  const target = parseAgentTarget(cli, text);
   const connection = await connect(cli);
   await findAgent(connection.client, target);
   return { agent: connection.client.agent(`${target.agent}@${target.agency}`), target, connection };

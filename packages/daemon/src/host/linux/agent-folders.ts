@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fail, findNameIssue, nameRules, parseAddress } from "@thinkery/sdk";
+import { fail, isAgentObjectName, parseAddress } from "@thinkery/sdk";
 import { getErrorCode, OpenFolder } from "../../folder/open-folder.ts";
 import { removeFolder } from "../../folder/remove.ts";
 
@@ -80,9 +80,8 @@ export class AgentFolders {
 
   /** Validates the name, which comes from a request, so that the path stays inside the root. */
   #getPath(name: string): string {
-    const { agency = "", path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
-    if (subAgents.length > 0 || findNameIssue(nameRules.agency, agency) || findNameIssue(nameRules.agent, agent))
-      throw fail("bad_request", "This is not the name of an agent.");
+    if (!isAgentObjectName(name)) throw fail("bad_request", "This is not the name of an agent.");
+    const { agency = "", path: [agent] = [""] } = parseAddress(name) ?? {};
     return join(this.#options.root, agency, agent);
   }
 

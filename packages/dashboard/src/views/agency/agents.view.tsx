@@ -1,7 +1,6 @@
-import { globalAgency } from "@thinkery/sdk";
 import { useState } from "react";
 import { getContentsSource } from "../../api/agencies.ts";
-import { useHasScope } from "../../api/login.ts";
+import { useDefaultAgency, useHasScope } from "../../api/login.ts";
 import { useSource } from "../../api/source.ts";
 import { Button } from "../../parts/button.tsx";
 import { DateTime } from "../../parts/date-time.tsx";
@@ -28,6 +27,8 @@ function AgentsView({ agency, user }: AgencyViewProps) {
   const source = getContentsSource(agency.id);
   const { value, error } = useSource(source);
   const canChange = useHasScope("chat");
+  const canDelete = useHasScope("admin");
+  const defaultAgency = useDefaultAgency();
   const [dialog, setDialog] = useState<"create" | "delete">();
   const close = () => setDialog(undefined);
   const create = canChange && (
@@ -44,8 +45,8 @@ function AgentsView({ agency, user }: AgencyViewProps) {
           <h1>{agency.name}</h1>
         </div>
         <div className="actions">
-          {/* The global agency always exists and cannot be deleted. */}
-          {canChange && agency.id !== globalAgency && (
+          {/* The default agency always exists and cannot be deleted. */}
+          {canDelete && agency.id !== defaultAgency && (
             <Button onClick={() => setDialog("delete")}>
               <Icon name="trash" /> Delete
             </Button>

@@ -1,10 +1,12 @@
-import { endpoints, fail, type Login, type Who } from "@thinkery/sdk";
+import { endpoints, fail, getDefaultAgency, type Login, ownerUser, type Who } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
-import { forgetCredential, toTicketPath } from "../authenticate.ts";
+import { type Caller, forgetCredential, toTicketPath } from "../authenticate.ts";
 import { createPageSecret, mintCredential, sha256, verifyCredential, parseTokenUser } from "../credentials.ts";
+import { resolveUser } from "../guard.ts";
 import { toJsonResponse, createEmptyResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
+import { expandShortPath } from "../short-path.ts";
 
 const codeLifetimeSeconds = 10 * 60;
 const ticketLifetimeSeconds = 60;
@@ -12,12 +14,13 @@ const loginLifetimeSeconds = 30 * 86_400;
 
 /** Tokens for programs, and one-time login links for the page. */
 export function addCredentialRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.who, ({ caller }) => ({ user: caller.user, scopes: caller.scopes }));
+  route(app, endpoints.who, ({ caller }) => toWho(caller));
 
   route(app, endpoints.createLoginCode, async ({ env, caller, body }) => {
-    const minted = mintCredential(caller.user, env.SIGNING_KEY);
+    const user = await openUser(env, caller, body.user);
+    const minted = mintCredential(user, env.SIGNING_KEY);
     const expiresAt = getExpiry(codeLifetimeSeconds);
-    await env.User.getByName(caller.user).addCredential({
+    await env.User.getByName(user).addCredential({
       id: minted.id,
       hash: minted.hash,
       kind: "code",
@@ -38,25 +41,27 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
         "This login link has already been used or has expired. Run `thinkery open` for a new one.",
       );
     }
-    const { cookie, pageSecret } = await startLogin(env, { user, scopes }, isHttps(request));
-    return toJsonResponse({ user, scopes, pageSecret } satisfies Login, 200, { "set-cookie": cookie });
+    const who = toWho({ user, scopes });
+    const { cookie, pageSecret } = await startLogin(env, who, isHttps(request));
+    return toJsonResponse({ ...who, pageSecret } satisfies Login, 200, { "set-cookie": cookie });
   });
 
   route(app, endpoints.createTicket, async ({ env, caller, body }) => {
     const minted = mintCredential(caller.user, env.SIGNING_KEY);
     const expiresAt = getExpiry(ticketLifetimeSeconds);
     // A link can only read, whatever else the caller may do.
-    await env.User.getByName(caller.user).addTicket({
+    await env.User.getByName(caller.user).tickets.add({
       hash: minted.hash,
-      path: toTicketPath(body.path),
+      path: toTicketPath(expandShortPath(body.path, getDefaultAgency(caller.user))),
       scopes: ["read"],
+      ...(caller.hash ? { credential: caller.hash } : {}),
       expiresAt,
     });
     return { ticket: minted.secret, expiresAt: new Date(expiresAt).toISOString() };
   });
 
   route(app, endpoints.logout, async ({ env, request, caller }) => {
-    if (caller.via === "cookie") {
+    if (caller.via === "cookie" && caller.hash) {
       await env.User.getByName(caller.user).revokeCredential({ hash: caller.hash });
       forgetCredential(caller.hash);
     }
@@ -64,11 +69,11 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
   });
 
   route(app, endpoints.listTokens, async ({ env, caller, query }) => ({
-    tokens: await env.User.getByName(query.user ?? caller.user).listCredentials(),
+    tokens: await env.User.getByName(resolveUser(caller, query.user)).listCredentials(),
   }));
 
   route(app, endpoints.createToken, async ({ env, caller, body }) => {
-    const user = body.user ?? caller.user;
+    const user = await openUser(env, caller, body.user);
     const minted = mintCredential(user, env.SIGNING_KEY);
     const token = await env.User.getByName(user).addCredential({
       id: minted.id,
@@ -81,13 +86,25 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
     return { ...token, token: minted.secret };
   });
 
-  route(app, endpoints.revokeToken, async ({ env, params }) => {
+  route(app, endpoints.revokeToken, async ({ env, caller, params }) => {
     const user = parseTokenUser(params.id);
-    const hash = user && (await env.User.getByName(user).revokeCredential({ id: params.id }));
+    const mayRevoke = user === caller.user || caller.user === ownerUser;
+    const hash = user && mayRevoke && (await env.User.getByName(user).revokeCredential({ id: params.id }));
     if (!hash) throw fail("not_found", "Token not found. `thinkery token ls` lists all tokens.");
     forgetCredential(hash);
     return undefined;
   });
+}
+
+function toWho({ user, scopes }: Pick<Who, "user" | "scopes">): Who {
+  return { user, scopes, agency: getDefaultAgency(user) };
+}
+
+/** Returns the user to create a credential for. Another user than the caller is added if there is none. */
+async function openUser(env: Env, caller: Caller, name: string | undefined): Promise<string> {
+  const user = resolveUser(caller, name);
+  if (user !== caller.user) await env.User.getByName(ownerUser).users.ensure(user);
+  return user;
 }
 
 async function startLogin(env: Env, who: Who, isSecure: boolean): Promise<{ cookie: string; pageSecret: string }> {

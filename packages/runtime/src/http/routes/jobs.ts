@@ -1,5 +1,4 @@
 import {
-  formatAgentObjectName,
   endpoints,
   type ErrorCode,
   fail,
@@ -13,6 +12,7 @@ import {
 import { roundUsd } from "@thinkery/sdk/internal";
 import type { Hono } from "hono";
 import type { System } from "../../system/system.ts";
+import { toCredential } from "../authenticate.ts";
 import { readCallerContext } from "../caller-context.ts";
 import { resolveAgents } from "../job.ts";
 import { mergeEvents } from "../merge.ts";
@@ -28,9 +28,9 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
     const refs = await resolveAgents({ env, system, user: caller.user }, body);
     const from = { user: caller.user, context: readCallerContext(request) };
     const streams = await Promise.all(
-      refs.map(async ({ agency, agent }) => {
-        const think = env.Think.getByName(formatAgentObjectName(agency, agent));
-        const stream = think.conversation.converse(toInvoke(body), from, agent);
+      refs.map(async ({ agent, object }) => {
+        const think = env.Think.getByName(object);
+        const stream = think.conversation.converse(toInvoke(body), from, agent, toCredential(caller));
         return refs.length === 1 ? stream : stream.catch((error: unknown) => createErrorStream(agent, error));
       }),
     );
@@ -41,8 +41,8 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
     const refs = await resolveAgents({ env, system, user: caller.user }, body);
     const from = { user: caller.user, context: readCallerContext(request) };
     const admitted = await Promise.all(
-      refs.map(async ({ agency, agent }) => {
-        const think = env.Think.getByName(formatAgentObjectName(agency, agent));
+      refs.map(async ({ agent, object }) => {
+        const think = env.Think.getByName(object);
         return { think, agent, runId: (await think.conversation.admit(toInvoke(body), from)).runId };
       }),
     );

@@ -1,4 +1,4 @@
-import { formatAgentObjectName, endpoints, fail, ToolError } from "@thinkery/sdk";
+import { endpoints, fail, ToolError } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
 import { type AgentLinux, openLinux } from "../../sandbox/linux.ts";
@@ -22,9 +22,9 @@ interface AgentCall {
 }
 
 async function callLinux<T>({ env, caller, params }: AgentCall, run: (linux: AgentLinux) => Promise<T>): Promise<T> {
-  await enterAgent(env, caller.user, params.agency, params.agent);
+  const name = await enterAgent(env, caller.user, params.agency, params.agent);
   try {
-    return await run(openLinux(env, formatAgentObjectName(params.agency, params.agent)));
+    return await run(openLinux(env, name));
   } catch (error) {
     throw error instanceof ToolError ? fail("unavailable", error.message) : error;
   }

@@ -1,5 +1,6 @@
 import { endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
+import { toCredential } from "../authenticate.ts";
 import { readCallerContext } from "../caller-context.ts";
 import { requireAgent } from "../directory.ts";
 import { checkFetchDestination } from "../fetch-destination.ts";
@@ -33,6 +34,7 @@ export function addTurnRoutes(app: Hono<HonoEnv>): void {
       await agent.conversation.followEvents(
         readLastEventId(call.request) ?? call.query.after,
         call.query.progress !== undefined,
+        toCredential(call.caller),
       ),
     );
   });

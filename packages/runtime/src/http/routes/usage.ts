@@ -28,6 +28,5 @@ async function requireUpToDateAgency(call: Parameters<typeof requireAgency>[0]) 
 }
 
 async function requireAgency({ env, caller, params }: { env: Env; caller: Caller; params: { agency: string } }) {
-  await enterAgency(env, caller.user, params.agency);
-  return env.Agency.getByName(params.agency);
+  return enterAgency(env, caller.user, params.agency);
 }

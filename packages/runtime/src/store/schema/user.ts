@@ -38,7 +38,34 @@ export const userMigrations: Migrations = [
     hash TEXT PRIMARY KEY,
     path TEXT NOT NULL,
     scopes TEXT NOT NULL,
-    expires_at INTEGER NOT NULL
+    expires_at INTEGER NOT NULL,
+    credential TEXT
   );
+  `,
+  // Objects with open sockets or streams, by the credential that opened them.
+  `
+  CREATE TABLE connection_holders (
+    hash TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (hash, kind, name)
+  ) WITHOUT ROWID;
+  `,
+  // users is only used in the object of the host's owner.
+  `
+  CREATE TABLE users (
+    name TEXT PRIMARY KEY COLLATE NOCASE,
+    created_at INTEGER NOT NULL,
+    limits TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('creating', 'ready', 'deleting'))
+  );
+  CREATE TABLE limits (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    data TEXT NOT NULL
+  );
+  CREATE TABLE turn_leases (
+    agent TEXT PRIMARY KEY,
+    until INTEGER NOT NULL
+  ) WITHOUT ROWID;
   `,
 ];

@@ -1,12 +1,12 @@
 import type { ToolContext } from "@thinkery/sdk";
+import { Redactor } from "@thinkery/sdk/internal";
 import { expect, test } from "vitest";
-import { createRedactor } from "../../store/redact.ts";
 import { createCapabilities } from "./capabilities.ts";
 
 test("code has echo, a fetch that needs a policy rule, its files and a shell", () => {
   const [echo, fetch, ...others] = createCapabilities(
     () => Promise.reject(new Error("This test sends no requests.")),
-    createRedactor([]),
+    new Redactor([]).redactLog,
   );
   expect(others.map(({ name, defaultPolicy }) => [name, defaultPolicy])).toEqual(
     ["readFile", "writeFile", "listFiles", "deleteFile", "moveFile", "bash"].map((name) => [name, undefined]),

@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from "@thinkery/sdk";
+import type { Redact } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { Outbound } from "../../host/outbound.ts";
-import type { Redact } from "../../store/redact.ts";
 import { createFetchCapability } from "./fetch.ts";
 import { fileCapabilities } from "./files.ts";
 

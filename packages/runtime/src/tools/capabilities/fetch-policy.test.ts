@@ -1,13 +1,13 @@
+import { Redactor } from "@thinkery/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
-import { createRedactor } from "../../store/redact.ts";
 import { createFetchCapability } from "./fetch.ts";
 
 // From the input of `fetch` to the policy's verdict, in the same two steps as a real call.
 
 const fetchTool = createFetchCapability(
   () => Promise.reject(new Error("This test sends no requests.")),
-  createRedactor([]),
+  new Redactor([]).redactLog,
 );
 
 type Action = "deny" | "ask" | "allow";

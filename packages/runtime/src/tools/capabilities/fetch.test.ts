@@ -2,16 +2,16 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { ToolContext } from "@thinkery/sdk";
+import { Redactor } from "@thinkery/sdk/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../../../../../tests/kit/wait-until.ts";
-import { createRedactor } from "../../store/redact.ts";
 import { createFetchCapability } from "./fetch.ts";
 import type { FetchResponse } from "./fetch/response.ts";
 
 // Uses Node's fetch as the network: only requests and responses are tested here.
 const capability = createFetchCapability(
   (url, init) => fetch(url, { ...init, redirect: "manual" } as RequestInit),
-  createRedactor([]),
+  new Redactor([]).redactLog,
 );
 
 const mega = 1024 * 1024;

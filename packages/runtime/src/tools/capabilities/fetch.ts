@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from "@thinkery/sdk";
+import type { Redact } from "@thinkery/sdk/internal";
 import type { Outbound } from "../../host/outbound.ts";
 import { matchRequest, suggestRequestMatch } from "../../policy/match-request.ts";
-import type { Redact } from "../../store/redact.ts";
 import { type FetchInput, fetchInputSchema } from "./fetch/input.ts";
 import { redactRequest, summarizeFetch } from "./fetch/redact-request.ts";
 import { type FetchResponse, readResponse } from "./fetch/response.ts";

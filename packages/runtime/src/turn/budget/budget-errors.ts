@@ -1,11 +1,11 @@
-import { type BudgetKind, globalAgency, parseAddress, type BudgetStatus } from "@thinkery/sdk";
+import { type BudgetKind, globalAgency, parseAddress, parseAgencyKey, type BudgetStatus } from "@thinkery/sdk";
 import type { UnknownAmount } from "../../store/budget-status.ts";
 import { TurnError } from "../turn-error.ts";
 
 /** Creates the error that ends a turn over budget: which limit, whose, how much was used, and how to raise it. */
 export function createBudgetError(budgetStatus: BudgetStatus, agent: string): TurnError {
   const { level, kind, per, spent, reserved, limit } = budgetStatus;
-  const agency = parseAddress(agent)?.agency ?? globalAgency;
+  const { id: agency } = parseAgencyKey(parseAddress(agent)?.agency ?? globalAgency);
   const [subject, possessive] = {
     turn: ["The turn has", "its"],
     agent: ["The agent has", "its"],

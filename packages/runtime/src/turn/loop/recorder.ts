@@ -1,4 +1,5 @@
 import type { NewEvent } from "@thinkery/sdk";
+import { type Redactor, StreamRedactor } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import { type Draft, extendDraft } from "../../store/draft.ts";
 import type { RecordedEvent } from "../../store/log.ts";
@@ -23,36 +24,48 @@ export interface Listener {
 export class Recorder {
   readonly #store: AgentStore;
   readonly #listener: Listener;
+  readonly #redactor: Redactor;
+  readonly #textRedactor: StreamRedactor;
+  readonly #reasoningRedactor: StreamRedactor;
+  /** What running calls show, by call. */
+  readonly #progress = new Map<string, StreamRedactor>();
   #text = "";
   #reasoning = "";
   #runId = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(store: AgentStore, listener: Listener) {
+  constructor(store: AgentStore, listener: Listener, redactor: Redactor) {
     this.#store = store;
     this.#listener = listener;
+    this.#redactor = redactor;
+    this.#textRedactor = new StreamRedactor(redactor);
+    this.#reasoningRedactor = new StreamRedactor(redactor);
   }
 
   record(...events: NewEvent[]): void {
     // Text that came before an event is logged before it.
+    this.#add(this.#textRedactor.flush(), this.#reasoningRedactor.flush());
     const delta = this.#takeDelta();
+    for (const { type, data } of events)
+      if (type === "tool.output" || type === "tool.error") this.#progress.delete(data.callId);
     this.#write(delta ? [delta, ...events] : events);
   }
 
   appendDelta(runId: string, text: string, reasoning: string): void {
     this.#runId = runId;
-    this.#text += text;
-    this.#reasoning += reasoning;
-    this.#timer ??= setTimeout(() => this.#save(), getStoreIntervalMs());
-    this.#listener.onText(this.#store.messages.draft?.messageId ?? "", text, reasoning);
+    this.#add(this.#textRedactor.push(text), this.#reasoningRedactor.push(reasoning));
   }
 
   show(runId: string, callId: string, text: string): void {
-    this.#listener.onProgress(runId, callId, text);
+    const redactor = this.#progress.get(callId) ?? new StreamRedactor(this.#redactor);
+    this.#progress.set(callId, redactor);
+    this.#listener.onProgress(runId, callId, redactor.push(text));
   }
 
   /** Drops text that is not stored yet, after its call failed. */
   discardText(): void {
+    this.#textRedactor.flush();
+    this.#reasoningRedactor.flush();
     this.#takeDelta();
   }
 
@@ -60,6 +73,14 @@ export class Recorder {
   getDraft(): Draft | undefined {
     const { draft } = this.#store.messages;
     return draft && extendDraft(draft, this.#text, this.#reasoning);
+  }
+
+  #add(text: string, reasoning: string): void {
+    if (!text && !reasoning) return;
+    this.#text += text;
+    this.#reasoning += reasoning;
+    this.#timer ??= setTimeout(() => this.#save(), getStoreIntervalMs());
+    this.#listener.onText(this.#store.messages.draft?.messageId ?? "", text, reasoning);
   }
 
   #save(): void {

@@ -1,4 +1,4 @@
-import type { Redact } from "../../../store/redact.ts";
+import type { Redact } from "@thinkery/sdk/internal";
 import { type FetchResponse, getBodySize } from "./response.ts";
 
 // The request log: what people may see of a request, without its content and secrets.

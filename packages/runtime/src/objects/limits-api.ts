@@ -1,0 +1,38 @@
+import { RpcTarget } from "cloudflare:workers";
+import type { AgencyRegistry } from "../user/agencies.ts";
+import type { Limits } from "../user/limits.ts";
+
+interface LimitsParts {
+  limits: Limits;
+  agencies: AgencyRegistry;
+}
+
+/** What a user's agencies and agents ask for before they use what is limited. */
+export class LimitsApi extends RpcTarget {
+  readonly #open: () => Promise<LimitsParts>;
+
+  constructor(open: () => Promise<LimitsParts>) {
+    super();
+    this.#open = open;
+  }
+
+  /** Counts an agent that is about to be created. Throws if there are as many as allowed. */
+  async reserveAgent(): Promise<void> {
+    const { limits, agencies } = await this.#open();
+    limits.reserveAgent(agencies.getTotals().agents);
+  }
+
+  async releaseAgent(agency: string, agents: number): Promise<void> {
+    const { limits, agencies } = await this.#open();
+    agencies.setAgentCount(agency, agents);
+    limits.releaseAgent();
+  }
+
+  async leaseTurn(agent: string, until: number, isRunning: boolean): Promise<void> {
+    (await this.#open()).limits.leaseTurn(agent, until, isRunning);
+  }
+
+  async releaseTurn(agent: string): Promise<void> {
+    (await this.#open()).limits.releaseTurn(agent);
+  }
+}

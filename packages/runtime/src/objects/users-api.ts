@@ -1,0 +1,45 @@
+import { fail, type ListedUser, ownerUser, type PageQuery, type UserLimits } from "@thinkery/sdk";
+import { RpcTarget } from "cloudflare:workers";
+import type { RegisteredUser, Users } from "../user/users.ts";
+import type { Env } from "./env.ts";
+
+/** Manages the users of a host. Only the object of its owner has it. */
+export class UsersApi extends RpcTarget {
+  readonly #env: Env;
+  readonly #open: () => Promise<{ name: string; users: Users }>;
+
+  constructor(env: Env, open: () => Promise<{ name: string; users: Users }>) {
+    super();
+    this.#env = env;
+    this.#open = open;
+  }
+
+  async list(page: PageQuery): Promise<{ users: ListedUser[]; next?: string }> {
+    const { users, ...next } = (await this.#openUsers()).list(page);
+    return { users: await Promise.all(users.map((user) => this.#describe(user))), ...next };
+  }
+
+  async add(name: string, limits: UserLimits): Promise<ListedUser> {
+    return this.#describe(await (await this.#openUsers()).add(name, limits));
+  }
+
+  /** Adds a user unless there is one. */
+  async ensure(name: string): Promise<void> {
+    await (await this.#openUsers()).ensure(name);
+  }
+
+  async remove(name: string): Promise<void> {
+    await (await this.#openUsers()).remove(name);
+  }
+
+  async #openUsers(): Promise<Users> {
+    const { name, users } = await this.#open();
+    if (name !== ownerUser) throw fail("forbidden", "Only the host's owner manages users.");
+    return users;
+  }
+
+  async #describe({ name, createdAt, limits }: RegisteredUser): Promise<ListedUser> {
+    const { agencies, agents } = await this.#env.User.getByName(name).getTotals();
+    return { id: name, name, createdAt, agencies, agents, limits };
+  }
+}

@@ -1,0 +1,68 @@
+import { type Budget, budgetKinds, fail, type UserLimits } from "@thinkery/sdk";
+
+/** What the host's owner allows a user, and what of it is in use. */
+export class Limits {
+  readonly #sql: SqlStorage;
+  /** Agents that are being created. */
+  #pendingAgents = 0;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  get(): UserLimits {
+    const [row] = this.#sql.exec<{ data: string }>("SELECT data FROM limits").toArray();
+    return row ? (JSON.parse(row.data) as UserLimits) : {};
+  }
+
+  set(limits: UserLimits): void {
+    this.#sql.exec(
+      "INSERT INTO limits (only, data) VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET data = excluded.data",
+      JSON.stringify(limits),
+    );
+  }
+
+  reserveAgent(existing: number): void {
+    const { agents } = this.get();
+    if (agents !== undefined && existing + this.#pendingAgents >= agents)
+      throw fail("conflict", `You can have at most ${agents} agents. Delete one, or ask the host's owner for more.`);
+    this.#pendingAgents++;
+  }
+
+  releaseAgent(): void {
+    this.#pendingAgents = Math.max(0, this.#pendingAgents - 1);
+  }
+
+  /** Takes or renews the right to run turns. An agent that does not renew it loses it, so that a crash costs nothing. */
+  leaseTurn(agent: string, until: number, isRunning: boolean, now = Date.now()): void {
+    const { concurrentTurns } = this.get();
+    if (concurrentTurns === undefined) return;
+    this.#sql.exec("DELETE FROM turn_leases WHERE until < ?", now);
+    const { others } = this.#sql
+      .exec<{ others: number }>("SELECT count(*) AS others FROM turn_leases WHERE agent <> ?", agent)
+      .one();
+    if (!isRunning && others >= concurrentTurns) {
+      const turns = concurrentTurns === 1 ? "1 turn" : `${concurrentTurns} turns`;
+      throw fail("conflict", `You can run at most ${turns} at the same time. Wait for one to end, or cancel it.`);
+    }
+    this.#sql.exec(
+      "INSERT INTO turn_leases (agent, until) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET until = excluded.until",
+      agent,
+      until,
+    );
+  }
+
+  releaseTurn(agent: string): void {
+    this.#sql.exec("DELETE FROM turn_leases WHERE agent = ?", agent);
+  }
+
+  /** Returns the budget that applies if the user chooses this one. Throws if it allows more than the limit. */
+  resolveBudget(budget: Budget | undefined): Budget | undefined {
+    const { budget: limit } = this.get();
+    if (!limit || !budget) return limit ?? budget;
+    const isHigher = budgetKinds.some((kind) => (budget[kind] ?? 0) > (limit[kind] ?? Infinity));
+    if (isHigher || budget.per !== limit.per)
+      throw fail("forbidden", `The host's owner limits your budget to ${JSON.stringify(limit)}. Choose a lower one.`);
+    return { ...limit, ...budget };
+  }
+}

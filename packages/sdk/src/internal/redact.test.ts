@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { Redactor, StreamRedactor } from "./redact.ts";
+
+const token = `thk_Ym9i.${"x".repeat(43)}.${"y".repeat(22)}`;
+
+test("in logs, values that look like secrets are redacted", () => {
+  const text = `key sk-${"a".repeat(30)} and ghp_${"b".repeat(30)} and Bearer ${"c".repeat(20)} and thk_${"d".repeat(30)}`;
+  expect(new Redactor([]).redactLog(text)).toBe("key [redacted] and [redacted] and [redacted] and [redacted]");
+});
+
+test("in conversations, only the host's own secrets and tokens are redacted", () => {
+  const { redact } = new Redactor(["correct-horse-battery"]);
+  const other = `sk-${"a".repeat(30)}`;
+  expect(redact(`{"password":"correct-horse-battery"} ${token} ${other}`)).toBe(
+    `{"password":"[redacted]"} [redacted] ${other}`,
+  );
+});
+
+test("ordinary words are left alone", () => {
+  expect(new Redactor(["a"]).redactLog("a sketch of a task")).toBe("a sketch of a task");
+});
+
+test("all texts of a value are redacted, also if they are escaped in its JSON", () => {
+  const secret = 'quoted"and\\slashed';
+  const redactor = new Redactor([secret]);
+  expect(redactor.redactValue({ [secret]: [secret, 1, null, { text: `a ${secret} b` }] })).toEqual({
+    "[redacted]": ["[redacted]", 1, null, { text: "a [redacted] b" }],
+  });
+  const same = { text: "nothing" };
+  expect(redactor.redactValue(same)).toBe(same);
+});
+
+test("a secret in a stream is redacted wherever the stream is cut, and the rest arrives unchanged", () => {
+  const redactor = new Redactor(["secret-one-two", "secret-two-three"]);
+  const text = `the secret-one-two, secret-tw and ${token}. thk_ this secret-t`;
+  const expected = `the [redacted], secret-tw and [redacted]. thk_ this secret-t`;
+  for (let size = 1; size <= text.length; size++) {
+    const stream = new StreamRedactor(redactor);
+    let out = "";
+    for (let at = 0; at < text.length; at += size) out += stream.push(text.slice(at, at + size));
+    expect([size, out + stream.flush()]).toEqual([size, expected]);
+  }
+  const stream = new StreamRedactor(redactor);
+  expect(stream.push("plain words!")).toBe("plain words!");
+});

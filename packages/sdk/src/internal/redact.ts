@@ -1,0 +1,128 @@
+/** Patterns of well-known secrets. */
+const patterns = [
+  /\bthk_[A-Za-z0-9_.-]{16,}/g,
+  /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}/g,
+  /\b(?:ghp|gho|ghs|ghu|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{16,}/g,
+  /\bAKIA[A-Z0-9]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{30,}/g,
+  /\bBearer\s+[A-Za-z0-9._~+/-]{12,}=*/gi,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+];
+
+/** Tokens and login codes of a host, which only their users' objects know, as hashes. */
+const issuedTokenPattern = /\bthk_[A-Za-z0-9_-]{1,100}\.[A-Za-z0-9_-]{43}\.[A-Za-z0-9_-]{22}/g;
+const maxIssuedTokenChars = 4 + 100 + 1 + 43 + 1 + 22;
+
+/** Shorter secrets are not redacted, because they could match ordinary words. */
+const minSecretChars = 8;
+
+const mark = "[redacted]";
+
+/** Redacts secrets in a text that people may read. */
+export type Redact = (text: string) => string;
+
+/**
+ * Redacts the secrets of one environment, plain or encoded. There is one for each of two kinds of text: `redact` is for
+ * what belongs to a conversation, and changes nothing else there; `redactLog` is for logs, and also redacts everything
+ * that looks like a secret. Both can be applied to JSON.
+ */
+export class Redactor {
+  /** Longest first: one may contain another. */
+  readonly #secrets: readonly string[];
+  readonly #byFirstChar = new Map<string, string[]>();
+  readonly #maxChars: number;
+
+  constructor(secrets: Iterable<string>) {
+    const long = [...secrets].filter(({ length }) => length >= minSecretChars);
+    this.#secrets = [...new Set(long.flatMap(listEncodings))].sort((a, b) => b.length - a.length);
+    this.#maxChars = this.#secrets[0]?.length ?? 0;
+    for (const secret of this.#secrets) {
+      const first = secret.charAt(0);
+      this.#byFirstChar.set(first, [...(this.#byFirstChar.get(first) ?? []), secret]);
+    }
+  }
+
+  readonly redact: Redact = (text) => {
+    let clean = text;
+    for (const secret of this.#secrets) if (clean.includes(secret)) clean = clean.replaceAll(secret, mark);
+    return clean.includes("thk_") ? clean.replace(issuedTokenPattern, mark) : clean;
+  };
+
+  /** Redacts all texts in a JSON value; returns the same value if there is nothing to redact. */
+  redactValue<T>(value: T): T {
+    const json = JSON.stringify(value);
+    return json === undefined || this.redact(json) === json ? value : (this.#redactDeep(value) as T);
+  }
+
+  #redactDeep(value: unknown): unknown {
+    if (typeof value === "string") return this.redact(value);
+    if (Array.isArray(value)) return value.map((item) => this.#redactDeep(item));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.redact(key), this.#redactDeep(item)]));
+  }
+
+  readonly redactLog: Redact = (text) => {
+    let clean = this.redact(text);
+    for (const pattern of patterns) clean = clean.replace(pattern, mark);
+    return clean;
+  };
+
+  /** Returns where a secret may have begun that the text so far does not complete. */
+  findOpenEnd(text: string): number {
+    const token = /(?:t|th|thk|thk_[A-Za-z0-9_.-]*)$/.exec(text.slice(-maxIssuedTokenChars));
+    const tokenStart = token ? text.length - token[0].length : text.length;
+    for (let start = Math.max(0, text.length - this.#maxChars); start < tokenStart; start++) {
+      const candidates = this.#byFirstChar.get(text.charAt(start));
+      if (candidates?.some((secret) => secret.startsWith(text.slice(start)))) return start;
+    }
+    return tokenStart;
+  }
+}
+
+/** Redacts a text that arrives in pieces. A piece that may be the beginning of a secret is held back. */
+export class StreamRedactor {
+  readonly #redactor: Redactor;
+  #held = "";
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  push(text: string): string {
+    if (!text) return "";
+    const all = this.#redactor.redact(this.#held + text);
+    const end = this.#redactor.findOpenEnd(all);
+    this.#held = all.slice(end);
+    return all.slice(0, end);
+  }
+
+  /** Returns what was held back, at the end of the text. */
+  flush(): string {
+    const rest = this.#held;
+    this.#held = "";
+    return rest;
+  }
+}
+
+/** A secret as it may appear in URLs, headers, dumps and JSON. */
+function listEncodings(secret: string): string[] {
+  const bytes = new TextEncoder().encode(secret);
+  const base64 = btoa(String.fromCharCode(...bytes));
+  const base64Url = base64.replaceAll("+", "-").replaceAll("/", "_");
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const percent = encodeURIComponent(secret);
+  const plain = [
+    secret,
+    base64,
+    base64Url,
+    hex,
+    hex.toUpperCase(),
+    percent,
+    new URLSearchParams([["", secret]]).toString().slice(1),
+  ];
+  const unpadded = [base64, base64Url].map((text) => text.replace(/=+$/, ""));
+  const all = [...plain, ...unpadded];
+  // Inside of JSON, and inside of JSON in JSON.
+  const json = all.map((text) => JSON.stringify(text).slice(1, -1));
+  return [...all, ...json, ...json.map((text) => JSON.stringify(text).slice(1, -1))];
+}

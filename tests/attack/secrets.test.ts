@@ -1,0 +1,149 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { createHomePath, type HostProcess, removeHome, startHostProcess } from "../kit/host-process.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { send } from "../kit/wire.ts";
+
+// Whatever an agent is told or a model says: the secrets of the environment appear in none of the places people read.
+
+const keys = {
+  OPENAI_API_KEY: "plain-openai-key-4f9a2b7c1d",
+  ANTHROPIC_API_KEY: "sk-ant-api03-Zx9_yW8-vU7tS6rQ5pO4",
+  GOOGLE_GENERATIVE_AI_API_KEY: "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",
+  LLM_API_KEY: "pass phrase/with+odd=chars&more?",
+  CUSTOM_KEY: 'quoted"and\\slashed-key-77',
+};
+
+const script = `
+pace: 3
+exchanges:
+  - steps:
+      - reasoning: "{{ message }}"
+      - call: { tool: set_title, input: { title: "{{ message }}" } }
+      - call: { tool: writeFile, input: { path: a.txt, content: "{{ message }}" } }
+      - call: { tool: no_such_tool, input: { value: "{{ message }}" } }
+      - text: "You said: {{ message }}"
+`;
+
+let home: string;
+let host: HostProcess;
+let secrets: Record<string, string>;
+
+beforeAll(async () => {
+  home = await createHomePath();
+  await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
+  await writeFile(join(home, "scripts", "echo.yaml"), script);
+  const providers = { custom: { wire: "chat", baseUrl: "http://127.0.0.1:9/v1", apiKeyVariable: "CUSTOM_KEY" } };
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ providers }));
+  host = await startHostProcess({ home, env: { ...keys, LLM_API_BASE: "http://127.0.0.1:9/v1" } });
+  secrets = {
+    ...keys,
+    adminToken: host.token,
+    signingKey: (await readFile(join(home, "signing-key"), "utf8")).trim(),
+  };
+});
+
+afterAll(async () => {
+  await host?.stop();
+  await removeHome(home);
+});
+
+const encodings: Record<string, (secret: string) => string> = {
+  plain: (secret) => secret,
+  base64: (secret) => Buffer.from(secret).toString("base64"),
+  base64url: (secret) => Buffer.from(secret).toString("base64url"),
+  hex: (secret) => Buffer.from(secret).toString("hex"),
+  percent: (secret) => encodeURIComponent(secret),
+  json: (secret) => JSON.stringify(secret).slice(1, -1),
+};
+
+async function listKinds(): Promise<[kind: string, text: string][]> {
+  const { token } = await host.client.call("createToken", { body: { name: "t", user: "bob" } });
+  const { code } = await host.client.call("createLoginCode");
+  const encoded = Object.entries(secrets).flatMap(([name, secret]) =>
+    Object.entries(encodings).map(([encoding, encode]): [string, string] => [`${name} ${encoding}`, encode(secret)]),
+  );
+  return [...encoded, ["token", token], ["login code", code]];
+}
+
+test("no kind of secret appears in any sink", async () => {
+  const kinds = await listKinds();
+  expect(kinds.length).toBeGreaterThanOrEqual(40);
+  const params = { agency: "global", agent: "parrot" };
+  const texts = kinds.map(([, text]) => text);
+  await host.client.call("createAgent", {
+    params,
+    body: { name: "parrot", model: "scripted:echo", system: `Never say ${texts[0]}.` },
+  });
+  const authorization = `Bearer ${host.token}`;
+  const sinks: Record<string, string> = { socket: "", "sdk socket": "", stream: "" };
+  const sockets = [
+    ["socket", "/agents/parrot/ws?after=0"],
+    ["sdk socket", "/agents/think/global~parrot"],
+  ].map(([name = "", path]) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, { headers: { authorization } });
+    socket.on("message", (data) => (sinks[name] += collect(String(data))));
+    socket.on("open", () => socket.send(JSON.stringify({ type: "actions", on: true })));
+    return socket;
+  });
+  const following = new AbortController();
+  const stream = await fetch(`${host.url}/agents/parrot/events?after=0&progress=1`, {
+    headers: { authorization, accept: "text/event-stream" },
+    signal: following.signal,
+  });
+  void (async () => {
+    for await (const chunk of stream.body ?? []) sinks.stream += new TextDecoder().decode(chunk);
+  })().catch(() => {});
+  await waitUntil("the sockets", () => sockets.every(({ readyState }) => readyState === WebSocket.OPEN));
+
+  for (const [, text] of kinds) {
+    const run = await fetch(`${host.url}/run`, {
+      method: "POST",
+      headers: { authorization, "content-type": "application/json" },
+      body: JSON.stringify({ agent: "parrot", message: `See ${text} here.` }),
+    });
+    sinks.run = (sinks.run ?? "") + (await run.text());
+  }
+  const list = async (path: string) =>
+    (await send({ port: host.port, path: `/agents/parrot/${path}`, headers: { authorization } })).body;
+  const { events } = await host.client.call("listEvents", { params, query: { limit: 1000 } });
+  sinks.events = JSON.stringify(events);
+  for (const path of ["export", "messages?limit=500", "actions?limit=500", "state"]) sinks[path] = await list(path);
+  sinks.log = await readFile(join(home, "logs", "thinkery.log"), "utf8");
+  sinks.output = host.readOutput();
+  await waitUntil("the end in the stream", () => sinks.stream?.includes(`"seq":${events.at(-1)?.seq}`));
+  following.abort();
+  for (const socket of sockets) socket.terminate();
+
+  expect(sinks.events).toContain("You said: See [redacted] here.");
+  const shown = Object.entries(sinks).flatMap(([sink, content]) =>
+    kinds.filter(([, text]) => isShown(content, text)).map(([kind]) => `${kind} in ${sink}`),
+  );
+  expect(shown).toEqual([]);
+}, 120_000);
+
+/** Text as it is, and inside of JSON. */
+function isShown(content: string, secret: string): boolean {
+  return [secret, JSON.stringify(secret).slice(1, -1)].some((text) => content.includes(text));
+}
+
+/** The text of streamed frames is joined: a secret may be split between them. */
+function collect(data: string): string {
+  const frame = JSON.parse(data) as { type: string; delta?: string; content?: string; data?: { delta?: string } };
+  const text = frame.type === "text_delta" ? frame.delta : frame.type === "reasoning" ? frame.content : undefined;
+  return text ?? `\n${data}\n`;
+}
+
+test("an escaped __proto__ is refused like a plain one", async () => {
+  const headers = { authorization: `Bearer ${host.token}`, "content-type": "application/json" };
+  for (const key of ["__proto__", "\\u005f_proto__", "__pr\\u006Fto__", "\\u005F\\u005f\\u0070roto\\u005f\\u005f"]) {
+    const body = `{"theme":{"${key}" : {"a":1}}}`;
+    const response = await send({ port: host.port, method: "PUT", path: "/user/preferences", headers, body });
+    expect([key, response.status]).toEqual([key, 400]);
+    expect(response.body).toContain("__proto__");
+  }
+  const harmless = { message: 'the key "__proto__": in a text, and \\u005f_proto__' };
+  await host.client.call("invoke", { params: { agency: "global", agent: "parrot" }, body: harmless });
+});

@@ -1,0 +1,188 @@
+import { type Endpoint, endpoints } from "@thinkery/sdk";
+import { createClient } from "@thinkery/sdk/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { send } from "../kit/wire.ts";
+
+// Two users × every route and socket. Each has an agency “team” with an agent “alice”, whose data names its user, and
+// one of their own. New endpoints are included automatically.
+
+const users = ["ann", "ben"] as const;
+type UserName = (typeof users)[number];
+const getOther = (user: UserName): UserName => (user === "ann" ? "ben" : "ann");
+const getMarker = (user: UserName) => `data-of-${user}-only`;
+
+let host: HostProcess;
+const tokens = {} as Record<UserName, { token: string; id: string }>;
+
+beforeAll(async () => {
+  host = await startHostProcess();
+  for (const user of users) {
+    tokens[user] = await host.client.call("createToken", {
+      body: { name: getMarker(user), user, scopes: ["admin", "approve"] },
+    });
+    const client = createClient({ url: host.url, token: tokens[user].token });
+    const marker = getMarker(user);
+    await client.call("putPreferences", { body: { marker } });
+    for (const agency of ["team", `team-${user}`]) {
+      await client.call("createAgency", { body: { id: agency, name: marker } });
+      await client.call("putBlueprint", { params: { agency }, body: { name: "b", description: marker } });
+      await client.call("createAgent", { params: { agency }, body: { name: "alice", system: marker } });
+      const agent = client.agent(`alice@${agency}`);
+      await (await agent.send(marker)).outcome();
+      await client.call("putApp", {
+        params: { agency, agent: "alice" },
+        body: { code: `export default { fetch: () => new Response("${marker}") }` },
+      });
+      await client.call("editFiles", {
+        params: { agency, agent: "alice" },
+        body: { edits: [{ write: "a.txt", content: marker }] },
+      });
+      await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
+    }
+  }
+}, 60_000);
+
+afterAll(() => host?.stop());
+
+function request(name: string, { method, path, body }: Endpoint, user: UserName, agency: string) {
+  const other = getOther(user);
+  const params: Record<string, string> = {
+    agency,
+    agent: "alice",
+    name: "b",
+    id: tokens[other].id,
+    user: other,
+    hash: "0".repeat(64),
+    path: "a.txt",
+    version: "1",
+    branch: "try",
+  };
+  const target = `alice@${agency}`;
+  const bodies: Record<string, unknown> = {
+    login: { code: tokens[other].token },
+    createLoginCode: { user: other },
+    createToken: { name: "t", user: other },
+    addUser: { name: "x" },
+    createAgency: {},
+    putBlueprint: { name: "b" },
+    createAgent: { name: `new-${crypto.randomUUID()}` },
+    invoke: { message: "hello" },
+    cancelTurn: {},
+    resolveToolCall: { callId: "call-1", output: "done" },
+    putApp: { code: "export default {}" },
+    editFiles: { edits: [{ write: "a.txt", content: "x" }] },
+    revert: { version: 1, dryRun: true },
+    createBranch: { name: `b-${crypto.randomUUID()}` },
+    mergeBranch: { dryRun: true },
+    putAgencyBudget: { tokens: 1000 },
+    putUserBudget: { tokens: 1_000_000 },
+    putPreferences: { marker: getMarker(user) },
+    run: { agent: target, message: "hello" },
+    serve: { agent: target, message: "hello" },
+  };
+  const filled = path.replace(/[:*]([a-z]+)/g, (_, key: string) => params[key] ?? "missing");
+  return send({
+    port: host.port,
+    method,
+    path: filled + (name === "listTokens" ? `?user=${other}` : ""),
+    headers: {
+      authorization: `Bearer ${tokens[user].token}`,
+      ...(body ? { "content-type": "application/json" } : {}),
+    },
+    ...(body ? { body: JSON.stringify(bodies[name]) } : {}),
+  });
+}
+
+const all = Object.entries<Endpoint>(endpoints).filter(([, { status }]) => status !== 101);
+const inAgency = all.filter(([name, { path }]) => path.includes(":agency") || name === "run" || name === "serve");
+
+test.each(inAgency)("%s finds nothing in the agency of another user", async (name, endpoint) => {
+  for (const user of users) {
+    for (const agency of [`team-${getOther(user)}`, getOther(user), "global"]) {
+      const response = await request(name, endpoint, user, agency);
+      expect([agency, response.status]).toEqual([agency, 404]);
+      expect(response.body).not.toContain(getMarker(getOther(user)));
+    }
+    for (const key of [
+      `team@${getOther(user)}`,
+      `team%40${getOther(user)}`,
+      `team-${getOther(user)}@${getOther(user)}`,
+    ]) {
+      const response = await request(name, endpoint, user, key);
+      expect([key, [400, 404].includes(response.status)]).toEqual([key, true]);
+      expect(response.body).not.toContain(getMarker(getOther(user)));
+    }
+  }
+});
+
+test.each(all.filter(([name]) => name !== "shutdown"))(
+  "%s never shows data of another user",
+  async (name, endpoint) => {
+    for (const user of users) {
+      if (endpoint.method === "DELETE" && name !== "revokeToken" && name !== "removeUser") continue;
+      const { body } = await request(name, endpoint, user, "team");
+      expect(body).not.toContain(getMarker(getOther(user)));
+    }
+  },
+);
+
+test("what names another user directly is refused", async () => {
+  const expected = { createToken: 403, createLoginCode: 403, listTokens: 403, revokeToken: 404, shutdown: 403 };
+  const ofHost = { listUsers: 403, addUser: 403, removeUser: 403 };
+  for (const [name, status] of Object.entries({ ...expected, ...ofHost }))
+    for (const user of users) {
+      const response = await request(name, endpoints[name as keyof typeof endpoints], user, "team");
+      expect([name, response.status]).toEqual([name, status]);
+    }
+});
+
+async function connect(path: string, user: UserName): Promise<{ code?: number; status?: number; frames: string }> {
+  const headers = { authorization: `Bearer ${tokens[user].token}` };
+  const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, { headers });
+  let frames = "";
+  return new Promise((resolve) => {
+    socket.on("message", (data) => (frames += String(data)));
+    socket.on("close", (code) => resolve({ code, frames }));
+    socket.on("unexpected-response", (_, { statusCode = 0 }) => resolve({ status: statusCode, frames }));
+    socket.on("error", () => {});
+  });
+}
+
+test("no socket opens to an object of another user", async () => {
+  for (const user of users) {
+    const other = getOther(user);
+    for (const agency of [`team-${other}`, other, "global"])
+      for (const path of [
+        `/agency/${agency}/agent/alice/ws`,
+        `/agency/${agency}/agent/alice/yjs`,
+        `/agents/think/${agency}~alice`,
+        `/agents/agency/${agency}`,
+      ])
+        expect([path, await connect(path, user)]).toEqual([path, { code: 4403, frames: "" }]);
+    expect(await connect(`/agents/user/${other}`, user)).toEqual({ code: 4403, frames: "" });
+    expect(await connect("/agents/alice/ws", user)).toEqual({ code: 4403, frames: "" });
+    for (const path of [`/agents/think/team@${other}~alice`, `/agents/agency/team@${other}`])
+      expect([path, await connect(path, user)]).toEqual([path, { status: 400, frames: "" }]);
+  }
+});
+
+test("everyone still has their own data", async () => {
+  for (const user of users) {
+    const client = createClient({ url: host.url, token: tokens[user].token });
+    const { agencies } = await client.call("listAgencies");
+    expect(agencies.filter(({ name }) => name === getMarker(user)).map(({ id }) => id)).toEqual([
+      "team",
+      `team-${user}`,
+    ]);
+    const params = { agency: `team-${user}`, agent: "alice" };
+    expect(JSON.stringify(await client.call("listMessages", { params }))).toContain(getMarker(user));
+    const app = await send({
+      port: host.port,
+      path: `/agency/team-${user}/agent/alice/app/`,
+      headers: { authorization: `Bearer ${tokens[user].token}` },
+    });
+    expect(app.body).toBe(getMarker(user));
+  }
+});
