@@ -76,6 +76,20 @@ test.each([4, 5, 6])(
   },
 );
 
+test("a new agent's tables are the same as if all migrations had been replayed", async () => {
+  const query = `SELECT m.type, m.tbl_name, m.name, c.cid, c.name AS column, c.type AS kind, c."notnull", c.dflt_value, c.pk,
+      CASE WHEN m.type = 'index' THEN m.sql END AS sql
+    FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c ON m.type = 'table'
+    WHERE m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY m.tbl_name, m.type, m.name, c.cid`;
+  const describe = async (created: boolean) => {
+    const body = JSON.stringify({ created, query });
+    return (await fetch(`${worker.url}/created-${created}`, { method: "POST", body })).json();
+  };
+  const [created, replayed] = [await describe(true), await describe(false)] as { rows: unknown[] }[];
+  expect(created?.rows.length).toBeGreaterThan(100);
+  expect(created).toEqual(replayed);
+});
+
 test("an agent of a newer release with a single counter is rejected", async () => {
   const response = await fetch(`${worker.url}/former-newer`, {
     method: "POST",

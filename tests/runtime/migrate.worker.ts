@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { migrate, type Migrations, type Schema } from "../../packages/runtime/src/store/migrate.ts";
 import { agencyMigrations } from "../../packages/runtime/src/store/schema/agency.ts";
 import { agentMigrations } from "../../packages/runtime/src/store/schema/agent.ts";
-import { formerThinkSteps, thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
+import { formerThinkSteps, thinkSchema, thinkTables } from "../../packages/runtime/src/store/schema/think.ts";
 import { userMigrations } from "../../packages/runtime/src/store/schema/user.ts";
 
 const realMigrations: Record<string, Migrations> = {
@@ -21,6 +21,8 @@ interface MigrateRequest {
   upTo?: number;
   /** Uses an agent's whole schema, on data of a release whose single counter was at this number. */
   formerSteps?: number;
+  /** Uses an agent's whole schema for a new object: with its current tables, or by replaying all steps. */
+  created?: boolean;
   /** Migrations of several features. */
   schema?: Schema;
 }
@@ -36,6 +38,7 @@ export class Store extends DurableObject {
       upTo,
       migrations = [],
       formerSteps,
+      created,
       schema,
     } = (await request.json()) as MigrateRequest;
     const all = real ? (realMigrations[real] ?? []).toSpliced(steps, 0, stored) : migrations;
@@ -48,8 +51,9 @@ export class Store extends DurableObject {
           .flatMap((steps, index) => steps.slice(0, index === 0 ? 4 : 2))
           .slice(0, formerSteps))
           storage.sql.exec(step);
-        migrate(storage, thinkSchema, formerThinkSteps);
-      } else migrate(storage, schema ?? { test: all.slice(0, upTo) });
+        migrate(storage, thinkSchema, { formerSteps: formerThinkSteps });
+      } else if (created !== undefined) migrate(storage, thinkSchema, created ? { tables: thinkTables } : {});
+      else migrate(storage, schema ?? { test: all.slice(0, upTo) });
       return Response.json({ rows: storage.sql.exec(query).toArray() });
     } catch (error) {
       return Response.json({ error: (error as Error).message, tables: listTables(storage.sql) });

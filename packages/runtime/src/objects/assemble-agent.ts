@@ -4,7 +4,7 @@ import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import { openBlobs } from "../store/blobs/open.ts";
 import { migrate } from "../store/migrate.ts";
-import { formerThinkSteps, thinkSchema } from "../store/schema/think.ts";
+import { formerThinkSteps, thinkSchema, thinkTables } from "../store/schema/think.ts";
 import type { ClassLayer } from "../system/layers.ts";
 import type { System } from "../system/system.ts";
 import { TurnQueue } from "../turn/admission/turn-queue.ts";
@@ -38,7 +38,7 @@ interface AgentContext {
 
 /** Creates the parts of an agent. Called after each wake, when the object knows its address. */
 export function assembleAgent({ storage, env, address, system, layer, schedule, onChange }: AgentContext) {
-  migrate(storage, thinkSchema, formerThinkSteps);
+  migrate(storage, thinkSchema, { formerSteps: formerThinkSteps, tables: thinkTables });
   const name = formatAddress(address);
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);

@@ -9,13 +9,24 @@ export type Migrations = readonly string[];
 /** The migrations of everything that an object stores, by feature. */
 export type Schema = Readonly<Record<string, Migrations>>;
 
+interface MigrateOptions {
+  /**
+   * Earlier releases counted the steps of all features in a single number. Says how many of them belonged to each
+   * feature, in the order in which they ran. An object with one feature needs none.
+   */
+  formerSteps?: Record<string, number>;
+  /** Creates the tables of a feature as all of its steps would, for an object that has none. */
+  tables?: Readonly<Record<string, string>>;
+}
+
 /**
  * Runs the pending steps in one transaction. Cheap if there are none: two reads.
- *
- * Earlier releases counted the steps of all features in a single number. `formerSteps` says how many of them belonged
- * to each feature, in the order in which they ran. An object with one feature needs none.
  */
-export function migrate(storage: DurableObjectStorage, schema: Schema, formerSteps: Record<string, number> = {}): void {
+export function migrate(
+  storage: DurableObjectStorage,
+  schema: Schema,
+  { formerSteps = {}, tables = {} }: MigrateOptions = {},
+): void {
   const { sql } = storage;
   const stored = readStoredVersions(sql) ?? readFormerVersions(sql, Object.keys(schema), formerSteps);
   for (const [feature, version] of stored) {
@@ -29,7 +40,9 @@ export function migrate(storage: DurableObjectStorage, schema: Schema, formerSte
     sql.exec("CREATE TABLE IF NOT EXISTS thinkery_features (feature TEXT PRIMARY KEY, version INTEGER NOT NULL)");
     sql.exec("DROP TABLE IF EXISTS thinkery_schema");
     for (const [feature, steps] of Object.entries(schema)) {
-      for (const step of steps.slice(stored.get(feature) ?? 0)) sql.exec(step);
+      const version = stored.get(feature) ?? 0;
+      const created = version === 0 ? tables[feature] : undefined;
+      for (const step of created === undefined ? steps.slice(version) : [created]) sql.exec(step);
       sql.exec("INSERT OR REPLACE INTO thinkery_features (feature, version) VALUES (?, ?)", feature, steps.length);
     }
   });
