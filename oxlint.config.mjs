@@ -1,6 +1,9 @@
 // Types, taste, and the one thing worth a linter of our own: imports only go down.
 
-/** The layers of the Worker, lowest first. A folder may import the folders of lower rows, and of its own those listed below. */
+/**
+ * The layers of the Worker, lowest first. A folder may import the folders of lower rows, and of its own those listed
+ * below.
+ */
 const rows = [
   ["store", "policy"],
   ["workspace", "sandbox", "model", "host"],
@@ -35,7 +38,7 @@ const platforms = {
   message: "The sdk belongs to no platform.",
 };
 
-/** One door for each outside thing. */
+/** Only a few files start processes. */
 const spawning = {
   group: ["node:child_process", "child_process"],
   message: "Only host/process.ts, cli/launch.ts, cli/browser.ts and doctor/program.ts start processes.",
@@ -58,7 +61,10 @@ const bansOf = (folder, row, index) => {
   const siblings = row.filter((other) => other !== folder && !sameRow[folder]?.includes(other));
   const bans = [
     { group: under(rows.slice(index + 1).flat()), message: `Imports only go down, and ${folder} is below that.` },
-    { group: under(siblings), message: `${folder} is beside that. If it may import it, say so in sameRow.` },
+    {
+      group: under(siblings),
+      message: `${folder} is in the same row as that. To allow the import, add it to sameRow.`,
+    },
   ];
   return bans.filter(({ group }) => group.length > 0);
 };
@@ -106,7 +112,8 @@ export default {
     { files: ["packages/sdk/src/**/*.test.ts", "packages/sdk/src/test/**"], rules: ban(foreign("sdk")) },
     { files: ["packages/runtime/src/*.ts"], rules: ban(foreign("runtime")) },
     ...layers,
-    // The environment names the objects' classes, and they name it. Only types: an object's class is never imported there.
+    // The environment names the objects' classes, and they name it. Only types: an object's class is never imported
+    // there.
     { files: ["packages/runtime/src/objects/**"], rules: { "import/no-cycle": ["error", { ignoreTypes: true }] } },
     { files: ["packages/dashboard/src/**"], rules: ban(foreign("dashboard")) },
     { files: ["packages/daemon/src/**"], rules: ban(foreign("daemon"), spawning) },

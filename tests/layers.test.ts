@@ -47,13 +47,13 @@ test.each([
     "a workspace reaching across to sandboxes",
     "packages/runtime/src/workspace/breach.ts",
     'import "../sandbox/open.ts";',
-    "is beside that",
+    "is in the same row as that",
   ],
   [
     "policy reaching across to the store",
     "packages/runtime/src/policy/breach.ts",
     'import type { X } from "../store/log.ts";',
-    "is beside that",
+    "is in the same row as that",
   ],
   [
     "the Worker importing the daemon",

@@ -5,7 +5,8 @@ import { isLongRun, getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
-// Tools whose results are reported later: the turn pauses, nothing is held open, and every call gets exactly one result.
+// Tools whose results are reported later: the turn pauses, nothing is held open, and every call gets exactly one
+// result.
 
 const createLaterCall = (tool = "later", note = "", ms = 0) => ({ tool, input: { note, ms } });
 const createExchange = (when: string, ...calls: object[]) => ({

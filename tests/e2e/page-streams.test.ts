@@ -43,7 +43,7 @@ test("an EventSource with tickets and a WebSocket with the page's secret can tal
     const secret = localStorage.getItem("thinkery.page-secret") ?? "";
     const types =
       "thread.created request.accepted run.started run.tick run.resumed agent.started agent.completed model.started model.delta model.completed tool.started tool.output title.set checkpoint.saved";
-    // A ticket works once, so whoever reconnects gets another.
+    // A ticket works once, so each reconnect needs another.
     const follow = async (): Promise<void> => {
       const path = `/agency/global/agent/plain/events?after=${recorded.seqs.at(-1) ?? 0}`;
       const response = await fetch("/tickets", {

@@ -19,7 +19,9 @@ afterAll(() => server?.stop());
 
 const sideRoles = ["fast", "summarizer", "vision"];
 
-/** Outside the conversation, a model responds with its name; “who” in the conversation makes it call all other roles. */
+/**
+ * Outside the conversation, a model responds with its name; “who” in the conversation makes it call all other roles.
+ */
 function respond({ body, model, latest, results }: RecordedRequest): Answer {
   if (!body.tools) return { text: `I am ${model}.` };
   if (latest.includes("picture") && results.length === 0) return { toolCalls: [{ name: "picture", input: {} }] };

@@ -33,7 +33,8 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args });
 }
 
-// The package's own arguments are not used: they are made for cloud functions and turn off what we test, such as origins.
+// The package's own arguments are not used: they are made for cloud functions and turn off what we test, such as
+// origins.
 async function findPackagedBrowser(): Promise<string> {
   const { default: packaged } = await import("@sparticuz/chromium");
   return packaged.executablePath();

@@ -29,7 +29,9 @@ export function spend({ latest, results }: RecordedRequest): Answer {
   return { text: `Used ${tokens}.`, usage };
 }
 
-/** A host whose models use as many tokens as the message says: `local:priced`, and `local:nobody-knows` without a price. */
+/**
+ * A host whose models use as many tokens as the message says: `local:priced`, and `local:nobody-knows` without a price.
+ */
 export async function openBudgetTestbed() {
   const server = await openModelServer({ models: ["priced", "nobody-knows"] });
   server.answer(spend);

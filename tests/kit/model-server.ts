@@ -88,7 +88,8 @@ export async function openModelServer({ models = ["test-model"], port = 0 } = {}
     return { ...answer, usage: { input, output: countAnswerTokens(answer), ...answer.usage } };
   }
 
-  // On a busy machine Node's default of 5 s can pass between two calls, and the second would find its connection closed.
+  // On a busy machine Node's default of 5 s can pass between two calls, and the second would find its connection
+  // closed.
   server.keepAliveTimeout = 0;
   server.on("connection", (socket) => {
     connections += 1;

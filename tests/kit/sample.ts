@@ -37,7 +37,9 @@ export function sample<T>(corpus: readonly T[], { name, size, kindOf }: SampleOp
   return corpus.filter((_, index) => chosen.has(index));
 }
 
-/** How often to repeat a test that generates its own cases. `COUNT_<NAME>` in the environment overrides both numbers. */
+/**
+ * How often to repeat a test that generates its own cases. `COUNT_<NAME>` in the environment overrides both numbers.
+ */
 export function getRepeatCount(name: string, { sample, full }: { sample: number; full: number }): number {
   return readCountOverride(name) ?? (isLongRun() ? full : sample);
 }

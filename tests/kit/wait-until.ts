@@ -1,6 +1,8 @@
 type Falsy = undefined | null | false | 0 | "";
 
-/** Polls until the condition returns something truthy, and returns that. Throws with `what` it waited for on timeout. */
+/**
+ * Polls until the condition returns something truthy, and returns that. Throws with `what` it waited for on timeout.
+ */
 export async function waitUntil<T>(
   what: string,
   condition: () => Promise<T | Falsy> | T | Falsy,

@@ -5,7 +5,9 @@ import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 /** Performs one step on a test's workspace. */
 export type WorkspaceClient = (step: string, input?: object) => Promise<ReturnType<typeof JSON.parse>>;
 
-/** Starts a workerd for the tests of a file; returns a function that opens a workspace by name, each in its own object. */
+/**
+ * Starts a workerd for the tests of a file; returns a function that opens a workspace by name, each in its own object.
+ */
 export function useWorkspaces(): (object: string) => WorkspaceClient {
   let worker: BareWorker | undefined;
   beforeAll(async () => {

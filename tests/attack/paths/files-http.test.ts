@@ -10,7 +10,8 @@ import { sample } from "../../kit/sample.ts";
 import { send } from "../../kit/wire.ts";
 import { pathCases as allCases } from "./cases.ts";
 
-// Hostile paths over HTTP: in URLs, in edits, as names in a zip, as a folder to list. Files are written in the workspace
+// Hostile paths over HTTP: in URLs, in edits, as names in a zip, as a folder to list. Files are written in the
+// workspace
 // under the expected name, and nowhere else.
 
 const pathCases = sample(allCases, { name: "hostile paths over HTTP", size: 200, kindOf: ({ kind }) => kind });

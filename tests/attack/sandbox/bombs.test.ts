@@ -56,7 +56,7 @@ const bombs: Record<string, Bomb> = {
     // The code may catch this, unless the process itself runs out of memory.
     expected: /^(?:threw: RangeError: Array buffer allocation failed|limit: The run exceeded its memory limit)/,
   },
-  // These burden not their own process but the one that answers the calls.
+  // These put load on the process that answers the calls, not on their own.
   "call floods": {
     code: [
       "await Promise.allSettled(Array.from({ length: 3000 }, (_, i) => echo(i))); return 1;",

@@ -100,7 +100,9 @@ async function waitForCloseCode(socket: WebSocket): Promise<number> {
   return code;
 }
 
-/** Sends frames one by one, each on an open connection, and waits until the host has processed it. Counts close codes. */
+/**
+ * Sends frames one by one, each on an open connection, and waits until the host has processed it. Counts close codes.
+ */
 async function attack(
   name: string,
   token: string,

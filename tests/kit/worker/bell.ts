@@ -16,7 +16,9 @@ export interface Bell {
   stop(): Promise<void>;
 }
 
-/** An HTTP server that counts the side effects of tools. It runs in the test process, so it survives kills of the host. */
+/**
+ * An HTTP server that counts the side effects of tools. It runs in the test process, so it survives kills of the host.
+ */
 export async function openBell(): Promise<Bell> {
   const bell: Bell = { url: "", rings: [], onRing: () => {}, stop };
   const server = http.createServer(async (request, response) => {

@@ -53,7 +53,9 @@ class EchoDriver implements Driver {
 const createGiftTool = (name: string) =>
   defineTool({ name, description: "A gift.", inputSchema: z.object({}), idempotent: true }, () => `from ${name}`);
 
-/** A tool source that lists what its own tool `shop` bought, in time for the next step; it may be slow, fail or clash. */
+/**
+ * A tool source that lists what its own tool `shop` bought, in time for the next step; it may be slow, fail or clash.
+ */
 function createShop(agent: string): ToolSource {
   const stock: string[] = [];
   const listeners = new Set<() => void>();

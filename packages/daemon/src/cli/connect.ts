@@ -49,7 +49,9 @@ async function connectLocal(cli: Cli, host: FoundHost): Promise<Connection> {
   return token ? openConnection(host.url, token, host.worker) : connectAsOwner(cli, host);
 }
 
-/** Connects with the data folder's own token, ignoring THINKERY_TOKEN: a found host has just proved that it knows it. */
+/**
+ * Connects with the data folder's own token, ignoring THINKERY_TOKEN: a found host has just proved that it knows it.
+ */
 export async function connectAsOwner(cli: Cli, host: FoundHost): Promise<Connection> {
   const token = await readToken(locateHome(cli.env));
   if (!token)

@@ -65,7 +65,10 @@ export function checkModelAddress(env: Environment, cwd: string): void {
   );
 }
 
-/** Throws if a model names an unknown provider. Called on the merged config, because one file may add a provider that another uses. */
+/**
+ * Throws if a model names an unknown provider. Called on the merged config, because one file may add a provider that
+ * another uses.
+ */
 export function checkModelIds({ model, models, providers }: Pick<Config, "model" | "models" | "providers">): void {
   const known = [...builtInProviders, "scripted", ...Object.keys(providers)];
   const modelIds = [["model", model], ...Object.entries(models).map(([role, id]) => [`models.${role}`, id])];

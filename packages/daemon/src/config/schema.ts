@@ -45,6 +45,9 @@ const prices = createModelRecord(priceSchema, "expected prices by model, { … }
 
 const contextTokens = createModelRecord(contextTokensSchema, "expected token counts by model, { … }");
 
+/** Describes a key that a working folder may not set. */
+const homeOnly = (description: string) => ({ description: `${description} Only in config.jsonc of the data folder.` });
+
 /** The schema of `config.jsonc`; `thinkery.jsonc` may only have `$schema`, `model`, `models` and `sandboxSlots`. */
 export const configSchema = z
   .strictObject(
@@ -53,42 +56,55 @@ export const configSchema = z
         .string("expected the address of a JSON schema")
         .optional()
         .meta({ description: "Location of this schema for editors; print it with `thinkery config schema`." }),
-      port: z.int(portRule).min(1, portRule).max(65535, portRule).optional().meta({
-        description:
-          "Port to listen on. Default: 5099, or the next free port. Only in config.jsonc of the data folder.",
-      }),
-      host: z.string(hostRule).min(1, hostRule).max(255, hostRule).regex(/^\S+$/, hostRule).optional().meta({
-        description:
-          "Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires THINKERY_TOKEN in the environment. Only in config.jsonc of the data folder.",
-      }),
+      port: z
+        .int(portRule)
+        .min(1, portRule)
+        .max(65535, portRule)
+        .optional()
+        .meta(homeOnly("Port to listen on. Default: 5099, or the next free port.")),
+      host: z
+        .string(hostRule)
+        .min(1, hostRule)
+        .max(255, hostRule)
+        .regex(/^\S+$/, hostRule)
+        .optional()
+        .meta(
+          homeOnly(
+            "Address to listen on. Default: 127.0.0.1. An address that other machines can reach requires THINKERY_TOKEN in the environment.",
+          ),
+        ),
       sandboxSlots: z.int(slotsRule).min(0, slotsRule).max(16, slotsRule).default(defaultConfig.sandboxSlots).meta({
         description:
           "Number of sandbox processes that run untrusted code in parallel. thinkery.jsonc of a working folder may only lower it.",
       }),
-      maxFailuresPerMinute: z.int(failuresRule).min(1, failuresRule).default(defaultConfig.maxFailuresPerMinute).meta({
-        description:
-          "Failures of main per minute before the host stops with an error. Only in config.jsonc of the data folder.",
-      }),
+      maxFailuresPerMinute: z
+        .int(failuresRule)
+        .min(1, failuresRule)
+        .default(defaultConfig.maxFailuresPerMinute)
+        .meta(homeOnly("Failures of main per minute before the host stops with an error.")),
       stallTimeoutSeconds: z
         .int(stallRule)
         .min(1, stallRule)
         .max(600, stallRule)
         .default(defaultConfig.stallTimeoutSeconds)
-        .meta({
-          description:
-            "If main does not respond for this many seconds, for example because of an endless loop, it is killed and restarted. Only in config.jsonc of the data folder.",
-        }),
-      allowedHosts: hostNames.default(defaultConfig.allowedHosts).meta({
-        description:
-          "Additional host names that requests may use, for example behind a proxy. Only in config.jsonc of the data folder.",
-      }),
-      allowedOrigins: origins.default(defaultConfig.allowedOrigins).meta({
-        description: "Origins of other web pages that may call the host. Only in config.jsonc of the data folder.",
-      }),
-      toolOrigins: origins.default(defaultConfig.toolOrigins).meta({
-        description:
-          "Origins on this machine or its network that webhook tools may call; public origins are always allowed. Only in config.jsonc of the data folder.",
-      }),
+        .meta(
+          homeOnly(
+            "If main does not respond for this many seconds, for example because of an endless loop, it is killed and restarted.",
+          ),
+        ),
+      allowedHosts: hostNames
+        .default(defaultConfig.allowedHosts)
+        .meta(homeOnly("Additional host names that requests may use, for example behind a proxy.")),
+      allowedOrigins: origins
+        .default(defaultConfig.allowedOrigins)
+        .meta(homeOnly("Origins of other web pages that may call the host.")),
+      toolOrigins: origins
+        .default(defaultConfig.toolOrigins)
+        .meta(
+          homeOnly(
+            "Origins on this machine or its network that webhook tools may call; public origins are always allowed.",
+          ),
+        ),
       model: modelIdSchema.optional().meta({
         description: "Default model of agents, as provider:model. Default: a model whose API key is set.",
       }),
@@ -104,17 +120,21 @@ export const configSchema = z
         description:
           "Path of a custom Worker that main runs instead of the built-in one, relative to the data folder. Only in config.jsonc of the data folder: a file in the working folder must not choose what code runs.",
       }),
-      prices: prices.default(defaultConfig.prices).meta({
-        description:
-          "Model prices in US dollars per million tokens, by provider:model; they override the built-in table. Only in config.jsonc of the data folder.",
-      }),
-      contextTokens: contextTokens.default(defaultConfig.contextTokens).meta({
-        description:
-          "Context window of models in tokens, by provider:model; overrides what the provider reports. Longer conversations are compacted. Only in config.jsonc of the data folder.",
-      }),
-      turn: turnLimitsSchema
-        .prefault({})
-        .meta({ description: "Time, retry and step limits of a turn. Only in config.jsonc of the data folder." }),
+      prices: prices
+        .default(defaultConfig.prices)
+        .meta(
+          homeOnly(
+            "Model prices in US dollars per million tokens, by provider:model; they override the built-in table.",
+          ),
+        ),
+      contextTokens: contextTokens
+        .default(defaultConfig.contextTokens)
+        .meta(
+          homeOnly(
+            "Context window of models in tokens, by provider:model; overrides what the provider reports. Longer conversations are compacted.",
+          ),
+        ),
+      turn: turnLimitsSchema.prefault({}).meta(homeOnly("Time, retry and step limits of a turn.")),
       sandbox: sandboxLimitsSchema.prefault({}).meta({
         description:
           "Limits of code that agents run. Only in config.jsonc of the data folder: a file in the working folder must not raise them.",
@@ -123,9 +143,9 @@ export const configSchema = z
         description:
           "Limits of commands in the Linux sandbox. Only in config.jsonc of the data folder: a file in the working folder must not raise them.",
       }),
-      workspace: workspaceLimitsSchema.prefault({}).meta({
-        description: "Size limits and history retention of agents' files. Only in config.jsonc of the data folder.",
-      }),
+      workspace: workspaceLimitsSchema
+        .prefault({})
+        .meta(homeOnly("Size limits and history retention of agents' files.")),
     },
     { error: "expected an object, { … }" },
   )

@@ -34,7 +34,9 @@ interface IsolatedCommand {
   inputs: Input[];
 }
 
-/** Where a process that runs as another user finds its program: that user may not be able to reach the program's path. */
+/**
+ * Where a process that runs as another user finds its program: that user may not be able to reach the program's path.
+ */
 export const programFdPath = `/proc/self/fd/${firstInputFd}`;
 
 /** User and group id of sandboxes and commands if the daemon is root. */

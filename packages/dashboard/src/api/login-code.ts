@@ -6,7 +6,9 @@ export function parseLoginCode(text: string): string | undefined {
   return /^[\w.~-]+$/.test(trimmed) ? trimmed : undefined;
 }
 
-/** Returns the code and removes it from the address bar, so that it is neither read by others nor shared by accident. */
+/**
+ * Returns the code and removes it from the address bar, so that it is neither read by others nor shared by accident.
+ */
 export function takeCode(): string | undefined {
   const { hash, pathname, search } = window.location;
   if (!hash.startsWith("#code=")) return undefined;

@@ -3,7 +3,9 @@ import type { Listing } from "../api/files.ts";
 
 /** Minimum time between refreshes, however much an agent writes. */
 const minIntervalMs = 400;
-/** Typing is recorded as one version until someone reads the files, which starts a new one. So refreshes are delayed. */
+/**
+ * Typing is recorded as one version until someone reads the files, which starts a new one. So refreshes are delayed.
+ */
 const typingDelayMs = 15_000;
 
 /** Throttles refreshes of the files view. */
@@ -44,7 +46,9 @@ export class Refresher {
   }
 }
 
-/** Whether the change may be typing in listed texts. Open editors show it anyway; in the list only sizes would change. */
+/**
+ * Whether the change may be typing in listed texts. Open editors show it anyway; in the list only sizes would change.
+ */
 function isTyped({ by, changes, more }: FileChanges, listing: Listing | undefined): boolean {
   if (by !== "user" || more > 0) return false;
   const texts = new Set(changes.map(({ path }) => path));

@@ -7,7 +7,9 @@ export function announce(text: string): void {
   announcement.set(text);
 }
 
-/** Two live regions, so that the title of a new page does not interrupt the announcement of the action that led to it. */
+/**
+ * Two live regions, so that the title of a new page does not interrupt the announcement of the action that led to it.
+ */
 export function Announcer({ title }: { title: string }) {
   return (
     <>

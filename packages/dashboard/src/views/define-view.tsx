@@ -73,7 +73,9 @@ export interface ViewMatch<S extends ViewScope> {
   render(props: ViewProps[S]): ReactNode;
 }
 
-/** Declares a view. Export the result as `view` from `views/<scope>/<name>.view.tsx`; it is found there automatically. */
+/**
+ * Declares a view. Export the result as `view` from `views/<scope>/<name>.view.tsx`; it is found there automatically.
+ */
 export function defineView<S extends ViewScope, Params>(definition: ViewDefinition<S, Params>): View<S> {
   const { address, title, Component, ...rest } = definition;
   const defaultTitle = address.segments.length > 0 ? definition.label : undefined;

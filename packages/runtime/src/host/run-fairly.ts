@@ -1,9 +1,8 @@
 import { fail } from "@thinkery/sdk";
 
 /**
- * All objects of main share one thread here. Work that takes a while without yielding is run one at a time, with a pause
- * after each, so that whoever else is waiting gets a turn. A hint within the isolate: elsewhere objects have threads of
- * their own.
+ * Locally, all objects of main share one thread. Work that blocks it runs one piece at a time, with a pause after each,
+ * so that other requests are served in between. On Cloudflare objects have their own threads.
  */
 let isPausing = false;
 

@@ -101,32 +101,27 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     if (preflight) return preflight;
     if (request.url.length > maxUrlChars)
       throw fail("bad_request", `The URL exceeds the limit of ${maxUrlChars} characters.`);
-    const path = new URL(request.url).pathname;
+    const url = new URL(request.url);
+    const path = url.pathname;
     if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
     if (isSdkPath(path)) return app.fetch(request, env, context);
-    const moved = moveTicket(request);
+    const moved = moveTicket(request, url);
     if (!isShortPath(path)) return app.fetch(moved, env, context);
     const user = identifyUser(moved, env, secret);
     if (user === undefined) throw createUnauthorizedError(moved, env);
-    return app.fetch(expandRequest(moved, getDefaultAgency(user)), env, context);
+    url.pathname = expandShortPath(path, getDefaultAgency(user));
+    return app.fetch(new Request(url, moved), env, context);
   }
 }
 
 /** Moves a ticket from the query to a header: it is a credential, not an option of the endpoint. */
-function moveTicket(request: Request): Request {
-  const url = new URL(request.url);
+function moveTicket(request: Request, url: URL): Request {
   const ticket = url.searchParams.get("ticket");
   if (ticket === null) return request;
   url.searchParams.delete("ticket");
   const headers = new Headers(request.headers);
   headers.set(ticketHeader, ticket);
   return new Request(new Request(url, request), { headers });
-}
-
-function expandRequest(request: Request, agency: string): Request {
-  const url = new URL(request.url);
-  url.pathname = expandShortPath(url.pathname, agency);
-  return new Request(url, request);
 }
 
 function createRouteError(path: string) {

@@ -117,38 +117,39 @@ function chooseAgency(user: string, job: Job): string {
 }
 
 async function openAgency(env: Env, user: string, agency: string): Promise<void> {
-  const enter = async () => void (await enterAgency(env, user, agency));
-  const create = async () => void (await env.User.getByName(user).createAgency({ id: agency }));
-  await enterOrCreate(enter, create);
+  await enterOrCreate(
+    () => enterAgency(env, user, agency),
+    () => env.User.getByName(user).createAgency({ id: agency }),
+  );
 }
 
 async function openAgent(env: Env, user: string, agency: string, agent: NamedAgent): Promise<JobAgent> {
-  const enter = async () => void (await enterAgent(env, user, agency, agent.name));
-  const create = async () => void (await (await enterAgency(env, user, agency)).createAgent(user, agent));
-  await enterOrCreate(enter, create);
-  return { agent: agent.name, object: await enterAgent(env, user, agency, agent.name) };
+  const object = await enterOrCreate(
+    () => enterAgent(env, user, agency, agent.name),
+    async () => (await enterAgency(env, user, agency)).createAgent(user, agent),
+  );
+  return { agent: agent.name, object };
 }
 
 const retryDelaysMs = [0, 10, 20, 40, 80, 160, 320];
 
 /** Two jobs with one tag may both find nothing; the second one to create then waits for the first one's result. */
-async function enterOrCreate(enter: () => Promise<void>, create: () => Promise<void>): Promise<void> {
-  const tryEnter = () =>
-    enter().then(
-      () => true,
-      (error: unknown) => (isNotFound(error) ? false : Promise.reject(error)),
-    );
-  if (await tryEnter()) return;
+async function enterOrCreate<T>(enter: () => Promise<T>, create: () => Promise<unknown>): Promise<T> {
+  const tryEnter = () => enter().catch((error: unknown) => (isNotFound(error) ? undefined : Promise.reject(error)));
+  const found = await tryEnter();
+  if (found !== undefined) return found;
   try {
     await create();
   } catch (error) {
     if (!isThinkeryError(error) || error.code !== "conflict") throw error;
     for (const ms of retryDelaysMs) {
       await new Promise((resolve) => setTimeout(resolve, ms));
-      if (await tryEnter()) return;
+      const entered = await tryEnter();
+      if (entered !== undefined) return entered;
     }
     throw error;
   }
+  return enter();
 }
 
 function isNotFound(error: unknown): error is Error {

@@ -55,8 +55,8 @@ export interface Prices {
 }
 
 /**
- * Configured prices take precedence over the table above. The table applies to a name wherever it is served: whoever
- * proxies a well-known model most likely pays for it, and a budget should overcount rather than count nothing.
+ * Configured prices take precedence over the table above. The table applies to a name wherever it is served:
+ * a proxy of a well-known model most likely has to be paid, and a budget should overcount rather than count nothing.
  */
 export function openPrices(configured: Readonly<Record<string, Price>> = {}): Prices {
   const getPrice = (id: string): Price | undefined => {

@@ -116,13 +116,16 @@ export class FilesApi extends RpcTarget {
   ): Promise<void> {
     const workspace = await this.#open();
     const filePath = parseFilePath(path);
-    const file = workspace.stat(filePath, { branch });
-    if (!isMet(file, condition)) throw createPreconditionError(filePath, file, condition);
-    if (!file && !(recursive && isFolder(workspace, filePath, { branch })))
-      throw createMissingError(workspace, filePath, { branch }, "Delete it with `recursive`");
-    const remove = () => void commit(workspace, [{ delete: filePath }], user, branch);
-    if (file) remove();
-    else await runFairly(remove);
+    // Synchronous from the checks to the commit, so nothing can change in between.
+    const remove = () => {
+      const file = workspace.stat(filePath, { branch });
+      if (!isMet(file, condition)) throw createPreconditionError(filePath, file, condition);
+      if (!file && !(recursive && isFolder(workspace, filePath, { branch })))
+        throw createMissingError(workspace, filePath, { branch }, "Delete it with `recursive`");
+      commit(workspace, [{ delete: filePath }], user, branch);
+    };
+    if (recursive) await runFairly(remove);
+    else remove();
   }
 
   async readArchive({ under, ...query }: ArchiveQuery): Promise<ReadableStream<Uint8Array>> {

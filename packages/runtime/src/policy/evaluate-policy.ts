@@ -105,7 +105,7 @@ function explainDenial(rule: PolicyRule, call: PolicyCall): string {
   return isInvalid ? `, because one of its rules is not valid: ${JSON.stringify(rule.match)}` : " with this input";
 }
 
-/** Addressed to whoever maintains the blueprint; the model can pass it on. */
+/** Written for the maintainer of the blueprint; the model can pass it on. */
 function suggestRule({ tool, input }: PolicyCall): string {
   const match = tool.ruleFor?.(input);
   const fields = [

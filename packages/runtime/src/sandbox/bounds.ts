@@ -1,4 +1,6 @@
-/** Limits of a run's return value and console output. A sandbox reports an error or omits text instead of sending more. */
+/**
+ * Limits of a run's return value and console output. A sandbox reports an error or omits text instead of sending more.
+ */
 export const maxValueChars = 10 * 1024 * 1024;
 export const maxConsoleChars = 64 * 1024;
 

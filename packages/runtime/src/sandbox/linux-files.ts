@@ -53,7 +53,8 @@ export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
       try {
         return await syncAfter(await linux.run(command, options), before);
       } catch (error) {
-        // The command was canceled or lost. What it changed until then is still collected; the agent may be about to be deleted.
+        // The command was canceled or lost. What it changed until then is still collected; the agent may be about to be
+        // deleted.
         await exchange({ isLast: true }).catch(() => {});
         throw error;
       }

@@ -87,7 +87,10 @@ export function openSandbox(env: SandboxEnv): Sandbox {
   };
 }
 
-/** Retries once if the sandbox was lost. A command only reports its changes, so it can be repeated unless it used the network. */
+/**
+ * Retries once if the sandbox was lost. A command only reports its changes, so it can be repeated unless it used the
+ * network.
+ */
 async function retryIfLost<T>(work: () => Promise<T>, canRetry = () => true): Promise<T> {
   try {
     return await work();
@@ -106,7 +109,10 @@ const createBridgeOpener =
 /** Time for a shell to end a timed-out command itself, before its sandbox is terminated. */
 const graceMs = 5000;
 
-/** Lets running code use commands and searches in its own sandbox: with a single slot, it would wait for another forever. */
+/**
+ * Lets running code use commands and searches in its own sandbox: with a single slot, it would wait for another
+ * forever.
+ */
 function createNestedSandbox(service: SandboxService, agent: string): NestedSandbox {
   const runWithBridge = async <T>(
     opened: ReturnType<typeof openShellBridge>,

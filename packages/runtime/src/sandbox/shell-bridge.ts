@@ -22,7 +22,10 @@ interface BridgeState {
   readBytes: number;
 }
 
-/** The only object of main that a command can reach, while it runs. Code can call every public member, so there are only these two. */
+/**
+ * The only object of main that a command can reach, while it runs. Code can call every public member, so there are only
+ * these two.
+ */
 class ShellBridge extends RpcTarget implements ShellHost {
   readonly #state: BridgeState;
 

@@ -75,7 +75,10 @@ export class SlotPool extends DurableObject<SlotPoolEnv> {
   }
 }
 
-/** A holder's handle to its lease. Disposing it without a release abandons the lease, which is how a holder's death is noticed. */
+/**
+ * A holder's handle to its lease. Disposing it without a release abandons the lease, which is how a holder's death is
+ * noticed.
+ */
 export class LeaseHandle extends RpcTarget {
   readonly #lease: Lease;
 

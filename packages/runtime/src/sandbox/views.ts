@@ -17,7 +17,9 @@ interface ViewRequest<T> {
   /** The version that is read, once it is known. */
   reading: { version: number };
   send(view: View): Promise<T>;
-  /** Returns the version that the sandbox has instead of the view's base, null if none; undefined if it had the base. */
+  /**
+   * Returns the version that the sandbox has instead of the view's base, null if none; undefined if it had the base.
+   */
   getStaleVersion(result: T): number | null | undefined;
 }
 

@@ -52,7 +52,9 @@ export class Toolbox {
     return toolbox;
   }
 
-  /** Adds a source and follows its changes. Throws if a name is taken. Returns a promise if its list is asynchronous. */
+  /**
+   * Adds a source and follows its changes. Throws if a name is taken. Returns a promise if its list is asynchronous.
+   */
   attach(source: ToolSource): void | Promise<void> {
     const attachment: Attachment = { source, tools: [], isStale: false, hasFailed: false };
     const use = (tools: readonly Tool[]) => {

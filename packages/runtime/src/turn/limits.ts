@@ -1,6 +1,8 @@
 import { type TurnLimits, turnLimitsSchema } from "@thinkery/sdk/internal";
 
-/** Returns the configured turn limits, or the defaults if no daemon configured any. A blueprint may override the steps. */
+/**
+ * Returns the configured turn limits, or the defaults if no daemon configured any. A blueprint may override the steps.
+ */
 export function resolveLimits(configured: TurnLimits | undefined, steps?: number): TurnLimits {
   const limits = configured ?? turnLimitsSchema.parse({});
   return steps ? { ...limits, maxSteps: steps } : limits;

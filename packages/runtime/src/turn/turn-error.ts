@@ -26,7 +26,8 @@ export function toFailure(error: unknown): Failure {
     };
   if (error instanceof ModelError) return createFailure(`model_${error.kind}`, error.message, error.advice);
   if (isThinkeryError(error)) {
-    // If no model could be found or opened, the catalogue says what to do. Other errors say why the agent could not be built.
+    // If no model could be found or opened, the catalogue says what to do. Other errors say why the agent could not be
+    // built.
     const isModelFailure = !error.details?.issues && (error.code === "bad_request" || error.code === "unavailable");
     return createFailure(isModelFailure ? "no_model" : "internal", error.message, error.details?.suggestion);
   }

@@ -33,7 +33,9 @@ export class Limits {
     this.#pendingAgents = Math.max(0, this.#pendingAgents - 1);
   }
 
-  /** Takes or renews the right to run turns. An agent that does not renew it loses it, so that a crash costs nothing. */
+  /**
+   * Takes or renews the right to run turns. An agent that does not renew it loses it, so that a crash costs nothing.
+   */
   leaseTurn(agent: string, until: number, isRunning: boolean, now = Date.now()): void {
     const { concurrentTurns } = this.get();
     if (concurrentTurns === undefined) return;

@@ -150,7 +150,9 @@ export class Merger {
     return this.#finish(batch, overlaps, origin, { branch: target, merges: source, runInTransaction, ...rest }, dryRun);
   }
 
-  /** Returns the content each file gets from these edits in order, with its base. Edits of missing files are ignored. */
+  /**
+   * Returns the content each file gets from these edits in order, with its base. Edits of missing files are ignored.
+   */
   #listDesired(edits: readonly FileEdit[], branch: string, version: number): DesiredFile[] {
     const { historyReader } = this.#options;
     const getBase = (path: string) => historyReader.getContent(branch, path, version);

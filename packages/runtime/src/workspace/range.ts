@@ -1,4 +1,6 @@
-/** A requested byte range, as in the `Range` header: `from` to `to` inclusive, or the last `to` bytes without `from`. */
+/**
+ * A requested byte range, as in the `Range` header: `from` to `to` inclusive, or the last `to` bytes without `from`.
+ */
 export interface ByteRange {
   from?: number;
   to?: number;

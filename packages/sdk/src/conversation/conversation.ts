@@ -24,7 +24,7 @@ export interface Conversation {
   capabilities: CapabilitiesByCall;
   /** Versions of the workspace, by the id of the tool call that created them. */
   changes: ChangesByCall;
-  /** The latest version of the workspace that was received live, whoever created it. */
+  /** The latest version of the workspace that was received live, by any author. */
   lastChanged?: FileChanges | undefined;
   /** The state that the agent syncs to every client, kept up to date. */
   state: AgentStatus;

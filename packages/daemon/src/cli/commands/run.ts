@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type AgentTarget, fail, getDefaultAgency, isThinkeryError, type Mode, readTokenUser } from "@thinkery/sdk";
+import { type AgentTarget, fail, isThinkeryError, type Mode } from "@thinkery/sdk";
 import { withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
@@ -8,7 +8,7 @@ import { type Connection, connect } from "../connect.ts";
 import { ask } from "../conversation/ask.ts";
 import { formatExamples } from "../help.ts";
 import { readMessage } from "../message.ts";
-import { parseAgentTarget } from "../target.ts";
+import { getDefaultAgency, parseAgentTarget } from "../target.ts";
 import { createModeOption } from "./send.ts";
 
 interface JobFlags {
@@ -95,12 +95,12 @@ function refuseFile(target: string): void {
 
 async function withTemporaryAgent(
   cli: Cli,
-  { client, token }: Connection,
+  { client }: Connection,
   { model, system }: JobFlags,
   use: (agent: AgentTarget) => Promise<void>,
 ): Promise<void> {
   const agent = `job-${randomUUID().slice(0, 8)}`;
-  const agency = getDefaultAgency(readTokenUser(token));
+  const agency = getDefaultAgency(cli);
   const params = { agency, agent };
   const body = { name: agent, ...(model === undefined ? {} : { model }), ...(system === undefined ? {} : { system }) };
   await client.call("createAgent", { params: { agency }, body });

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect } from "../connect.ts";
+import { parsePositiveInteger } from "../files/parse-positive-integer.ts";
 import { formatExamples } from "../help.ts";
 
 interface NewUserFlags {
@@ -39,10 +40,10 @@ export function addUser(program: Command, cli: Cli): void {
     .command("add")
     .description("add a user with an agency of their own")
     .argument("<name>", "name of the user")
-    .option("--agents <number>", "maximum number of agents", parseNumber)
-    .option("--turns <number>", "maximum number of turns at the same time", parseNumber)
-    .option("--cost <dollars>", "cost limit in US dollars", parseNumber)
-    .option("--tokens <number>", "limit of input and output tokens", parseNumber)
+    .option("--agents <number>", "maximum number of agents", parsePositiveInteger)
+    .option("--turns <number>", "maximum number of turns at the same time", parsePositiveInteger)
+    .option("--cost <dollars>", "cost limit in US dollars", parseCost)
+    .option("--tokens <number>", "limit of input and output tokens", parsePositiveInteger)
     .option("--daily", "make --cost and --tokens daily limits")
     .addHelpText(
       "after",
@@ -82,7 +83,7 @@ function toLimits({ agents, turns, cost, tokens, daily }: NewUserFlags): UserLim
   };
 }
 
-function parseNumber(text: string): number {
+function parseCost(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value < Infinity)) throw fail("bad_request", `“${text}” is not a number above 0.`);
   return value;

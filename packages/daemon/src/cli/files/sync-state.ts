@@ -18,7 +18,9 @@ export interface SyncState {
 
 const format = 2;
 
-/** Returns the path of the state file; it is in the data folder so that the synced folder contains only its own files. */
+/**
+ * Returns the path of the state file; it is in the data folder so that the synced folder contains only its own files.
+ */
 export function getStateFile(home: string, folder: string, agent: string): string {
   const name = createHash("sha256").update(`${folder}\0${agent}`).digest("hex").slice(0, 32);
   return join(home, "sync", `${name}.json`);

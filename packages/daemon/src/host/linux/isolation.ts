@@ -137,7 +137,9 @@ export function isolateCommand(isolation: CommandIsolation, command: string): Co
   };
 }
 
-/** Returns bubblewrap's options, to be read from `optionsFd`, and the filter of system calls for the next descriptor. */
+/**
+ * Returns bubblewrap's options, to be read from `optionsFd`, and the filter of system calls for the next descriptor.
+ */
 function createInputs(optionsFd: number, options: string[]): Input[] {
   const filter = createSeccompFilter();
   if (!filter) return [encodeOptions(options)];

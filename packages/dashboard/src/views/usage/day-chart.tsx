@@ -17,7 +17,9 @@ const fullDate = new Intl.DateTimeFormat(undefined, {
   day: "numeric",
 });
 
-/** A bar of tokens per day, split by model. Shows details of the day under the pointer or selected with the arrow keys. */
+/**
+ * A bar of tokens per day, split by model. Shows details of the day under the pointer or selected with the arrow keys.
+ */
 export function DayChart({ chart }: { chart: Chart }) {
   const { columns, models, top } = chart;
   const [selected, setSelected] = useState<number>();

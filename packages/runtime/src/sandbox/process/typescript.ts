@@ -104,7 +104,10 @@ function parseMappings(mappings: string): [number, number][][] {
   });
 }
 
-/** Decodes base64 VLQ: five bits per digit, lowest first; the sixth bit says that more follow, the lowest bit is the sign. */
+/**
+ * Decodes base64 VLQ: five bits per digit, lowest first; the sixth bit says that more follow, the lowest bit is the
+ * sign.
+ */
 function decodeVlq(segment: string): number[] {
   const numbers: number[] = [];
   let value = 0;

@@ -6,7 +6,8 @@ import { decodeText } from "../../workspace/content.ts";
 import { redactFileInput } from "../files/file-tool.ts";
 import { formatBytes, formatCount } from "../files/format.ts";
 
-// The `fs` and `bash` that code gets. They have the names of the model's tools, so that the same policy rules apply, but
+// The `fs` and `bash` that code gets. They have the names of the model's tools, so that the same policy rules apply,
+// but
 // their inputs and outputs are made for programs.
 
 /** Content as sent to code and back, because JSON cannot hold bytes. */

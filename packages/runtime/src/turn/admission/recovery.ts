@@ -3,8 +3,8 @@ import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { TurnRow } from "../../store/turns.ts";
 
 /**
- * Decides what becomes of a turn that was running when its object lost its memory. Usually it resumes, but not forever
- * without progress, and not if the host keeps crashing during it: whatever costs money must end.
+ * Decides whether to resume a turn that was running when its object lost its memory. It fails after too many attempts
+ * without progress, or if the host keeps crashing during it: a turn costs money, so it must end.
  */
 export function recover(turn: TurnRow, boot: Boot, limits: TurnLimits): { events: NewEvent[]; failure?: Failure } {
   const attempt = turn.attempt + 1;

@@ -79,7 +79,9 @@ export class TurnBudget {
     this.#step = undefined;
   }
 
-  /** Throws if a limit leaves no room for another call. Asynchronous only if budgets beyond the agent's own are asked. */
+  /**
+   * Throws if a limit leaves no room for another call. Asynchronous only if budgets beyond the agent's own are asked.
+   */
   open(model: string): CallReservation | Promise<CallReservation> {
     const isMetered = this.#options.deps.budgetClient.isMetered();
     if (isMetered === false && !this.#isLimited) return emptyReservation;

@@ -14,7 +14,9 @@ import type { StepContext } from "./step-context.ts";
 /** Calls one run of code may make in total, and concurrently; further calls queue. */
 const maxCallsPerRun = 1000;
 const maxConcurrentCalls = 16;
-/** JSON characters of one call's input, and of all inputs of a run: main is single-threaded, so parsing blocks everyone. */
+/**
+ * JSON characters of one call's input, and of all inputs of a run: main is single-threaded, so parsing blocks everyone.
+ */
 const maxInputChars = 2 * 1024 * 1024;
 const maxTotalInputChars = 64 * 1024 * 1024;
 const maxInputDepth = 100;

@@ -12,7 +12,9 @@ interface CallFilesOptions {
   record(...events: NewEvent[]): void;
 }
 
-/** Creates one call's access to the workspace. Commits have the call as their origin and are recorded with its events. */
+/**
+ * Creates one call's access to the workspace. Commits have the call as their origin and are recorded with its events.
+ */
 export function createFiles(
   workspace: WorkspacePort,
   { origin, branch: defaultBranch, signal, record }: CallFilesOptions,

@@ -5,7 +5,9 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Returns whether JSON text is nested deeper than `maxDepth`, without parsing it: the parser would recurse that deep. */
+/**
+ * Returns whether JSON text is nested deeper than `maxDepth`, without parsing it: the parser would recurse that deep.
+ */
 export function isDeeperThan(json: string, maxDepth: number): boolean {
   let depth = 0;
   let isInString = false;

@@ -18,7 +18,9 @@ export interface GenerateDeps {
   onActivity(): void;
 }
 
-/** Makes one model call outside the conversation and returns its text. It is budgeted and retried like every other call. */
+/**
+ * Makes one model call outside the conversation and returns its text. It is budgeted and retried like every other call.
+ */
 export async function generate(input: GenerateOptions, options: GenerateDeps): Promise<string> {
   const { role = "fast", prompt, system = "", purpose = "check", maxOutputTokens } = input;
   const { runId, step, signal, budget, getCost, record, onActivity } = options;

@@ -42,7 +42,10 @@ export function createEndEvents(
   ];
 }
 
-/** Returns a queued turn's own messages, as opposed to those that joined it. A turn that has started has delivered its own. */
+/**
+ * Returns a queued turn's own messages, as opposed to those that joined it. A turn that has started has delivered its
+ * own.
+ */
 function listOwnMessages(store: AgentStore, runId: string): string[] {
   const turn = store.turns.get(runId);
   if (turn?.status !== "queued") return [];

@@ -48,7 +48,8 @@ test("among repeated items, the edit is the shortest possible", () => {
       string[],
       string[],
     ];
-    // An item that occurs once in both, or once between two fixed points, is a fixed point even if the edit gets longer.
+    // An item that occurs once in both, or once between two fixed points, is a fixed point even if the edit gets
+    // longer.
     const blocks = diffSequences(a, b);
     const inner = [
       blocks[0]?.from ?? 0,

@@ -25,7 +25,10 @@ const maxConcurrentCalls = 64;
 const { parse, stringify } = JSON;
 const { Request: NativeRequest, Response: NativeResponse } = globalThis;
 
-/** Creates what code can call in main: tools, files, echo, and fetch within the policy. `open` lists the calls in progress. */
+/**
+ * Creates what code can call in main: tools, files, echo, and fetch within the policy. `open` lists the calls in
+ * progress.
+ */
 export function createCapabilities(host: RunHost, open: string[] = []): Capabilities {
   const queue = new Queue(maxConcurrentCalls);
   /** Errors from main know what went wrong, but not where the code made the call: `caller` has that stack. */

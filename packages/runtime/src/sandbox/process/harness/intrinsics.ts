@@ -70,7 +70,10 @@ const usedIntrinsics: [owner: object, ...keys: PropertyKey[]][] = [
 /** Objects on which an additional property affects everything. */
 const sharedPrototypes: object[] = [Object.prototype, Array.prototype];
 
-/** Saves intrinsics that code can change; returns a function that restores them as far as possible, to report the outcome. */
+/**
+ * Saves intrinsics that code can change; returns a function that restores them as far as possible, to report the
+ * outcome.
+ */
 export function snapshotIntrinsics(): () => void {
   const values = usedIntrinsics.map(([owner, ...keys]) =>
     keys.map((key) => (owner as Record<PropertyKey, unknown>)[key]),

@@ -23,7 +23,9 @@ export function describeThrown(thrown: unknown): string {
   return isError(thrown) ? describe(thrown) : describeNonError(inspect(thrown, { describe, depth: 2, maxChars: 2000 }));
 }
 
-/** Replaces `import()` in the user's code: finds only modules that were passed along, whatever specifier is computed. */
+/**
+ * Replaces `import()` in the user's code: finds only modules that were passed along, whatever specifier is computed.
+ */
 export function importFrom(importer: string): (specifier: unknown) => Promise<unknown> {
   return async (specifier) => {
     const text = `${specifier}`;

@@ -15,7 +15,9 @@ interface FetchResult {
 
 const defaultMaxRedirects = 20;
 
-/** Creates a fetch that goes through main. Each redirect is a request of its own, so that each URL passes the policy. */
+/**
+ * Creates a fetch that goes through main. Each redirect is a request of its own, so that each URL passes the policy.
+ */
 export function createFetch(host: ShellHost): SecureFetch {
   return async (
     address,

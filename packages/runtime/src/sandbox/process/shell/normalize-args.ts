@@ -1,6 +1,7 @@
 import type { Command, ExecResult, IFileSystem } from "just-bash/browser";
 
-// The bundled programs accept only some spellings of their options. These normalizers rewrite others that are common with
+// The bundled programs accept only some spellings of their options. These normalizers rewrite others that are common
+// with
 // the real programs: “-n1” for “-n 1”, “cp -rf”, several “-e”, “--color=never”.
 
 interface ProgramContext {
@@ -71,7 +72,9 @@ function createShortener(short: ShortOptions): (arg: string) => string[] {
   };
 }
 
-/** Does the same for all arguments and splits “-rnA2” into “-r -n -A 2”; `valued` lists the letters that take a value. */
+/**
+ * Does the same for all arguments and splits “-rnA2” into “-r -n -A 2”; `valued` lists the letters that take a value.
+ */
 function splitOptions(args: readonly string[], valued: string, short: ShortOptions = {}): string[] {
   const parts: string[] = [];
   for (let at = 0; at < args.length; at += 1) {
