@@ -20,7 +20,7 @@ const rows = [
 const turnParts = ["budget", "calls", "loop", "admission"];
 
 /** Imports between folders of one row. Without an entry here, they are errors. */
-const sameRow = { sandbox: ["host"], model: ["host"] };
+const sameRow = { sandbox: ["host"], model: ["host"], workspace: ["host"] };
 
 const packages = { runtime: "@thinkery/runtime", daemon: "thinkery", dashboard: "@thinkery/dashboard" };
 

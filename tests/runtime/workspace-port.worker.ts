@@ -1,6 +1,7 @@
 import type { CommitResult } from "@thinkery/sdk";
 import { defaultWorkspaceLimits } from "@thinkery/sdk/internal";
 import { DurableObject } from "cloudflare:workers";
+import { completeWork } from "../../packages/runtime/src/host/fair-work.ts";
 import { WorkspaceApi } from "../../packages/runtime/src/objects/workspace-api.ts";
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
 import { openBlobs } from "../../packages/runtime/src/store/blobs/open.ts";
@@ -45,7 +46,7 @@ export class Owner extends DurableObject<Env> {
     const portRequest = (await request.json()) as PortRequest;
     // Not part of the port: for setup and inspection by tests.
     const testCalls: Record<string, (...input: never[]) => unknown> = {
-      createBranch: (order: never) => this.#workspace.createBranch(order, { kind: "user", user: "owner" }),
+      createBranch: (order: never) => completeWork(this.#workspace.planBranch(order, { kind: "user", user: "owner" })),
       versions: () => this.#workspace.listVersions({ limit: 10_000 }).versions.map(({ id }) => id),
       contentAt: (path: string, version: number) => this.#workspace.getContent(path, { version }),
       keys: () => this.ctx.storage.sql.exec("SELECT id, key FROM versions ORDER BY id").toArray(),

@@ -1,6 +1,7 @@
 import type { CommitResult, FileContent, FileEdit, CommitResponse, NewEvent, Origin } from "@thinkery/sdk";
 import { workspaceLimitsSchema } from "@thinkery/sdk/internal";
 import { DurableObject } from "cloudflare:workers";
+import { completeWork } from "../../packages/runtime/src/host/fair-work.ts";
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
@@ -68,19 +69,19 @@ export class WorkspaceObject extends DurableObject {
     const steps: Record<string, () => unknown> = {
       limits: () => void (this.#workspace = this.#open(params)),
       commit: () => files.commit(edits, origin, options).version,
-      rebase: () => omitPatches(files.rebaseEdits(edits, base, origin, options)),
+      rebase: () => omitPatches(completeWork(files.planRebase(edits, base, origin, options))),
       list: () => files.list(at),
       content: () => files.getContent(path, at),
       stat: () => files.stat(path, at),
       latest: () => files.latest(at.branch),
       contents: () => this.#readContents(at),
       versions: () => files.listVersions({ limit: 50, ...(params as object) }),
-      diff: () => files.diff(id, path || undefined),
-      revert: () => files.revert(params, origin),
-      branch: () => files.createBranch(params, origin),
+      diff: () => completeWork(files.planDiff(id, path || undefined)),
+      revert: () => completeWork(files.planRevert(params, origin)),
+      branch: () => completeWork(files.planBranch(params, origin)),
       branches: () => files.listBranches(),
-      remove: () => files.removeBranch(name, origin),
-      merge: () => files.merge(name, params, origin),
+      remove: () => completeWork(files.planBranchRemoval(name, origin)),
+      merge: () => completeWork(files.planMerge(name, params, origin)),
       totals: () => [files.getTotals(at.branch), this.#open({}).getTotals(at.branch)],
       replay: () => this.#replay(at.branch ?? "main"),
       copies: () => this.ctx.storage.sql.exec("SELECT count(*) AS count FROM copies").one(),
@@ -149,10 +150,10 @@ export class WorkspaceObject extends DurableObject {
       const before = readState();
       const steps = {
         commit: () => files.commit(edits, origin, options),
-        merge: () => files.merge(name, params, origin),
-        revert: () => files.revert(params, origin),
-        branch: () => files.createBranch(params, origin),
-        remove: () => files.removeBranch(name, origin),
+        merge: () => completeWork(files.planMerge(name, params, origin)),
+        revert: () => completeWork(files.planRevert(params, origin)),
+        branch: () => completeWork(files.planBranch(params, origin)),
+        remove: () => completeWork(files.planBranchRemoval(name, origin)),
       };
       statementsLeft = failing;
       try {
@@ -169,10 +170,11 @@ export class WorkspaceObject extends DurableObject {
   /** Counts the SQL statements of a rebase. */
   #countStatements(edits: FileEdit[], base: number, origin: Origin, options: object): number {
     let count = 0;
-    this.#open(
+    const files = this.#open(
       {},
       this.#interceptStatements(() => (count += 1)),
-    ).rebaseEdits(edits, base, origin, options);
+    );
+    completeWork(files.planRebase(edits, base, origin, options));
     return count;
   }
 

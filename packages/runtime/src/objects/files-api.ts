@@ -9,6 +9,7 @@ import {
   parseFilePath,
   parseFolderPath,
   type CommitResponse,
+  type CommitResult,
   type Merge,
   type MergeResponse,
   type NewBranch,
@@ -19,11 +20,13 @@ import {
   type VersionQuery,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
-import { runFairly } from "../host/run-fairly.ts";
+import { completeWork, Pacer } from "../host/fair-work.ts";
 import { createArchive, readArchiveEdits } from "../workspace/archive/archive.ts";
 import { type Condition, isMet, isOneOf, createPreconditionError } from "../workspace/condition.ts";
 import { isSameContent } from "../workspace/content.ts";
+import { isLarge } from "../workspace/edits.ts";
 import { type ByteSpan, resolveRange, type ByteRange } from "../workspace/range.ts";
+import { blobUnits } from "../workspace/stored-content.ts";
 import type { VersionRef, Workspace } from "../workspace/workspace.ts";
 import { type Transfer, toTransfer, readTransfer } from "./transfer.ts";
 
@@ -55,7 +58,7 @@ export class FilesApi extends RpcTarget {
 
   async list(query: FileListQuery): Promise<{ files: FileInfo[]; version: number; next?: string }> {
     const workspace = await this.#open();
-    return workspace.list(query);
+    return workspace.runFairly(() => workspace.planList(query));
   }
 
   /** Reads a file or a range of it; without content if the client has it already or only wants metadata. */
@@ -100,13 +103,17 @@ export class FilesApi extends RpcTarget {
 
   async edit({ edits, base }: FileEdits, { branch }: OnBranch, user: string): Promise<CommitResponse> {
     const workspace = await this.#open();
-    const storedEdits = await Promise.all(edits.map((edit) => storeEdit(workspace, edit)));
-    const apply = () => {
-      if (base === undefined) return toEditResult(commit(workspace, storedEdits, user, branch));
-      const { version, overlaps } = workspace.rebaseEdits(storedEdits, base, toOrigin(user), { branch });
-      return toEditResult(version, overlaps);
-    };
-    return isLarge(storedEdits) ? runFairly(apply) : apply();
+    const pacer = new Pacer();
+    const storedEdits: FileEdit[] = [];
+    for (const edit of edits) {
+      if ("base64" in edit) await pacer.pauseIfDue(blobUnits);
+      storedEdits.push(await storeEdit(workspace, edit));
+    }
+    const start = () =>
+      base === undefined
+        ? workspace.planCommit(storedEdits, toOrigin(user), { branch })
+        : workspace.planRebase(storedEdits, base, toOrigin(user), { branch });
+    return toEditResult(isLarge(storedEdits) ? await workspace.runFairly(start) : completeWork(start()));
   }
 
   async delete(
@@ -116,16 +123,14 @@ export class FilesApi extends RpcTarget {
   ): Promise<void> {
     const workspace = await this.#open();
     const filePath = parseFilePath(path);
-    // Synchronous from the checks to the commit, so nothing can change in between.
-    const remove = () => {
+    // Starts again if files change, so what is checked here holds until the commit.
+    await workspace.runFairly(function* () {
       const file = workspace.stat(filePath, { branch });
       if (!isMet(file, condition)) throw createPreconditionError(filePath, file, condition);
       if (!file && !(recursive && isFolder(workspace, filePath, { branch })))
         throw createMissingError(workspace, filePath, { branch }, "Delete it with `recursive`");
-      commit(workspace, [{ delete: filePath }], user, branch);
-    };
-    if (recursive) await runFairly(remove);
-    else remove();
+      yield* workspace.planCommit([{ delete: filePath }], toOrigin(user), { branch });
+    });
   }
 
   async readArchive({ under, ...query }: ArchiveQuery): Promise<ReadableStream<Uint8Array>> {
@@ -143,7 +148,11 @@ export class FilesApi extends RpcTarget {
   ): Promise<CommitResponse> {
     const workspace = await this.#open();
     const edits = await readArchiveEdits(workspace, await readTransfer(transfer), { branch, replace });
-    return runFairly(() => toEditResult(commit(workspace, edits, user, branch)));
+    return toEditResult(
+      edits.length === 0
+        ? { overlaps: [] }
+        : await workspace.runFairly(() => workspace.planCommit(edits, toOrigin(user), { branch })),
+    );
   }
 
   async listVersions(query: VersionQuery): Promise<{ versions: Version[]; next?: number; oldest?: number }> {
@@ -153,12 +162,12 @@ export class FilesApi extends RpcTarget {
 
   async diff(id: number, path?: string): Promise<VersionDiff> {
     const workspace = await this.#open();
-    return runFairly(() => workspace.diff(id, path));
+    return workspace.runFairly(() => workspace.planDiff(id, path));
   }
 
   async revert(request: Revert, user: string): Promise<MergeResponse> {
     const workspace = await this.#open();
-    return runFairly(() => workspace.revert(request, toOrigin(user)));
+    return workspace.runFairly(() => workspace.planRevert(request, toOrigin(user)));
   }
 
   async listBranches(): Promise<Branch[]> {
@@ -168,25 +177,18 @@ export class FilesApi extends RpcTarget {
 
   async createBranch(request: NewBranch, user: string): Promise<Branch> {
     const workspace = await this.#open();
-    return runFairly(() => workspace.createBranch(request, toOrigin(user)));
+    return workspace.runFairly(() => workspace.planBranch(request, toOrigin(user)));
   }
 
   async removeBranch(name: string, user: string): Promise<void> {
     const workspace = await this.#open();
-    await runFairly(() => workspace.removeBranch(name, toOrigin(user)));
+    await workspace.runFairly(() => workspace.planBranchRemoval(name, toOrigin(user)));
   }
 
   async mergeBranch(name: string, request: Merge, user: string): Promise<MergeResponse> {
     const workspace = await this.#open();
-    return runFairly(() => workspace.merge(name, request, toOrigin(user)));
+    return workspace.runFairly(() => workspace.planMerge(name, request, toOrigin(user)));
   }
-}
-
-const maxSmallEdits = 20;
-
-/** Whether edits may take a while: there are many, or one may stand for a whole folder. */
-function isLarge(edits: readonly FileEdit[]): boolean {
-  return edits.length > maxSmallEdits || edits.some((edit) => !("write" in edit));
 }
 
 function commit(
@@ -225,7 +227,7 @@ function createMissingError(
 
 const toOrigin = (user: string): Origin => ({ kind: "user", user });
 
-function toEditResult(version: Version | undefined, overlaps: CommitResponse["overlaps"] = []): CommitResponse {
+function toEditResult({ version, overlaps }: Pick<CommitResult, "version" | "overlaps">): CommitResponse {
   return { ...(version ? { version } : {}), overlaps };
 }
 

@@ -1,6 +1,6 @@
 import { type CodeTool, defineTool, type Tool } from "@thinkery/sdk";
 import { executeCode } from "./execute-code.ts";
-import { stripPatterns } from "./strip-patterns.ts";
+import { parseUntrustedSchema } from "./untrusted-schema.ts";
 
 /** Creates a tool from code: each call runs it in a sandbox with the call's input and returns its return value. */
 export function createCodeTool({ name, description, parameters, code, modules = {} }: CodeTool): Tool {
@@ -8,7 +8,7 @@ export function createCodeTool({ name, description, parameters, code, modules = 
     {
       name,
       description,
-      inputSchema: stripPatterns(parameters),
+      inputSchema: parseUntrustedSchema(parameters),
       action: "run",
       modelOnly: true,
       // The sandbox's own limits apply first, as in executeCode.

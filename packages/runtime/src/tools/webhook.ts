@@ -1,6 +1,6 @@
 import { defer, defineTool, type Tool, type WebhookTool } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
-import { stripPatterns } from "./strip-patterns.ts";
+import { parseUntrustedSchema } from "./untrusted-schema.ts";
 
 const maxResponseBytes = 1024 * 1024;
 
@@ -13,7 +13,7 @@ export function createWebhookTool({ name, description, parameters, webhook }: We
     {
       name,
       description,
-      inputSchema: stripPatterns(parameters),
+      inputSchema: parseUntrustedSchema(parameters),
       action: "call",
       summarize: () => `response from ${new URL(webhook.url).host}`,
     },

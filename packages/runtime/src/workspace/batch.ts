@@ -1,12 +1,16 @@
 import { fail, type FileContent, type FileEdit, parseFilePath, foldPathCase, isThinkeryError } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
-import { isSameContent, toContentWithInfo } from "./content.ts";
+import type { Work } from "../host/fair-work.ts";
+import { countTextUnits, isSameContent, toContentWithInfo } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import { checkQuota } from "./quota.ts";
 import { Step } from "./step.ts";
 
 /** Enough to move a full workspace once. */
 const maxFolderOperations = 30_000;
+
+/** Units of work for one file. */
+const units = { touch: 5, move: 60, compare: 40, place: 60 };
 
 /** The files of a branch with pending edits on top. */
 export class Batch {
@@ -17,7 +21,7 @@ export class Batch {
   /** Original paths of moved files, by new path. */
   readonly #moves = new Map<string, string>();
   /** Touched paths that would exist, by case-folded path. */
-  #folded: Map<string, string[]> | undefined;
+  readonly #folded = new Map<string, string[]>();
   #folderOperations = 0;
 
   constructor(rows: FileRows, branch: string) {
@@ -39,10 +43,11 @@ export class Batch {
     return !this.has(path) && this.#explainMisplacement(path, new Map()) === undefined;
   }
 
-  add(edit: FileEdit): void {
-    if ("write" in edit) return this.write(parseFilePath(edit.write), edit.content);
-    if ("delete" in edit) return this.#delete(parseFilePath(edit.delete));
-    this.#move(parseFilePath(edit.move), parseFilePath(edit.to));
+  *add(edit: FileEdit): Work<void> {
+    if ("write" in edit) this.write(parseFilePath(edit.write), edit.content);
+    else if ("delete" in edit) yield* this.#delete(parseFilePath(edit.delete));
+    else yield* this.#move(parseFilePath(edit.move), parseFilePath(edit.to));
+    yield units.touch;
   }
 
   write(path: string, content: FileContent): void {
@@ -62,9 +67,10 @@ export class Batch {
   }
 
   /** Lists the changes to the stored files. */
-  listChanges(): Step[] {
+  *listChanges(): Work<Step[]> {
     const steps: Step[] = [];
     for (const [path, after] of this.#touched) {
+      yield units.compare + countTextUnits(after);
       const stored = this.#rows.getContentWithInfo(this.branch, path);
       const before = stored?.content;
       if (isSameContent(before, after)) continue;
@@ -80,6 +86,7 @@ export class Batch {
           kind: isMoved ? "move" : getChangeKind(before, after),
           other: isMoved ? from : undefined,
           before: stored,
+          patchCount: stored?.patchCount,
           after: after === undefined ? undefined : toContentWithInfo(after, path),
         }),
       );
@@ -88,12 +95,13 @@ export class Batch {
   }
 
   /** Drops files that cannot exist at their path; returns them with the reasons. */
-  dropInvalid(): { path: string; reason: string }[] {
+  *dropInvalid(): Work<{ path: string; reason: string }[]> {
     const dropped: { path: string; reason: string }[] = [];
     for (let settled = false; !settled;) {
       settled = true;
       const folders = new Map<string, string>();
       for (const path of [...this.#touched.keys()].sort()) {
+        yield units.place;
         const reason = this.has(path) && !this.#isStored(path) ? this.#explainMisplacement(path, folders) : undefined;
         if (reason === undefined) continue;
         dropped.push({ path, reason });
@@ -110,9 +118,13 @@ export class Batch {
   }
 
   /** Returns the new totals. Throws if a file could not exist on every system, or a limit would be exceeded. */
-  check(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Totals {
+  *check(steps: readonly Step[], limits: WorkspaceLimits, totals: Totals): Work<Totals> {
     const folders = new Map<string, string>();
-    for (const { path, before, after } of steps) if (after && !before) this.#checkPlace(path, folders);
+    for (const { path, before, after } of steps) {
+      if (!after || before) continue;
+      this.#checkPlace(path, folders);
+      yield units.place * path.split("/").length;
+    }
     return checkQuota(steps, limits, totals);
   }
 
@@ -129,25 +141,30 @@ export class Batch {
 
   #touch(path: string, content: FileContent | undefined): void {
     this.#touched.set(path, content);
-    this.#folded = undefined;
+    this.#fold(path, content !== undefined);
   }
 
   #untouch(path: string): void {
     this.#touched.delete(path);
-    const key = foldPathCase(path);
-    this.#folded?.set(
-      key,
-      (this.#folded.get(key) ?? []).filter((other) => other !== path),
-    );
+    this.#fold(path, false);
   }
 
-  #delete(path: string): void {
+  #fold(path: string, exists: boolean): void {
+    const key = foldPathCase(path);
+    const others = this.#folded.get(key)?.filter((other) => other !== path) ?? [];
+    this.#folded.set(key, exists ? [...others, path] : others);
+  }
+
+  *#delete(path: string): Work<void> {
     const paths = this.has(path) ? [path] : this.#listFolder(path);
     if (paths.length === 0) throw fail("not_found", `There is no “${path}” in the workspace.`);
-    for (const file of paths) this.remove(file);
+    for (const file of paths) {
+      this.remove(file);
+      yield units.touch;
+    }
   }
 
-  #move(from: string, to: string): void {
+  *#move(from: string, to: string): Work<void> {
     if (from === to) throw fail("bad_request", `Cannot move “${from}” to itself.`);
     const isFile = this.has(from);
     const paths = isFile ? [from] : this.#listFolder(from);
@@ -161,6 +178,7 @@ export class Batch {
       this.remove(path);
       this.write(target, content);
       this.#moves.set(target, origin);
+      yield units.move;
     }
   }
 
@@ -225,10 +243,6 @@ export class Batch {
   }
 
   #findTouchedCaseCollision(path: string): string | undefined {
-    this.#folded ??= Map.groupBy(
-      [...this.#touched.keys()].filter((touched) => this.#touched.get(touched) !== undefined),
-      foldPathCase,
-    );
     return this.#folded.get(foldPathCase(path))?.find((other) => other !== path);
   }
 }
@@ -248,9 +262,9 @@ function markMoved(steps: Step[]): Step[] {
     steps.flatMap(({ kind, path, other }) => (kind === "move" && other !== undefined ? [[other, path] as const] : [])),
   );
   return steps.map((step) => {
-    const { path, kind, before, after } = step;
+    const { path, kind, before, after, patchCount } = step;
     return kind === "delete" && moved.has(path)
-      ? new Step({ path, kind: "moved", other: moved.get(path), before, after })
+      ? new Step({ path, kind: "moved", other: moved.get(path), before, after, patchCount })
       : step;
   });
 }

@@ -1,7 +1,8 @@
 import { type Branch, fail, mainBranch, type NewBranch, type NewEvent, type Origin } from "@thinkery/sdk";
+import { fullSlice, type Work } from "../host/fair-work.ts";
 import type { Branches, BranchRow } from "./branches.ts";
 import type { Commits } from "./commits.ts";
-import { getContentInfo } from "./content.ts";
+import { type ContentWithInfo, countTextUnits, toContentWithInfo } from "./content.ts";
 import type { FileRows } from "./file-rows.ts";
 import type { HistoryReader } from "./history-reader.ts";
 import type { History } from "./history.ts";
@@ -18,6 +19,12 @@ interface BranchManagerOptions {
   record(event: NewEvent): void;
 }
 
+/** A file as it was; without content if it did not exist. */
+interface RestoredFile {
+  path: string;
+  content: ContentWithInfo | undefined;
+}
+
 /** Lists, creates and removes branches. */
 export class BranchManager {
   readonly #options: BranchManagerOptions;
@@ -30,7 +37,7 @@ export class BranchManager {
     return this.#options.branches.list().map((row) => this.#toBranch(row));
   }
 
-  create({ name, from, version, event }: NewBranch & { from: string }, origin: Origin): Branch {
+  *create({ name, from, version, event }: NewBranch & { from: string }, origin: Origin): Work<Branch> {
     const { storage, rows, history, branches, historyReader, commits } = this.#options;
     const id = name ?? branches.findFreeName();
     if (id === mainBranch || branches.get(id)) throw fail("conflict", `A branch named “${id}” already exists.`);
@@ -41,16 +48,30 @@ export class BranchManager {
     historyReader.checkAvailable(at);
     // A branch without changes of its own can still be the parent, so that the new one is merged back into it.
     const parent = at === branches.get(from)?.at ? from : historyReader.resolveBranch(from, at);
-    return storage.transactionSync(() => {
-      branches.add({ name: id, parent, at, origin, now: Date.now() });
+    const restored: RestoredFile[] = [];
+    for (const path of history.changes.listPathsSince(parent, at)) {
+      const content = historyReader.getContent(parent, path, at);
+      restored.push({ path, content: content === undefined ? undefined : toContentWithInfo(content, path) });
+      yield 60 + 10 * countTextUnits(content);
+    }
+    if (restored.length > 0) yield fullSlice;
+    // No pause from here on.
+    const now = Date.now();
+    const branch = storage.transactionSync(() => {
+      branches.add({ name: id, parent, at, origin, now });
       rows.copy(parent, id);
-      for (const path of history.changes.listPathsSince(parent, at)) this.#restoreFile(id, path, parent, at);
+      for (const { path, content } of restored) {
+        if (content) rows.put(id, path, content.content, content.info, { version: at, at: now, patches: 0 });
+        else rows.remove(id, path);
+      }
       return this.#toBranch(branches.get(id) as BranchRow);
     });
+    commits.markChanged();
+    return branch;
   }
 
   /** Deletes a branch with its files and history, and records that. Merged changes stay where they were merged into. */
-  remove(name: string, origin: Origin): void {
+  *remove(name: string, origin: Origin): Work<void> {
     const { storage, rows, history, branches, commits, record } = this.#options;
     if (name === mainBranch) throw fail("conflict", "The branch “main” cannot be removed.");
     const child = branches.list().find(({ parent }) => parent === name);
@@ -59,6 +80,7 @@ export class BranchManager {
         "conflict",
         `Cannot remove “${name}”: the branch “${child.name}” was created from it. Remove that one first.`,
       );
+    yield fullSlice;
     storage.transactionSync(() => {
       const [upTo, versions] = [history.getLatest(name), history.countAfter(name, 0)];
       branches.remove(name);
@@ -97,15 +119,5 @@ export class BranchManager {
       ...(mergedAt === null ? {} : { mergedAt: new Date(mergedAt).toISOString() }),
       changed: this.#options.history.countAfter(name, baseBranch === name ? base : at),
     };
-  }
-
-  #restoreFile(branch: string, path: string, parent: string, version: number): void {
-    const content = this.#options.historyReader.getContent(parent, path, version);
-    if (content === undefined) return this.#options.rows.remove(branch, path);
-    this.#options.rows.put(branch, path, content, getContentInfo(content, path), {
-      version,
-      at: Date.now(),
-      patches: 0,
-    });
   }
 }

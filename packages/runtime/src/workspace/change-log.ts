@@ -1,4 +1,5 @@
 import type { Change, FileContent, TextPatch } from "@thinkery/sdk";
+import type { Work } from "../host/fair-work.ts";
 import { toBlobContent, type ContentInfo } from "./content.ts";
 import { getPathRange } from "./file-rows.ts";
 import type { Step } from "./step.ts";
@@ -33,6 +34,8 @@ interface StoredChange extends Record<string, SqlStorageValue> {
 
 /** A larger patch is not worth storing: both texts are stored in full instead. */
 const maxPatchChars = 256 * 1024;
+
+const pageSize = 200;
 
 /** The changes of every version, and the file contents before and after each. */
 export class ChangeLog {
@@ -78,18 +81,21 @@ export class ChangeLog {
     return this.#select("version = ? AND path = ?", version, path)[0];
   }
 
-  /** Lists the changes of a version, optionally only those of a file or folder. */
-  list(version: number, path?: string, limit = -1): ChangeRow[] {
-    if (path === undefined) return this.#select("version = ? ORDER BY path LIMIT ?", version, limit);
+  /** Yields the changes of a version, optionally only those of a file or folder, ordered by path. Reads a page at a time. */
+  *iterate(version: number, path?: string): Generator<ChangeRow> {
     const [from, to] = getPathRange(path);
-    return this.#select(
-      "version = ? AND (path = ? OR path >= ? AND path < ?) ORDER BY path LIMIT ?",
-      version,
-      path,
-      from,
-      to,
-      limit,
-    );
+    for (let page: ChangeRow[] | undefined; !page || page.length === pageSize;) {
+      page = this.#select(
+        "version = ? AND (path = ? OR path >= ? AND path < ?) AND path > ? ORDER BY path LIMIT ?",
+        version,
+        path ?? null,
+        from,
+        to,
+        page?.at(-1)?.path ?? "",
+        pageSize,
+      );
+      yield* page;
+    }
   }
 
   /** Lists the first changes of a version as clients see them, and counts those beyond the limit. */
@@ -131,6 +137,29 @@ export class ChangeLog {
     return this.#select("branch = ? AND path = ? AND version > ? ORDER BY version LIMIT 1", branch, path, version)[0];
   }
 
+  /** Lists, by path, what files that changed after a version were at that version; undefined if they did not exist. */
+  listContentsAt(
+    branch: string,
+    version: number,
+    { under, after = "" }: { under?: string | undefined; after?: string | undefined } = {},
+  ): { path: string; info: ContentInfo | undefined }[] {
+    const [from, to] = getPathRange(under);
+    return this.#sql
+      .exec<{ path: string; before: string | null; first: number }>(
+        "SELECT path, before, min(version) AS first FROM changes WHERE branch = ? AND path >= ? AND path < ? AND path > ? AND version > ? GROUP BY path ORDER BY path",
+        branch,
+        from,
+        to,
+        after,
+        version,
+      )
+      .toArray()
+      .map(({ path, before }) => ({
+        path,
+        info: before === null ? undefined : (JSON.parse(before) as ContentInfo),
+      }));
+  }
+
   findLastUpTo(branch: string, path: string, version: number): { version: number; at: number } | undefined {
     return this.#sql
       .exec<{ version: number; at: number }>(
@@ -143,16 +172,20 @@ export class ChangeLog {
   }
 
   /** Follows the moves of a file since a version and returns its current path. */
-  resolveMove(branch: string, path: string, version: number): string {
-    const [next] = this.#sql
-      .exec<{ path: string; version: number }>(
-        "SELECT path, version FROM changes WHERE branch = ? AND other = ? AND kind = 'move' AND version > ? ORDER BY version LIMIT 1",
-        branch,
-        path,
-        version,
-      )
-      .toArray();
-    return next ? this.resolveMove(branch, next.path, next.version) : path;
+  *resolveMove(branch: string, path: string, version: number): Work<string> {
+    for (let last = { path, version }; ;) {
+      const [next] = this.#sql
+        .exec<{ path: string; version: number }>(
+          "SELECT path, version FROM changes WHERE branch = ? AND other = ? AND kind = 'move' AND version > ? ORDER BY version LIMIT 1",
+          branch,
+          last.path,
+          last.version,
+        )
+        .toArray();
+      if (!next) return last.path;
+      last = next;
+      yield 15;
+    }
   }
 
   /** Returns the content of the file before a change. `getCurrent` returns its current content. */

@@ -1,9 +1,10 @@
 import type { Change, CommitResult, FileContent, NewEvent, Origin, TextPatch, Version } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import { fullSlice, type Work } from "../host/fair-work.ts";
 import type { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
 import type { ChangeRow } from "./change-log.ts";
-import { isSameContent, toContentWithInfo } from "./content.ts";
+import { countTextUnits, isSameContent, toContentWithInfo } from "./content.ts";
 import type { FileRows, Totals } from "./file-rows.ts";
 import type { History } from "./history.ts";
 import type { SeenFiles } from "./seen-files.ts";
@@ -13,6 +14,9 @@ import { Step } from "./step.ts";
 const maxPatchesBetweenCopies = 32;
 /** Old versions are pruned once per this many new ones. */
 const versionsBetweenCleanups = 50;
+/** A larger commit starts after a pause. */
+const maxSmallCommit = 100;
+const unitsPerStep = 40;
 
 export interface CommitOptions {
   branch?: string | undefined;
@@ -65,6 +69,7 @@ export class Commits {
    * a new version. After a restart, all existing versions count as known.
    */
   #lastKnownVersion: number;
+  #revision = 0;
 
   constructor(options: CommitsOptions) {
     this.#options = options;
@@ -91,17 +96,27 @@ export class Commits {
     return () => this.#subscribers.delete(listener);
   }
 
+  /** Changes with every change to the files of any branch. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  markChanged(): void {
+    this.#revision++;
+  }
+
   /** Forgets a removed branch and notifies subscribers with version 0. */
   dropBranch(branch: string): void {
+    this.markChanged();
     this.#totals.delete(branch);
     this.#notify({ branch, version: 0, origin: { kind: "user" }, changes: [] });
   }
 
   /** Stores the changes and their event in one transaction, then notifies subscribers. */
-  write(batch: Batch, origin: Origin, options: CommitOptions & { branch: string }): CommitResult {
+  *write(batch: Batch, origin: Origin, options: CommitOptions & { branch: string }): Work<CommitResult> {
     const { branch, key, runInTransaction = () => {}, record = this.#options.record } = options;
     const { history, storage } = this.#options;
-    const steps = batch.listChanges();
+    const steps = yield* batch.listChanges();
     const finish = () => {
       if (options.seen) this.#options.seen.applyChanges(branch, steps);
       runInTransaction();
@@ -110,7 +125,10 @@ export class Commits {
       storage.transactionSync(finish);
       return { overlaps: [], patches: [] };
     }
-    const totals = batch.check(steps, this.#options.limits, this.getTotals(branch));
+    const totals = yield* batch.check(steps, this.#options.limits, this.getTotals(branch));
+    yield* computePatches(steps);
+    if (steps.length > maxSmallCommit) yield fullSlice + unitsPerStep * steps.length;
+    // No pause from here on.
     const now = Date.now();
     const typingVersion = options.joins
       ? history.findTypingVersion(branch, origin.user, now, this.#lastKnownVersion)
@@ -137,6 +155,7 @@ export class Commits {
       if (typingVersion === undefined) record(createChangedEvent(stored));
       return stored;
     });
+    this.markChanged();
     this.#totals.set(branch, totals);
     this.#notify({ branch, version: id, origin, changes: steps.map(toCommittedChange) });
     if (typingVersion === undefined && id % versionsBetweenCleanups === 0)
@@ -148,13 +167,13 @@ export class Commits {
   find(key: string): CommitResult | undefined {
     const { history } = this.#options;
     const version = history.findByKey(key);
-    return version && { version, overlaps: [], patches: collectPatches(history.changes.list(version.id)) };
+    return version && { version, overlaps: [], patches: collectPatches(history.changes.iterate(version.id)) };
   }
 
   /** Returns the changes a commit would make. Throws if it would fail. */
-  previewChanges(batch: Batch, branch: string): Change[] {
-    const steps = batch.listChanges();
-    batch.check(steps, this.#options.limits, this.getTotals(branch));
+  *previewChanges(batch: Batch, branch: string): Work<Change[]> {
+    const steps = yield* batch.listChanges();
+    yield* batch.check(steps, this.#options.limits, this.getTotals(branch));
     return steps.flatMap(({ path, kind, other }) =>
       kind === "moved" ? [] : [{ path, kind, ...(other === undefined ? {} : { from: other }) }],
     );
@@ -168,7 +187,7 @@ export class Commits {
     const { path, after } = step;
     // All changes of a file in one version count as one patch on the way back to its older texts.
     const earlier = isExtension ? changes.get(version, path) : undefined;
-    const patchCount = rows.countPatches(branch, path);
+    const { patchCount } = step;
     const withCopy = !earlier && patchCount >= maxPatchesBetweenCopies;
     if (earlier) changes.replace(earlier, this.#joinChanges(earlier, step));
     else changes.record(version, branch, step, withCopy);
@@ -218,6 +237,12 @@ export class Commits {
       if (versions > 0) record({ type: "files.pruned", data: { upTo, versions } });
     });
   }
+}
+
+/** Computes the patches before the transaction, which cannot pause. */
+function* computePatches(steps: readonly Step[]): Work<void> {
+  for (const step of steps)
+    if (step.patch) yield 10 * (countTextUnits(step.before?.content) + countTextUnits(step.after?.content));
 }
 
 /** Computes the patch only if a subscriber reads it. */

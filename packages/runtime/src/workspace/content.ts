@@ -35,6 +35,11 @@ export function isSameContent(a: FileContent | undefined, b: FileContent | undef
   return a === b;
 }
 
+/** Units of work to hash, compare or copy a text. */
+export function countTextUnits(content: FileContent | undefined): number {
+  return typeof content === "string" ? content.length / 100 : 0;
+}
+
 export function toBlobContent({ blob = "", size, mediaType }: ContentInfo): BlobContent {
   return { blob, size, mediaType };
 }

@@ -39,15 +39,16 @@ export class FileRows {
     return this.getContentWithInfo(branch, path)?.content;
   }
 
-  getContentWithInfo(branch: string, path: string): ContentWithInfo | undefined {
+  /** Also returns the number of patches since the file's last full copy. */
+  getContentWithInfo(branch: string, path: string): (ContentWithInfo & { patchCount: number }) | undefined {
     const [row] = this.#sql
-      .exec<FileRow & { content: string | null }>(
-        `SELECT ${columns}, content FROM files WHERE branch = ? AND path = ?`,
+      .exec<FileRow & { content: string | null; patches: number }>(
+        `SELECT ${columns}, content, patches FROM files WHERE branch = ? AND path = ?`,
         branch,
         path,
       )
       .toArray();
-    return row && { content: toContent(row), info: toContentInfo(row) };
+    return row && { content: toContent(row), info: toContentInfo(row), patchCount: row.patches };
   }
 
   /** Lists files ordered by path, optionally only those in a folder and those after a path. */
@@ -86,14 +87,6 @@ export class FileRows {
         branch,
       )
       .one();
-  }
-
-  /** Counts the patches of a file since its last full copy. */
-  countPatches(branch: string, path: string): number {
-    const [row] = this.#sql
-      .exec<{ patches: number }>("SELECT patches FROM files WHERE branch = ? AND path = ?", branch, path)
-      .toArray();
-    return row?.patches ?? 0;
   }
 
   put(

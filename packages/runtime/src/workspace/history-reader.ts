@@ -1,5 +1,6 @@
 import { fail, type FileContent, type FileInfo } from "@thinkery/sdk";
 import type { Branches } from "./branches.ts";
+import type { ContentInfo } from "./content.ts";
 import type { FileRows } from "./file-rows.ts";
 import type { History } from "./history.ts";
 
@@ -53,9 +54,11 @@ export class HistoryReader {
     this.checkAvailable(version);
     const row = this.#history.changes.findFirstAfter(owner, path, version);
     if (!row) return this.#rows.stat(owner, path);
-    if (!row.before) return undefined;
-    const { hash, size, mediaType, blob } = row.before;
-    const last = this.#history.changes.findLastUpTo(owner, path, version);
+    return row.before && this.#toFileInfo(owner, path, row.before, version);
+  }
+
+  #toFileInfo(branch: string, path: string, { hash, size, mediaType, blob }: ContentInfo, version: number): FileInfo {
+    const last = this.#history.changes.findLastUpTo(branch, path, version);
     return {
       path,
       kind: blob === undefined ? "text" : "binary",
@@ -67,17 +70,23 @@ export class HistoryReader {
     };
   }
 
-  list(branch: string, version: number, { under, after = "" }: { under?: string; after?: string }): FileInfo[] {
+  /** Lists files ordered by path, optionally only those in a folder and those after a path. */
+  list(
+    branch: string,
+    version: number,
+    { under, after = "", limit = Number.POSITIVE_INFINITY }: { under?: string; after?: string; limit?: number },
+  ): FileInfo[] {
     const owner = this.resolveBranch(branch, version);
     this.checkAvailable(version);
-    const isWanted = (path: string) =>
-      comparePaths(path, after) > 0 && (under === undefined || path.startsWith(`${under}/`));
-    const changed = new Set(this.#history.changes.listPathsSince(owner, version).filter(isWanted));
-    const unchangedFiles = this.#rows
-      .list(owner, { ...(under === undefined ? {} : { under }), after })
-      .filter(({ path }) => !changed.has(path));
-    const changedFiles = [...changed].flatMap((path) => this.stat(owner, path, version) ?? []);
-    return [...unchangedFiles, ...changedFiles].sort((a, b) => comparePaths(a.path, b.path));
+    const unchanged = this.#rows.list(owner, { ...(under === undefined ? {} : { under }), after });
+    const changed = this.#history.changes.listContentsAt(owner, version, { under, after });
+    const isChanged = new Set(changed.map(({ path }) => path));
+    return mergeByPath(
+      unchanged.filter(({ path }) => !isChanged.has(path)),
+      changed.filter(({ info }) => info !== undefined),
+    )
+      .slice(0, limit)
+      .map((file) => ("info" in file ? this.#toFileInfo(owner, file.path, file.info as ContentInfo, version) : file));
   }
 
   /** Throws if a version does not exist or was deleted. */
@@ -90,7 +99,7 @@ export class HistoryReader {
 
   /** Returns the paths whose current content on a branch differs from a version of another branch. */
   listDiffering(branch: string, baseBranch: string, baseVersion: number): Set<string> {
-    const baseHashes = new Map(this.list(baseBranch, baseVersion, {}).map(({ path, hash }) => [path, hash]));
+    const baseHashes = this.listHashes(baseBranch, baseVersion);
     const differing = new Set(baseHashes.keys());
     for (const { path, hash } of this.#rows.list(branch)) {
       if (baseHashes.get(path) === hash) differing.delete(path);
@@ -98,4 +107,30 @@ export class HistoryReader {
     }
     return differing;
   }
+
+  /** Returns the hashes of a branch's files, or only of those in a folder, by path. */
+  listHashes(branch: string, version: number, under?: string): Map<string, string> {
+    const owner = this.resolveBranch(branch, version);
+    this.checkAvailable(version);
+    const files = this.#rows.list(owner, under === undefined ? {} : { under });
+    const hashes = new Map(files.map(({ path, hash }) => [path, hash]));
+    for (const { path, info } of this.#history.changes.listContentsAt(owner, version, { under })) {
+      if (info) hashes.set(path, info.hash);
+      else hashes.delete(path);
+    }
+    return hashes;
+  }
+}
+
+/** Merges two lists that are ordered by path. */
+function mergeByPath<A extends { path: string }, B extends { path: string }>(a: A[], b: B[]): (A | B)[] {
+  const merged: (A | B)[] = [];
+  for (let [i, j] = [0, 0]; i < a.length || j < b.length;) {
+    const [first, second] = [a[i], b[j]];
+    const isFirst = first !== undefined && (second === undefined || comparePaths(first.path, second.path) < 0);
+    merged.push((isFirst ? first : second) as A | B);
+    if (isFirst) i++;
+    else j++;
+  }
+  return merged;
 }

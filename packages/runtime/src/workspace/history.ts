@@ -103,6 +103,29 @@ export class History {
     this.#sql.exec("UPDATE versions SET until = ? WHERE id = ?", now, id);
   }
 
+  /** Lists the versions of a turn or tool call, latest first. */
+  listIds({
+    branch,
+    turn,
+    toolCall,
+  }: {
+    branch: string;
+    turn?: string | undefined;
+    toolCall?: string | undefined;
+  }): number[] {
+    return this.#sql
+      .exec<{ id: number }>(
+        "SELECT id FROM versions WHERE branch = ? AND (? IS NULL OR turn = ?) AND (? IS NULL OR tool_call = ?) ORDER BY id DESC",
+        branch,
+        turn ?? null,
+        turn ?? null,
+        toolCall ?? null,
+        toolCall ?? null,
+      )
+      .toArray()
+      .map(({ id }) => id);
+  }
+
   list({ branch, path, turn, toolCall, before, limit }: VersionQuery & { branch: string }): Version[] {
     const where = ["branch = ?"];
     const values: SqlStorageValue[] = [branch];

@@ -1,5 +1,7 @@
 import { type CommitResult, type FileContent, type FileInfo, type FileSnapshot, mainBranch } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import { completeWork } from "../host/fair-work.ts";
+import { isLarge } from "./edits.ts";
 import type {
   ChangesQuery,
   CommitRequest,
@@ -63,8 +65,12 @@ export class LocalWorkspace implements WorkspacePort {
     { record }: LocalCommitOptions = {},
   ): Promise<CommitResult> {
     const options = { ...request, ...(record ? { record } : {}) };
-    if (base === undefined) return this.#workspace.commit(edits, origin, options);
-    return this.#workspace.rebaseEdits(edits, base, origin, { ...options, dropInvalid: partial ?? false });
+    const workspace = this.#workspace;
+    const start = () =>
+      base === undefined
+        ? workspace.planCommit(edits, origin, options)
+        : workspace.planRebase(edits, base, origin, { ...options, dropInvalid: partial ?? false });
+    return isLarge(edits) ? workspace.runFairly(start) : completeWork(start());
   }
 
   async changes({ since, branch, maxTextBytes }: ChangesQuery): Promise<WorkspaceChanges> {

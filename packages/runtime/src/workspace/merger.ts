@@ -10,10 +10,11 @@ import {
   type Overlap,
   type Revert,
 } from "@thinkery/sdk";
+import type { Work } from "../host/fair-work.ts";
 import { Batch } from "./batch.ts";
 import type { Branches } from "./branches.ts";
 import type { CommitOptions, Commits } from "./commits.ts";
-import { isSameContent } from "./content.ts";
+import { countTextUnits, isSameContent } from "./content.ts";
 import type { FileRows } from "./file-rows.ts";
 import type { HistoryReader } from "./history-reader.ts";
 import type { History } from "./history.ts";
@@ -46,41 +47,39 @@ export class Merger {
     this.#options = options;
   }
 
-  rebaseEdits(
+  *rebaseEdits(
     edits: readonly FileEdit[],
     base: number,
     origin: Origin,
     branch: string,
     { dropInvalid, ...options }: RebaseOptions,
-  ): CommitResult {
+  ): Work<CommitResult> {
     const { historyReader, rows } = this.#options;
     const batch = new Batch(rows, branch);
     const isUnchanged = historyReader.listChangedSince(branch, base)?.length === 0;
-    const overlaps = isUnchanged ? [] : this.#rebase(batch, edits, base, origin, branch);
-    if (isUnchanged) for (const edit of edits) batch.add(edit);
-    if (dropInvalid)
-      overlaps.push(
-        ...batch.dropInvalid().map(({ path, reason }) => ({ path, reason: `This edit was dropped. ${reason}` })),
-      );
-    return { ...this.#options.commits.write(batch, origin, { branch, ...options }), overlaps };
+    const overlaps = isUnchanged ? [] : yield* this.#rebase(batch, edits, base, origin, branch);
+    if (isUnchanged) for (const edit of edits) yield* batch.add(edit);
+    const dropped = dropInvalid ? yield* batch.dropInvalid() : [];
+    overlaps.push(...dropped.map(({ path, reason }) => ({ path, reason: `This edit was dropped. ${reason}` })));
+    return { ...(yield* this.#options.commits.write(batch, origin, { branch, ...options })), overlaps };
   }
 
-  #rebase(batch: Batch, edits: readonly FileEdit[], base: number, origin: Origin, branch: string): Overlap[] {
+  *#rebase(batch: Batch, edits: readonly FileEdit[], base: number, origin: Origin, branch: string): Work<Overlap[]> {
     const other = origin.tool ?? origin.user ?? "this change";
     const mergeOptions = this.#createMergeOptions(batch, {
       names: { mine: "others", theirs: other },
       restoresDeleted: true,
       label: other,
     });
-    return this.#applyAll(batch, this.#listDesired(edits, branch, base), mergeOptions, base);
+    return yield* this.#applyAll(batch, yield* this.#listDesired(edits, branch, base), mergeOptions, base);
   }
 
-  revert(
+  *revert(
     ids: readonly number[],
     branch: string,
     origin: Origin,
     options: Pick<CommitOptions, "record"> & { dryRun?: Revert["dryRun"] },
-  ): MergeResponse {
+  ): Work<MergeResponse> {
     const { rows, history } = this.#options;
     const { dryRun, ...rest } = options;
     const batch = new Batch(rows, branch);
@@ -92,27 +91,30 @@ export class Merger {
         restoresDeleted: false,
         label: `before-${id}`,
       });
-      const desired = history.changes.list(id).map((row): DesiredFile => {
+      const desired: DesiredFile[] = [];
+      for (const row of history.changes.iterate(id)) {
         const getCurrent = () => rows.getContent(row.branch, row.path);
-        return {
+        const file = {
           path: row.path,
           base: history.changes.getContentAfter(row, getCurrent),
           theirs: history.changes.getContentBefore(row, getCurrent),
           from: (row.kind === "moved" && row.other) || undefined,
         };
-      });
-      overlaps.push(...this.#applyAll(batch, desired, mergeOptions, id));
+        desired.push(file);
+        yield countReadUnits(file);
+      }
+      overlaps.push(...(yield* this.#applyAll(batch, desired, mergeOptions, id)));
     }
-    return this.#finish(batch, overlaps, origin, { branch, reverts: ids, ...rest }, dryRun);
+    return yield* this.#finish(batch, overlaps, origin, { branch, reverts: ids, ...rest }, dryRun);
   }
 
-  merge(
+  *merge(
     source: string,
     target: string,
     origin: Origin,
     options: Pick<CommitOptions, "record"> & { dryRun?: Merge["dryRun"] },
-  ): MergeResponse {
-    const { rows, history, branches, historyReader } = this.#options;
+  ): Work<MergeResponse> {
+    const { rows, history, branches, historyReader, commits } = this.#options;
     const { dryRun, ...rest } = options;
     const link = [branches.get(source), branches.get(target)].find(
       (row) => row && (row.parent === source || row.parent === target),
@@ -126,34 +128,39 @@ export class Merger {
       restoresDeleted: true,
       label: source,
     });
-    const desired = [...historyReader.listDiffering(source, baseBranch, baseVersion)]
-      .sort()
-      .map((path): DesiredFile => ({
-        path,
-        base: historyReader.getContent(baseBranch, path, baseVersion),
-        theirs: rows.getContent(source, path),
-      }));
+    const desired: DesiredFile[] = [];
+    yield units.listed * commits.getTotals(source).files;
+    for (const path of [...historyReader.listDiffering(source, baseBranch, baseVersion)].sort()) {
+      const base = historyReader.getContent(baseBranch, path, baseVersion);
+      desired.push({ path, base, theirs: rows.getContent(source, path) });
+      yield countReadUnits({ base, theirs: undefined });
+    }
     const getBaseVersion = (branch: string) => (baseBranch === branch ? baseVersion : link.at);
     // By current path: a file missing from its old path may have been moved.
-    const moves = new Map(
-      desired.flatMap(({ path, theirs }) =>
-        theirs === undefined ? [[history.changes.resolveMove(source, path, getBaseVersion(source)), path]] : [],
-      ),
-    );
-    const overlaps = this.#applyAll(
+    const moves = new Map<string, string>();
+    for (const { path, theirs } of desired)
+      if (theirs === undefined)
+        moves.set(yield* history.changes.resolveMove(source, path, getBaseVersion(source)), path);
+    const overlaps = yield* this.#applyAll(
       batch,
       desired.map((file) => ({ ...file, from: moves.get(file.path) })),
       mergeOptions,
       getBaseVersion(target),
     );
     const runInTransaction = () => branches.recordMerge(link.name, source, history.lastVersion, Date.now());
-    return this.#finish(batch, overlaps, origin, { branch: target, merges: source, runInTransaction, ...rest }, dryRun);
+    return yield* this.#finish(
+      batch,
+      overlaps,
+      origin,
+      { branch: target, merges: source, runInTransaction, ...rest },
+      dryRun,
+    );
   }
 
   /**
    * Returns the content each file gets from these edits in order, with its base. Edits of missing files are ignored.
    */
-  #listDesired(edits: readonly FileEdit[], branch: string, version: number): DesiredFile[] {
+  *#listDesired(edits: readonly FileEdit[], branch: string, version: number): Work<DesiredFile[]> {
     const { historyReader } = this.#options;
     const getBase = (path: string) => historyReader.getContent(branch, path, version);
     const theirs = new Map<string, FileContent | undefined>();
@@ -161,7 +168,7 @@ export class Merger {
     const getContent = (path: string) => (theirs.has(path) ? theirs.get(path) : getBase(path));
     const listPaths = (fileOrFolder: string) => {
       if (getContent(fileOrFolder) !== undefined) return [fileOrFolder];
-      const stored = historyReader.list(branch, version, { under: fileOrFolder }).map(({ path }) => path);
+      const stored = historyReader.listHashes(branch, version, fileOrFolder).keys();
       const touched = [...theirs.keys()].filter((path) => path.startsWith(`${fileOrFolder}/`));
       return [...new Set([...stored, ...touched])].filter((path) => getContent(path) !== undefined);
     };
@@ -171,8 +178,11 @@ export class Merger {
         continue;
       }
       const from = parseFilePath("delete" in edit ? edit.delete : edit.move);
-      for (const path of listPaths(from)) {
+      const paths = listPaths(from);
+      yield units.listed * (paths.length + theirs.size);
+      for (const path of paths) {
         const content = getContent(path);
+        yield 2 * countReadUnits({ base: content, theirs: undefined });
         theirs.set(path, undefined);
         if ("delete" in edit) continue;
         const to = parseFilePath(parseFilePath(edit.to) + path.slice(from.length));
@@ -182,18 +192,23 @@ export class Merger {
     }
     // Deletions first, to free their paths.
     const getRank = ({ theirs: content }: DesiredFile) => Number(content !== undefined);
-    return [...theirs]
-      .map(([path, content]): DesiredFile => ({ path, base: getBase(path), theirs: content, from: moves.get(path) }))
-      .sort((a, b) => getRank(a) - getRank(b));
+    const desired: DesiredFile[] = [];
+    for (const [path, content] of theirs) {
+      const base = getBase(path);
+      desired.push({ path, base, theirs: content, from: moves.get(path) });
+      yield countReadUnits({ base, theirs: undefined });
+    }
+    return desired.sort((a, b) => getRank(a) - getRank(b));
   }
 
   /** Merges files into a batch. If one side moved a file, the other side's changes since a version move with it. */
-  #applyAll(batch: Batch, files: readonly DesiredFile[], options: MergeOptions, since: number): Overlap[] {
+  *#applyAll(batch: Batch, files: readonly DesiredFile[], options: MergeOptions, since: number): Work<Overlap[]> {
     const { history } = this.#options;
     const pending = new Map(files.map((file) => [file.path, file]));
     const bases = new Map(files.map(({ path, base }) => [path, base]));
     const overlaps: Overlap[] = [];
-    for (const { path, theirs, from } of files) {
+    for (const { path, base, theirs, from } of files) {
+      yield from === undefined ? 1 : countMergeUnits({ base, theirs });
       const source = from === undefined ? undefined : pending.get(from);
       if (
         !source ||
@@ -215,9 +230,11 @@ export class Merger {
     const resolveMove = (path: string) => history.changes.resolveMove(batch.branch, path, since);
     for (const file of pending.values()) {
       const { path, theirs, from } = file;
-      const target = file.base !== undefined && theirs !== undefined && !batch.has(path) ? resolveMove(path) : path;
+      yield countMergeUnits(file);
+      const target =
+        file.base !== undefined && theirs !== undefined && !batch.has(path) ? yield* resolveMove(path) : path;
       const base =
-        from !== undefined && file.base === undefined && batch.has(path) && resolveMove(from) === path
+        from !== undefined && file.base === undefined && batch.has(path) && (yield* resolveMove(from)) === path
           ? bases.get(from)
           : file.base;
       overlaps.push(...applyDesired(batch, { ...file, base, path: batch.has(target) ? target : path }, options));
@@ -226,24 +243,35 @@ export class Merger {
   }
 
   #createMergeOptions(batch: Batch, { label, ...options }: MergeSide): MergeOptions {
+    const taken = new Map<string, number>();
     return {
       ...options,
-      findConflictPath: (path) => findConflictPath(path, label, (candidate) => batch.isFree(candidate)),
+      findConflictPath: (path) => findConflictPath(path, label, (candidate) => batch.isFree(candidate), taken),
     };
   }
 
-  #finish(
+  *#finish(
     batch: Batch,
     overlaps: Overlap[],
     origin: Origin,
     options: CommitOptions & { branch: string },
     dryRun = false,
-  ): MergeResponse {
-    if (dryRun) return { overlaps, changes: this.#options.commits.previewChanges(batch, options.branch) };
-    const { version } = this.#options.commits.write(batch, origin, options);
+  ): Work<MergeResponse> {
+    if (dryRun) return { overlaps, changes: yield* this.#options.commits.previewChanges(batch, options.branch) };
+    const { version } = yield* this.#options.commits.write(batch, origin, options);
     return { overlaps, changes: version?.changes ?? [], ...(version ? { version } : {}) };
   }
 }
+
+const units = { listed: 12 };
+
+type ComparedFile = Pick<DesiredFile, "base" | "theirs">;
+
+/** Units of work to read a file as it was. */
+const countReadUnits = ({ base, theirs }: ComparedFile) => 60 + 5 * (countTextUnits(base) + countTextUnits(theirs));
+
+/** Units of work to merge a file. */
+const countMergeUnits = ({ base, theirs }: ComparedFile) => 150 + 20 * (countTextUnits(base) + countTextUnits(theirs));
 
 function applyDesired(batch: Batch, file: DesiredFile, options: MergeOptions): Overlap[] {
   const { merged, conflictCopy, overlaps } = mergeThreeWay({ ...file, mine: batch.getContent(file.path) }, options);

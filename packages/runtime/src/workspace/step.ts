@@ -8,6 +8,8 @@ interface StepFields {
   other?: string | undefined;
   before: ContentWithInfo | undefined;
   after: ContentWithInfo | undefined;
+  /** Patches of the file since its last full copy. */
+  patchCount?: number | undefined;
 }
 
 /** The change of one file in one version. `moved` is the old path of a `move` and is not shown to clients. */
@@ -17,14 +19,16 @@ export class Step implements StepFields {
   readonly other: string | undefined;
   readonly before: ContentWithInfo | undefined;
   readonly after: ContentWithInfo | undefined;
+  readonly patchCount: number;
   #patch: TextPatch | undefined;
 
-  constructor({ path, kind, other, before, after }: StepFields) {
+  constructor({ path, kind, other, before, after, patchCount = 0 }: StepFields) {
     this.path = path;
     this.kind = kind;
     this.other = other;
     this.before = before;
     this.after = after;
+    this.patchCount = patchCount;
   }
 
   /** The patch between both contents, if both are text. Computed once: history, live documents and tools all use it. */

@@ -9,6 +9,9 @@ interface ContentStore {
   limits: WorkspaceLimits;
 }
 
+/** Units of work to store a blob: locally it takes the thread until it is on disk. */
+export const blobUnits = 1_000;
+
 /** Stores content: text small enough for live editing as text, everything else as a blob. */
 export function storeContent(
   content: string | Uint8Array,

@@ -70,8 +70,16 @@ export function mergeThreeWay(
   };
 }
 
-/** Returns a free path for a conflict copy: `logo.png` and `12` become `logo.12.png`. */
-export function findConflictPath(path: string, label: string, isFree: (path: string) => boolean): string {
+/**
+ * Returns a free path for a conflict copy: `logo.png` and `12` become `logo.12.png`. `taken` has the last number of each
+ * name in one merge: thousands of long names may be the same once shortened.
+ */
+export function findConflictPath(
+  path: string,
+  label: string,
+  isFree: (path: string) => boolean,
+  taken = new Map<string, number>(),
+): string {
   const suffix = label.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 40);
   const at = path.lastIndexOf("/") + 1;
   const [, stem = "", extension = ""] = /^(.+?)(\.[^.]*)?$/s.exec(path.slice(at)) ?? [];
@@ -83,10 +91,13 @@ export function findConflictPath(path: string, label: string, isFree: (path: str
   ];
   for (const { folder, end } of locations) {
     const maxStemBytes = getMaxNameBytes(folder) - countBytes(`.${suffix}-999999${end}`);
-    for (let number = 1; maxStemBytes > 0; number++) {
-      const name = `${truncateName(stem, maxStemBytes)}.${number === 1 ? suffix : `${suffix}-${number}`}${end}`;
-      const candidate = folder + name;
-      if (isFree(candidate)) return candidate;
+    if (maxStemBytes <= 0) continue;
+    const start = `${folder}${truncateName(stem, maxStemBytes)}.${suffix}`;
+    for (let number = (taken.get(start + end) ?? 0) + 1; ; number++) {
+      const candidate = `${start}${number === 1 ? "" : `-${number}`}${end}`;
+      if (!isFree(candidate)) continue;
+      taken.set(start + end, number);
+      return candidate;
     }
   }
   throw new Error("no free path for a conflict copy");

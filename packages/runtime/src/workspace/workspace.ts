@@ -19,6 +19,7 @@ import {
   type VersionQuery,
 } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import { completeWork, runFairly, type Work } from "../host/fair-work.ts";
 import { type Blobs } from "../store/blobs/blobs.ts";
 import { Batch } from "./batch.ts";
 import { BranchManager } from "./branch-manager.ts";
@@ -46,6 +47,18 @@ export interface VersionRef {
   branch?: string | undefined;
   /** Defaults to the current files. */
   version?: number | undefined;
+}
+
+interface ListQuery extends VersionRef {
+  under?: string | undefined;
+  after?: string | undefined;
+  limit?: number | undefined;
+}
+
+interface FileList {
+  files: FileInfo[];
+  version: number;
+  next?: string;
 }
 
 interface Expectation {
@@ -92,17 +105,7 @@ export class Workspace {
     return this.#options.limits;
   }
 
-  list({
-    branch,
-    version,
-    under,
-    after,
-    limit,
-  }: VersionRef & { under?: string | undefined; after?: string | undefined; limit?: number | undefined } = {}): {
-    files: FileInfo[];
-    version: number;
-    next?: string;
-  } {
+  list({ branch, version, under, after, limit }: ListQuery = {}): FileList {
     const name = this.#requireBranch(branch);
     const folder = under === undefined ? undefined : parseFolderPath(under);
     const page = { ...(folder === undefined ? {} : { under: folder }), ...(after === undefined ? {} : { after }) };
@@ -111,10 +114,16 @@ export class Workspace {
     const found =
       version === undefined
         ? this.#rows.list(name, { ...page, ...pageLimit })
-        : this.#historyReader.list(name, version, page).slice(0, limit === undefined ? undefined : limit + 1);
+        : this.#historyReader.list(name, version, { ...page, ...pageLimit });
     const files = limit === undefined ? found : found.slice(0, limit);
     const next = files.length < found.length ? files.at(-1)?.path : undefined;
     return { files, version: version ?? this.latest(name), ...(next === undefined ? {} : { next }) };
+  }
+
+  /** Like `list`, as work that can pause: an earlier version takes longer. */
+  *planList(query: ListQuery): Work<FileList> {
+    if (query.version !== undefined) yield units.listed * this.getTotals(query.branch).files;
+    return this.list(query);
   }
 
   stat(path: string, { branch, version }: VersionRef = {}): FileInfo | undefined {
@@ -170,31 +179,45 @@ export class Workspace {
     return storeContent(content, path, this.#options);
   }
 
+  /**
+   * Does work that may take long in slices, and serves others in between. It starts again if files change meanwhile, so
+   * it sees the files of one moment.
+   */
+  runFairly<T>(start: () => Work<T>): Promise<T> {
+    return runFairly(start, () => this.#commits.revision);
+  }
+
   /** Commits all edits or none, as one version. Creates no version if nothing changed. */
-  commit(
+  commit(edits: readonly FileEdit[], origin: Origin, options: CommitOptions & Expectation = {}): CommitResult {
+    return completeWork(this.planCommit(edits, origin, options));
+  }
+
+  /** Like `commit`, as work that can pause. */
+  *planCommit(
     edits: readonly FileEdit[],
     origin: Origin,
     { expected, ...options }: CommitOptions & Expectation = {},
-  ): CommitResult {
+  ): Work<CommitResult> {
     const branch = this.#requireBranch(options.branch);
     const settled = this.#findSettledResult(branch, options.key, expected);
     if (settled) return settled;
     const batch = new Batch(this.#rows, branch);
-    for (const edit of edits) batch.add(edit);
-    return this.#commits.write(batch, origin, { ...options, branch });
+    for (const edit of edits) yield* batch.add(edit);
+    return yield* this.#commits.write(batch, origin, { ...options, branch });
   }
 
   /** Commits edits that were made on an earlier version, merging them with what others have changed since. */
-  rebaseEdits(
+  *planRebase(
     edits: readonly FileEdit[],
     base: number,
     origin: Origin,
     options: RebaseOptions & Pick<CommitOptions, "branch"> & Expectation = {},
-  ): CommitResult {
+  ): Work<CommitResult> {
     const { branch, expected, ...rest } = options;
     const name = this.#requireBranch(branch);
     return (
-      this.#findSettledResult(name, rest.key, expected) ?? this.#merger.rebaseEdits(edits, base, origin, name, rest)
+      this.#findSettledResult(name, rest.key, expected) ??
+      (yield* this.#merger.rebaseEdits(edits, base, origin, name, rest))
     );
   }
 
@@ -234,74 +257,59 @@ export class Workspace {
     return { versions, ...(next === undefined ? {} : { next }), ...(oldest > 1 ? { oldest } : {}) };
   }
 
-  diff(id: number, path?: string): VersionDiff {
+  *planDiff(id: number, path?: string): Work<VersionDiff> {
     const version = this.#requireVersion(id);
-    const rows = this.#history.changes.list(id, path === undefined ? undefined : parseFolderPath(path));
-    const { changes } = this.#history;
-    const current = (row: { branch: string; path: string }) => () => this.#rows.getContent(row.branch, row.path);
-    return createVersionDiff(
-      version,
-      rows
-        .filter(({ kind }) => kind !== "moved")
-        .map((row) => ({
-          row,
-          before: () =>
-            row.kind === "move"
-              ? changes.getContentAfter(row, current(row))
-              : changes.getContentBefore(row, current(row)),
-          after: () => changes.getContentAfter(row, current(row)),
-        })),
-    );
+    const rows = this.#history.changes.iterate(id, path === undefined ? undefined : parseFolderPath(path));
+    return yield* createVersionDiff(version, rows, {
+      changes: this.#history.changes,
+      getCurrent: ({ branch, path }) => this.#rows.getContent(branch, path),
+    });
   }
 
   /** Reverts a version, a turn or a tool call. Later changes by others are kept. */
-  revert(
+  *planRevert(
     { version, turn, toolCall, branch, dryRun }: Revert,
     origin: Origin,
     options: Pick<CommitOptions, "record"> = {},
-  ): MergeResponse {
+  ): Work<MergeResponse> {
     const name = (version !== undefined && this.#history.getBranch(version)) || this.#requireBranch(branch);
     const ids = version === undefined ? this.#findVersionIds(name, turn, toolCall) : [this.#requireVersion(version).id];
-    return this.#merger.revert(ids, name, origin, { dryRun, ...pickRecord(options) });
+    return yield* this.#merger.revert(ids, name, origin, { dryRun, ...pickRecord(options) });
   }
 
   listBranches(): Branch[] {
     return this.#branchManager.list();
   }
 
-  createBranch({ from, ...options }: NewBranch, origin: Origin): Branch {
-    return this.#branchManager.create({ ...options, from: this.#requireBranch(from) }, origin);
+  *planBranch({ from, ...options }: NewBranch, origin: Origin): Work<Branch> {
+    return yield* this.#branchManager.create({ ...options, from: this.#requireBranch(from) }, origin);
   }
 
-  removeBranch(name: string, origin: Origin): void {
-    this.#branchManager.remove(this.#requireBranch(name), origin);
+  *planBranchRemoval(name: string, origin: Origin): Work<void> {
+    yield* this.#branchManager.remove(this.#requireBranch(name), origin);
   }
 
   /** Merges a branch into its parent, or its parent into it. */
-  merge(
+  *planMerge(
     name: string,
     { into, dryRun }: Merge,
     origin: Origin,
     options: Pick<CommitOptions, "record"> = {},
-  ): MergeResponse {
+  ): Work<MergeResponse> {
     const source = this.#requireBranch(name);
     const parent = this.#branches.get(source)?.parent;
     if (into === undefined && parent === undefined) throw fail("bad_request", "Name the branch to merge main into.");
     // The version both have in common from now on must not be extended.
     this.#commits.markLatestKnown();
-    return this.#merger.merge(source, this.#requireBranch(into ?? parent), origin, { dryRun, ...pickRecord(options) });
+    const target = this.#requireBranch(into ?? parent);
+    return yield* this.#merger.merge(source, target, origin, { dryRun, ...pickRecord(options) });
   }
 
   #findVersionIds(branch: string, turn: string | undefined, toolCall: string | undefined): number[] {
-    const found = this.#history.list({
-      branch,
-      limit: 10_000,
-      ...(turn === undefined ? {} : { turn }),
-      ...(toolCall === undefined ? {} : { toolCall }),
-    });
-    if (found.length === 0)
+    const ids = this.#history.listIds({ branch, turn, toolCall });
+    if (ids.length === 0)
       throw fail("not_found", turn === undefined ? "That tool call changed no files." : "That turn changed no files.");
-    return found.map(({ id }) => id);
+    return ids;
   }
 
   #requireVersion(id: number): Version {
@@ -316,5 +324,8 @@ export class Workspace {
     return name;
   }
 }
+
+/** Units of work. */
+const units = { listed: 15 };
 
 const pickRecord = ({ record }: Pick<CommitOptions, "record">) => (record ? { record } : {});

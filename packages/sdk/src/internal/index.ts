@@ -14,6 +14,7 @@ export * from "./readable-output.ts";
 export * from "./redact.ts";
 export * from "./round-usd.ts";
 export * from "./script-file.ts";
+export { countSchemaNodes } from "../protocol/schema-size.ts";
 export * from "./sync-plan.ts";
 export * from "./working-copy.ts";
 export * from "./zip.ts";

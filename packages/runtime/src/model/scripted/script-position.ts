@@ -1,5 +1,7 @@
 import type { Exchange, Script, ScriptCall, ScriptFailure } from "@thinkery/sdk";
+import type { Work } from "../../host/fair-work.ts";
 import type { ModelMessage } from "../model.ts";
+import type { MessagePattern } from "./message-pattern.ts";
 import type { TemplateVariables } from "./template.ts";
 
 /** One action of a scripted response. */
@@ -9,25 +11,31 @@ export type ScriptAction =
   | { do: "fail"; failure: ScriptFailure }
   | { do: "calls"; calls: ScriptCall[] };
 
+/** The patterns of a script's exchanges. */
+type Patterns = ReadonlyMap<string, MessagePattern>;
+
 /** What a script plays for a request. */
 export interface ScriptPosition {
   actions: readonly ScriptAction[];
   variables: TemplateVariables;
 }
 
-const maxMatchedChars = 10_000;
-
 /**
  * Derived from the messages alone, so that a resumed turn continues where it was. The latest user message selects the
  * exchange; each assistant message since then has consumed one of its responses.
  */
-export function findScriptPosition(script: Script, messages: readonly ModelMessage[]): ScriptPosition {
+export function* findScriptPosition(
+  script: Script,
+  patterns: Patterns,
+  messages: readonly ModelMessage[],
+): Work<ScriptPosition> {
   const userMessages = listUserMessages(messages);
   const latest = userMessages.at(-1) ?? { text: "", at: -1 };
   const since = messages.slice(latest.at + 1);
   const responseCount = since.filter(({ role }) => role === "assistant").length;
-  const exchange = findExchange(
+  const exchange = yield* findExchange(
     script,
+    patterns,
     userMessages.map(({ text }) => text),
   );
   const results = since.flatMap((message) =>
@@ -51,25 +59,25 @@ function listUserMessages(messages: readonly ModelMessage[]): { text: string; at
 }
 
 // The first exchange whose pattern matches; otherwise those without a pattern in order, repeating the last one.
-function findExchange({ exchanges }: Script, texts: readonly string[]): Exchange | undefined {
-  const findMatch = (text: string) => exchanges.find(({ when }) => when !== undefined && matchesPattern(when, text));
-  const match = findMatch(texts.at(-1) ?? "");
-  if (match) return match;
+function* findExchange(
+  { exchanges }: Script,
+  patterns: Patterns,
+  texts: readonly string[],
+): Work<Exchange | undefined> {
+  const conditional = exchanges.filter(({ when }) => when !== undefined);
   const unconditional = exchanges.filter(({ when }) => when === undefined);
-  const used = texts.slice(0, -1).filter((text) => !findMatch(text)).length;
-  return unconditional[Math.min(used, unconditional.length - 1)];
-}
-
-// `/…/i` is a regular expression; other patterns are matched as plain text first, then as an expression.
-function matchesPattern(pattern: string, message: string): boolean {
-  const text = message.slice(0, maxMatchedChars);
-  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(pattern) ?? [];
-  if (source === undefined && text.toLowerCase().includes(pattern.toLowerCase())) return true;
-  try {
-    return new RegExp(source ?? pattern, flags?.replaceAll(/[gy]/g, "") ?? "i").test(text);
-  } catch {
-    return false;
+  function* findMatch(text: string): Work<Exchange | undefined> {
+    for (const exchange of conditional) {
+      yield text.length / 1000;
+      if (yield* (patterns.get(exchange.when as string) as MessagePattern).matches(text)) return exchange;
+    }
+    return undefined;
   }
+  const match = yield* findMatch(texts.at(-1) ?? "");
+  if (match || unconditional.length < 2) return match ?? unconditional[0];
+  let used = 0;
+  for (const text of texts.slice(0, -1)) if (!(yield* findMatch(text))) used++;
+  return unconditional[Math.min(used, unconditional.length - 1)];
 }
 
 /** Splits an exchange into model responses: each ends with its tool calls, and the next follows their results. */

@@ -1,7 +1,9 @@
 import type { Script, ScriptFailure } from "@thinkery/sdk";
+import { runFairly } from "../../host/fair-work.ts";
 import { type Model, type ModelPart, type ModelRequest, createCallId } from "../model.ts";
 import { pause } from "../pause.ts";
 import { createModelError } from "../wire/create-model-error.ts";
+import { parsePatterns } from "./message-pattern.ts";
 import { findScriptPosition } from "./script-position.ts";
 import { fillInput, fillText } from "./template.ts";
 
@@ -12,6 +14,8 @@ import { fillInput, fillText } from "./template.ts";
  */
 export function createScriptedModel(id: string, script: Script): Model {
   const failureCounts = new Map<string, number>();
+  const conditions = script.exchanges.flatMap(({ when }) => when ?? []);
+  let patterns: Awaited<ReturnType<typeof parsePatterns>> | undefined;
 
   function fail(position: string, { status, times, retryAfter }: ScriptFailure): void {
     const count = failureCounts.get(position) ?? 0;
@@ -25,7 +29,8 @@ export function createScriptedModel(id: string, script: Script): Model {
 
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart[]> {
     signal.throwIfAborted();
-    const { actions, variables } = findScriptPosition(script, request.messages);
+    const parsed = (patterns ??= await parsePatterns(conditions));
+    const { actions, variables } = await runFairly(() => findScriptPosition(script, parsed, request.messages));
     let outputChars = 0;
     let hasCalls = false;
     for (const [index, action] of actions.entries()) {

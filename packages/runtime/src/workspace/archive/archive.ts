@@ -1,6 +1,8 @@
 import { deflateRawSync } from "node:zlib";
 import { type ArchiveQuery, fail, type FileEdit, type FileInfo } from "@thinkery/sdk";
 import { type Deflate, type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
+import { Pacer, runFairly } from "../../host/fair-work.ts";
+import { blobUnits } from "../stored-content.ts";
 import type { VersionRef, Workspace } from "../workspace.ts";
 import { listZipFiles } from "./unzip.ts";
 
@@ -25,36 +27,26 @@ function isCompressible(data: Uint8Array): boolean {
 }
 
 /** Streams all files as a zip, as of one version: concurrent changes do not affect it. */
-export function createArchive(
+export async function createArchive(
   workspace: Workspace,
   { branch, version, under }: ArchiveQuery,
-): ReadableStream<Uint8Array> {
+): Promise<ReadableStream<Uint8Array>> {
   const at = { branch, version: version ?? (workspace.latest(branch) || undefined) };
   // Before the response begins, because the branch or version may not exist.
-  const { files } = workspace.list({ ...at, under });
+  const { files } = await workspace.runFairly(() => workspace.planList({ ...at, under }));
   return toByteStream(rechunk(zipFiles(readZipEntries(workspace, files, at), deflate)));
 }
 
-/** Yields to the event loop after some work, because all agents share one thread. Each file has a fixed overhead. */
-class Yielder {
-  #work = 0;
-
-  async yieldIfDue(bytes: number): Promise<void> {
-    this.#work += bytes + 8 * 1024;
-    if (this.#work < megabyte) return;
-    this.#work = 0;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
-}
-
+/** Units of work to read, compress or unpack a file. */
+const countUnits = (size: number) => 400 + size / 50;
 async function* readZipEntries(
   workspace: Workspace,
   files: readonly FileInfo[],
   at: VersionRef,
 ): AsyncGenerator<ZipEntry> {
-  const yielder = new Yielder();
+  const pacer = new Pacer();
   for (const { path, mediaType, modifiedAt, size } of files) {
-    await yielder.yieldIfDue(size);
+    await pacer.pauseIfDue(countUnits(size));
     // Usually nothing changes in the meantime, and current files are cheaper to read.
     const data = await workspace.readFile(
       path,
@@ -71,15 +63,16 @@ export async function readArchiveEdits(
   { branch, replace }: { branch?: string | undefined; replace: boolean },
 ): Promise<FileEdit[]> {
   const { limits } = workspace;
-  const files = listZipFiles(zip, limits);
+  const files = await runFairly(() => listZipFiles(zip, limits));
   const edits: FileEdit[] = [];
-  const yielder = new Yielder();
+  const pacer = new Pacer();
   let textBytes = 0;
   for (const { path, size, unpack } of files) {
-    await yielder.yieldIfDue(size);
+    await pacer.pauseIfDue(countUnits(size));
     const content = await workspace.store(unpack(), path);
     // Blobs are already on disk; text stays in memory until the commit.
     if (typeof content === "string") textBytes += Buffer.byteLength(content);
+    else await pacer.pauseIfDue(blobUnits);
     if (textBytes > limits.maxTextMb * megabyte)
       throw fail(
         "too_large",

@@ -2,6 +2,7 @@ import { deflateRawSync } from "node:zlib";
 import { type ZipEntry, zipFiles } from "@thinkery/sdk/internal";
 import { unzipSync, zipSync } from "fflate";
 import { expect, test } from "vitest";
+import { completeWork } from "../../host/fair-work.ts";
 import { listZipFiles } from "./unzip.ts";
 
 // Zips from another implementation can be read, it can read ours, and anything unusual is rejected with a reason.
@@ -13,7 +14,7 @@ const createZip = (files: Record<string, Uint8Array>, options = {}) => Buffer.fr
 
 function read(zip: Uint8Array): Record<string, string> {
   return Object.fromEntries(
-    listZipFiles(zip, limits).map(({ path, unpack }) => [path, Buffer.from(unpack()).toString("latin1")]),
+    completeWork(listZipFiles(zip, limits)).map(({ path, unpack }) => [path, Buffer.from(unpack()).toString("latin1")]),
   );
 }
 

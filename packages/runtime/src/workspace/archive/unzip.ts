@@ -1,6 +1,7 @@
 import { crc32, inflateRawSync } from "node:zlib";
 import { fail, parseFilePath } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import type { Work } from "../../host/fair-work.ts";
 import { createDamagedError, type ZipDirectory, type ZipDirectoryEntry, readName, readDirectory } from "./directory.ts";
 
 /** A validated file in a zip that is not unpacked yet. */
@@ -11,6 +12,7 @@ export interface PackedFile {
 }
 
 const megabyte = 1024 * 1024;
+const unitsPerEntry = 10;
 const headSignature = 0x04034b50;
 const headLength = 30;
 
@@ -23,12 +25,13 @@ const fileKinds = { mask: 0o170000, file: 0o100000, folder: 0o040000, link: 0o12
  * Lists the files of a zip. Validates everything that can be checked without unpacking, so that an invalid zip is
  * rejected before anything is stored.
  */
-export function listZipFiles(
+export function* listZipFiles(
   bytes: Uint8Array,
   limits: Pick<WorkspaceLimits, "maxFiles" | "maxFileMb" | "maxTotalMb">,
-): PackedFile[] {
+): Work<PackedFile[]> {
   const zip = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const directory = readDirectory(zip);
+  yield unitsPerEntry * directory.entries.length;
   const files = directory.entries.filter((entry) => isFile(entry));
   if (files.length > limits.maxFiles)
     throw fail("too_large", `This zip has ${files.length} files; a workspace can have at most ${limits.maxFiles}.`);
@@ -44,14 +47,16 @@ export function listZipFiles(
       `The files in this zip are too large: a workspace can have at most ${limits.maxTotalMb} MB.`,
     );
   const offsets = locateEntries(zip, directory);
-  const paths = new Set<string>();
-  return files.map((entry) => {
+  yield unitsPerEntry * directory.entries.length;
+  const packedFiles = new Map<string, PackedFile>();
+  for (const entry of files) {
     const path = parseFilePath(entry.name);
-    if (paths.has(path)) throw fail("bad_request", `This zip contains “${sanitizeName(entry.name)}” twice.`);
-    paths.add(path);
+    if (packedFiles.has(path)) throw fail("bad_request", `This zip contains “${sanitizeName(entry.name)}” twice.`);
     const packed = bytes.subarray(offsets.get(entry) ?? 0, (offsets.get(entry) ?? 0) + entry.packedSize);
-    return { path, size: entry.size, unpack: () => unpackEntry(entry, packed) };
-  });
+    packedFiles.set(path, { path, size: entry.size, unpack: () => unpackEntry(entry, packed) });
+    yield unitsPerEntry;
+  }
+  return [...packedFiles.values()];
 }
 
 /** Returns false for folders: they exist only through their files, but their names are validated too. */
