@@ -16,7 +16,15 @@ export interface Caller extends Pick<Who, "user" | "scopes"> {
 // effect at once, one in another isolate after at most `ttlMs`.
 const ttlMs = 10_000;
 const maxEntries = 10_000;
-const callerCache = new Map<string, { user: string; credential: CheckedCredential; until: number }>();
+const callerCache = new Map<string, CachedCredential>();
+
+interface CachedCredential {
+  user: string;
+  credential: CheckedCredential;
+  until: number;
+  /** Requests that its user's object still allows. */
+  requests: number;
+}
 
 /** Holds the ticket of a request, which comes in its query. */
 export const ticketHeader = "x-thinkery-ticket";
@@ -56,12 +64,14 @@ async function findCredential(
 ): Promise<{ user: string; credential: CheckedCredential } | undefined> {
   const now = Date.now();
   const cached = callerCache.get(hash);
-  if (cached && cached.until > now) return cached;
+  if (cached && cached.until > now && cached.requests-- > 0) return cached;
   const user = verifyCredential(secret, env.SIGNING_KEY);
   const credential = user && (await env.User.getByName(user).checkCredential(hash));
   if (!user || !credential) return undefined;
   if (callerCache.size >= maxEntries) callerCache.clear();
-  callerCache.set(hash, { user, credential, until: Math.min(now + ttlMs, credential.expiresAt ?? Infinity) });
+  const until = Math.min(now + ttlMs, credential.expiresAt ?? Infinity);
+  // One of them is this request.
+  callerCache.set(hash, { user, credential, until, requests: credential.requests - 1 });
   return { user, credential };
 }
 

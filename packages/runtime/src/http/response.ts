@@ -105,11 +105,11 @@ export function toPageResponse(body: ReadableStream | null, headers: Record<stri
 /** The only place where errors become responses. Unexpected errors are logged and not shown to the client. */
 export function toErrorResponse(error: unknown): Response {
   if (isThinkeryError(error)) {
-    return toJsonResponse(
-      toErrorBody(error),
-      toHttpStatus(error.code),
-      error.code === "unauthorized" ? challengeHeaders : {},
-    );
+    const { retryAfter } = error.details ?? {};
+    return toJsonResponse(toErrorBody(error), toHttpStatus(error.code), {
+      ...(error.code === "unauthorized" ? challengeHeaders : {}),
+      ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+    });
   }
   if (isDiskFull(error)) {
     return toErrorResponse(

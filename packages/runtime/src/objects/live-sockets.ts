@@ -1,10 +1,10 @@
 import { hasScope, mainBranch } from "@thinkery/sdk";
 import type { Connection } from "agents";
+import { RateLimiter } from "../host/rate-limiter.ts";
 import { presenceQueryFrame } from "../workspace/live/frames.ts";
 import { LiveStore } from "../workspace/live/live-store.ts";
 import { type Peer, Room } from "../workspace/live/room.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { RateLimiter } from "./rate-limiter.ts";
 
 const maxSockets = 200;
 /**

@@ -233,9 +233,11 @@ export class User extends BaseObject<Revision> {
     return this.#credentials.add(credential);
   }
 
-  async checkCredential(hash: string): Promise<CheckedCredential | undefined> {
+  /** Returns a valid credential and how many requests it may send before it is checked again. */
+  async checkCredential(hash: string): Promise<(CheckedCredential & { requests: number }) | undefined> {
     await this.ensureReady();
-    return this.#credentials.check(hash);
+    const credential = this.#credentials.check(hash);
+    return credential && { ...credential, requests: this.#limits.grantRequests(hash) };
   }
 
   async redeemCode(hash: string): Promise<Scope[] | undefined> {

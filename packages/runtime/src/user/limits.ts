@@ -1,10 +1,12 @@
 import { type Budget, budgetKinds, fail, type UserLimits } from "@thinkery/sdk";
+import { RequestRates } from "./request-rates.ts";
 
 /** What the host's owner allows a user, and what of it is in use. */
 export class Limits {
   readonly #sql: SqlStorage;
   /** Agents that are being created. */
   #pendingAgents = 0;
+  readonly #rates = new RequestRates();
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -20,6 +22,11 @@ export class Limits {
       "INSERT INTO limits (only, data) VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET data = excluded.data",
       JSON.stringify(limits),
     );
+  }
+
+  /** Returns how many requests a credential may send before it asks again. */
+  grantRequests(hash: string): number {
+    return this.#rates.grant(hash, this.get().requestsPerMinute);
   }
 
   reserveAgent(existing: number): void {

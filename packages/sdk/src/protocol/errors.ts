@@ -10,6 +10,7 @@ const errorStatus = {
   too_large: 413,
   unsupported_media: 415,
   misdirected: 421,
+  rate_limited: 429,
   internal: 500,
   unavailable: 503,
 } as const;
@@ -29,6 +30,8 @@ export interface ErrorDetails {
   suggestion?: string | undefined;
   /** The file's current hash, if a precondition expected another. */
   hash?: string | undefined;
+  /** Seconds until a request that came too soon may be repeated. */
+  retryAfter?: number | undefined;
 }
 
 /** The body of every error response. */

@@ -31,6 +31,9 @@ export const userLimitsSchema = z
   .strictObject({
     agents: limit.optional().meta({ description: "Agents in all of the user's agencies together." }),
     concurrentTurns: limit.optional().meta({ description: "Agents of the user that may run a turn at the same time." }),
+    requestsPerMinute: limit
+      .optional()
+      .meta({ description: "Requests of each of the user's tokens; 30,000 if omitted." }),
     budget: newBudgetSchema.optional().meta({ description: "The user may set a lower budget, but no higher one." }),
   })
   .meta({ id: "UserLimits" });

@@ -1,0 +1,34 @@
+import { fail } from "@thinkery/sdk";
+import { RateLimiter } from "../host/rate-limiter.ts";
+
+/** For tokens of users without a limit: more than any person or ordinary program sends. */
+const defaultRequestsPerMinute = 30_000;
+/** Requests are granted in portions, so that not each one costs a call. */
+const maxPortion = 100;
+
+interface TokenRate {
+  limiter: RateLimiter;
+  perMinute: number;
+}
+
+/** How many requests each credential may still send. Kept in memory: a restart of the host grants a minute's worth. */
+export class RequestRates {
+  readonly #rates = new Map<string, TokenRate>();
+
+  /** Grants a credential its next requests. Throws if it has used up what it may send for now. */
+  grant(hash: string, perMinute = defaultRequestsPerMinute): number {
+    let rate = this.#rates.get(hash);
+    if (rate?.perMinute !== perMinute) {
+      rate = { perMinute, limiter: new RateLimiter(perMinute, perMinute / 60) };
+      this.#rates.set(hash, rate);
+    }
+    const portion = Math.max(1, Math.min(maxPortion, Math.floor(perMinute / 60)));
+    if (rate.limiter.take(portion)) return portion;
+    const retryAfter = Math.ceil((60 * portion) / perMinute);
+    throw fail(
+      "rate_limited",
+      `This token has sent more than ${perMinute} requests a minute. Try again in ${retryAfter} s.`,
+      { retryAfter },
+    );
+  }
+}
