@@ -46,7 +46,14 @@ test("without files the defaults apply", async () => {
       memoryMb: 128,
       maxRunsPerSlot: 250,
     },
-    linux: { timeoutSeconds: 60, maxTimeoutSeconds: 600, memoryMb: 2048, maxProcesses: 8, network: false },
+    linux: {
+      timeoutSeconds: 60,
+      maxTimeoutSeconds: 600,
+      memoryMb: 2048,
+      maxProcesses: 8,
+      maxProcessesPerCommand: 512,
+      network: false,
+    },
     workspace: {
       maxFileMb: 32,
       maxTextFileKb: 1024,

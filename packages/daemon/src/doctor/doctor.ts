@@ -9,7 +9,7 @@ import { checkHost } from "./host.ts";
 import { checkModels } from "./models.ts";
 import { checkNode } from "./node.ts";
 import { checkPort } from "./port.ts";
-import { checkBubblewrap, checkPrlimit } from "./sandbox.ts";
+import { checkBubblewrap, checkCommandLimits, checkPrlimit } from "./sandbox.ts";
 import { checkWorker } from "./worker.ts";
 import { checkWorkerd } from "./workerd.ts";
 
@@ -25,6 +25,7 @@ const checks: Record<string, Check> = {
   browser: checkBrowser,
   prlimit: checkPrlimit,
   bubblewrap: checkBubblewrap,
+  "command limits": () => checkCommandLimits(),
   models: checkModels,
 };
 

@@ -94,7 +94,12 @@ export function startChild({ command, args, inputs = [], env, cwd, lockFd, onLin
 }
 
 /** Runs an untrusted command. It gets no environment, no stdin, and no descriptors except its output and `inputs`. */
-export function startCommand({ command, args, inputs, onOutput }: CommandOptions): Pick<Child, "exited" | "kill"> {
+export function startCommand({
+  command,
+  args,
+  inputs,
+  onOutput,
+}: CommandOptions): Pick<Child, "pid" | "exited" | "kill"> {
   const child = spawnWithInputs("/bin/sh", ["-c", commandGuardScript, command, ...args], inputs, {
     cwd: "/",
     detached: true,
@@ -104,7 +109,7 @@ export function startCommand({ command, args, inputs, onOutput }: CommandOptions
   const throttle = child.stdout && throttleReads(child.stdout, onOutput);
   // After exit only the little that is still in the pipe remains to be read.
   child.once("exit", () => throttle?.disable());
-  return trackExit(child);
+  return { pid: child.pid, ...trackExit(child) };
 }
 
 interface SpawnOptions {

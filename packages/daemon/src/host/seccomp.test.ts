@@ -3,6 +3,7 @@ import { createSeccompFilter, forbiddenCalls, unavailableCalls } from "./seccomp
 
 const audits = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003, arm: 0x40000028 };
 const clone = { x64: 56, arm64: 220 };
+const shmget = { x64: 29, arm64: 194 };
 const socket = { x64: 41, arm64: 198 };
 
 interface Call {
@@ -52,18 +53,24 @@ test.each(["x64", "arm64"] as const)("on %s the filter refuses exactly the calls
   }
 });
 
-test.each(["x64", "arm64"] as const)("on %s sockets and new processes are checked by their arguments", (processor) => {
-  const open = (...args: number[]) => evaluate(processor, { number: socket[processor], args });
-  // Unix, IPv4, IPv6, and the netlink protocol that lists network interfaces.
-  expect([open(1, 1), open(2, 1), open(10, 2), open(16, 3, 0)].filter((action) => action !== "allowed")).toEqual([]);
-  // Generic netlink, packets, AF_ALG, AF_VSOCK; the kernel ignores the upper half of an int.
-  const refused = [open(16, 3, 16), open(17, 3), open(38, 5), open(40, 1), open(0, 1), open(2 ** 32 + 40, 1)];
-  expect(refused.filter((action) => action !== "EPERM")).toEqual([]);
-  const start = (flags: number) => evaluate(processor, { number: clone[processor], args: [flags] });
-  // A child as of fork and a thread; then mount, user and network namespaces.
-  expect([start(17), start(0x3d0f00)]).toEqual(["allowed", "allowed"]);
-  expect([start(0x20000), start(0x10000011), start(0x40000000)]).toEqual(["EPERM", "EPERM", "EPERM"]);
-});
+test.each(["x64", "arm64"] as const)(
+  "on %s sockets, new processes and shared memory are checked by their arguments",
+  (processor) => {
+    const open = (...args: number[]) => evaluate(processor, { number: socket[processor], args });
+    // Unix, IPv4, IPv6, and the netlink protocol that lists network interfaces.
+    expect([open(1, 1), open(2, 1), open(10, 2), open(16, 3, 0)].filter((action) => action !== "allowed")).toEqual([]);
+    // Generic netlink, packets, AF_ALG, AF_VSOCK; the kernel ignores the upper half of an int.
+    const refused = [open(16, 3, 16), open(17, 3), open(38, 5), open(40, 1), open(0, 1), open(2 ** 32 + 40, 1)];
+    expect(refused.filter((action) => action !== "EPERM")).toEqual([]);
+    const start = (flags: number) => evaluate(processor, { number: clone[processor], args: [flags] });
+    // A child as of fork and a thread; then mount, user and network namespaces.
+    expect([start(17), start(0x3d0f00)]).toEqual(["allowed", "allowed"]);
+    expect([start(0x20000), start(0x10000011), start(0x40000000)]).toEqual(["EPERM", "EPERM", "EPERM"]);
+    const share = (bytes: number) => evaluate(processor, { number: shmget[processor], args: [1, bytes] });
+    expect([share(0), share(56), share(16 * 1024)]).toEqual(["allowed", "allowed", "allowed"]);
+    expect([share(16 * 1024 + 1), share(2 ** 31), share(2 ** 32)]).toEqual(["EPERM", "EPERM", "EPERM"]);
+  },
+);
 
 test("calls of another architecture kill the process", () => {
   expect(evaluate("x64", { audit: audits.i386, number: 20 })).toBe("killed");

@@ -51,10 +51,17 @@ export const unavailableCalls = {
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
+  // Files in memory that are not mapped count for no process. Programs use /dev/shm instead, whose size is limited.
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
 } as const satisfies Record<string, Numbers>;
 
 const clone: Numbers = [56, 220];
 const socket: Numbers = [41, 198];
+const shmget: Numbers = [29, 194];
+
+/** The same is true of System V's shared memory, of which some programs need a little. There are at most 4,096 of them. */
+const maxSharedMemoryBytes = 16 * 1024;
 
 /** All CLONE_NEW* flags: a process in a user namespace of its own reaches far more of the kernel. */
 const namespaceFlags = 0x7e020000;
@@ -70,7 +77,7 @@ const refuse = (errno: number) => 0x00050000 | errno;
 const eperm = refuse(1);
 const enosys = refuse(38);
 
-// Offsets in the kernel's struct seccomp_data. Of each argument only the lower half counts: the checked ones are ints.
+// Offsets in the kernel's struct seccomp_data. Of arguments that are ints, only the lower half counts.
 const numberOffset = 0;
 const architectureOffset = 4;
 const getArgumentOffset = (index: number) => 16 + 8 * index;
@@ -87,6 +94,14 @@ export function createSeccompFilter(processor: string = process.arch): Uint8Arra
     Object.values(calls).flatMap((numbers) => [jumpUnlessEqual(numbers[index], 1), end(action)]);
   const checkClone = [load(getArgumentOffset(0)), jumpUnlessAnyBit(namespaceFlags, 1), end(eperm), end(allow)];
   const checkNetlink = [load(getArgumentOffset(2)), jumpUnlessEqual(netlinkRoute, 1), end(allow), end(eperm)];
+  const checkSharedMemory = [
+    load(getArgumentOffset(1) + 4),
+    jumpUnlessEqual(0, 2),
+    load(getArgumentOffset(1)),
+    jumpIfLess(maxSharedMemoryBytes + 1, 1),
+    end(eperm),
+    end(allow),
+  ];
   const checkSocket = [
     load(getArgumentOffset(0)),
     ...socketFamilies.flatMap((family) => [jumpUnlessEqual(family, 1), end(allow)]),
@@ -107,6 +122,8 @@ export function createSeccompFilter(processor: string = process.arch): Uint8Arra
     ...checkClone,
     jumpUnlessEqual(socket[index], checkSocket.length),
     ...checkSocket,
+    jumpUnlessEqual(shmget[index], checkSharedMemory.length),
+    ...checkSharedMemory,
     end(allow),
   ]);
 }

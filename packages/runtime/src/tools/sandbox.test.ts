@@ -59,6 +59,16 @@ test("notes about files are separate from the output", async () => {
 
 test.each([
   ["timeout", "timeout", "out\n\nThe command did not finish within 1.5 s and was stopped."],
+  [
+    "memory_limit",
+    "limit",
+    "out\n\nThe command was killed because it exceeded its memory limit, which all of its processes share. Process less data at once, or run fewer processes in parallel.",
+  ],
+  [
+    "process_limit",
+    "limit",
+    "out\n\nThe command was killed because it had too many processes or threads. Run fewer in parallel.",
+  ],
   ["memory", "limit", "out\n\nThe command was killed because the machine ran out of memory."],
   ["disk", "limit", "out\n\nThe command was killed because the disk is almost full. Delete files you no longer need."],
   ["stop", "canceled", "out\n\nThe command was stopped."],

@@ -71,6 +71,18 @@ function formatCommandResult({ exitCode, endedBy, output, ms, notes }: CommandRe
       "timeout",
       appendLine(`The command did not finish within ${formatSeconds(ms)} and was stopped.`),
     );
+  if (endedBy === "memory_limit")
+    throw new ToolError(
+      "limit",
+      appendLine(
+        "The command was killed because it exceeded its memory limit, which all of its processes share. Process less data at once, or run fewer processes in parallel.",
+      ),
+    );
+  if (endedBy === "process_limit")
+    throw new ToolError(
+      "limit",
+      appendLine("The command was killed because it had too many processes or threads. Run fewer in parallel."),
+    );
   if (endedBy === "memory")
     throw new ToolError("limit", appendLine("The command was killed because the machine ran out of memory."));
   if (endedBy === "disk")
@@ -94,6 +106,8 @@ function addNotes(text: string, { notes = [] }: { notes?: FileSyncResult["notes"
 const endDescriptions = {
   timeout: "timed out",
   stop: "stopped",
+  memory_limit: "killed: memory limit",
+  process_limit: "killed: process limit",
   memory: "killed: out of memory",
   disk: "killed: disk almost full",
   signal: "ended by a signal",

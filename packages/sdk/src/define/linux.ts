@@ -13,7 +13,7 @@ export interface FileSyncResult {
 export interface CommandResult extends FileSyncResult {
   exitCode: number | null;
   /** Why the command ended, if it did not exit by itself. */
-  endedBy?: "timeout" | "stop" | "memory" | "disk" | "signal";
+  endedBy?: NonNullable<ProcessInfo["endedBy"]>;
   /** Standard output and standard error, interleaved. If it is very long, only its beginning and end. */
   output: string;
   ms: number;

@@ -147,7 +147,18 @@ export const linuxLimitsSchema = z.strictObject({
     defaultLinuxLimits.maxTimeoutSeconds,
     "Maximum timeout that a call may request.",
   ),
-  memoryMb: createIntegerSetting(16, 1_000_000, defaultLinuxLimits.memoryMb, "Maximum memory of one process."),
+  memoryMb: createIntegerSetting(
+    16,
+    1_000_000,
+    defaultLinuxLimits.memoryMb,
+    "Maximum memory of a command, with everything it started.",
+  ),
+  maxProcessesPerCommand: createIntegerSetting(
+    8,
+    10_000,
+    defaultLinuxLimits.maxProcessesPerCommand,
+    "Maximum number of processes and threads of a command.",
+  ),
   maxProcesses: createIntegerSetting(
     1,
     100,

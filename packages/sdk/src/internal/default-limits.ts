@@ -24,6 +24,7 @@ export const defaultLinuxLimits = {
   maxTimeoutSeconds: 600,
   memoryMb: 2048,
   maxProcesses: 8,
+  maxProcessesPerCommand: 512,
   network: false,
 };
 

@@ -1,7 +1,9 @@
 import { z } from "zod";
 
-/** Why a process ended that did not exit by itself. `disk`: it was about to fill the host's disk. */
-const endedBySchema = z.enum(["timeout", "stop", "memory", "disk", "signal"]);
+const endedBySchema = z.enum(["timeout", "stop", "memory_limit", "process_limit", "memory", "disk", "signal"]).meta({
+  description:
+    "Why a process ended that did not exit by itself. `memory_limit`, `process_limit`: with everything it started it exceeded a limit of a command. `memory`: the machine ran out of memory. `disk`: it was about to fill the host's disk.",
+});
 
 /** A background process of an agent. */
 export const processSchema = z

@@ -158,6 +158,8 @@ async function showOutput(
 const endTexts = {
   timeout: "timed out",
   stop: "stopped",
+  memory_limit: "killed (memory limit)",
+  process_limit: "killed (process limit)",
   memory: "out of memory",
   disk: "killed (disk almost full)",
   signal: "killed by a signal",

@@ -11,6 +11,7 @@ import { findProgram } from "../program.ts";
 import { AgentFolders } from "./agent-folders.ts";
 import { etcFiles, programPath, type Programs, isolateCommand, type CommandIsolation } from "./isolation.ts";
 import type { Exit, LinuxProvider, CommandSpec, StartedCommand } from "./provider.ts";
+import { measureUsage } from "./usage.ts";
 
 type FoundBubblewrap = { path: string } | { missing: string };
 
@@ -22,8 +23,8 @@ interface BubblewrapOptions {
   onError(text: string): void;
 }
 
-/** Maximum processes and threads of a command. */
-const maxProcesses = 512;
+/** The kernel's own limit of processes is higher than ours, so that we notice when a command exceeds ours. */
+const spareProcesses = 16;
 
 /** Runs this machine's programs inside bubblewrap. Needs no setup and no background process. */
 export function createBubblewrapProvider({ home, find = getBubblewrap, onError }: BubblewrapOptions): LinuxProvider {
@@ -89,10 +90,11 @@ export function createBubblewrapProvider({ home, find = getBubblewrap, onError }
     async start({ agent, command, limits, cpuSeconds, fileBytes, onOutput }: CommandSpec): Promise<StartedCommand> {
       const found = await getPrograms();
       if (typeof found === "string") throw fail("unavailable", found);
+      const memoryBytes = limits.memoryMb * 1024 * 1024;
       const isolation: CommandIsolation = {
         ...createIsolation(found, await folders.open(agent)),
         network: limits.network,
-        limits: { memoryBytes: limits.memoryMb * 1024 * 1024, cpuSeconds, fileBytes, processes: getProcessLimit() },
+        limits: { memoryBytes, cpuSeconds, fileBytes, processes: toKernelLimit(limits.maxProcessesPerCommand) },
       };
       const outputFilter = createOutputFilter(onOutput);
       const child = startCommand({ ...isolateCommand(isolation, command), onOutput: outputFilter.write });
@@ -102,7 +104,11 @@ export function createBubblewrapProvider({ home, find = getBubblewrap, onError }
         onError(`failed to isolate a command of ${agent}: ${failure}`);
         throw fail("unavailable", "The Linux sandbox could not be started. See the host's log.");
       });
-      return { exited, kill: () => child.kill("SIGKILL") };
+      return {
+        exited,
+        kill: () => child.kill("SIGKILL"),
+        measureUsage: () => (child.pid === undefined ? undefined : measureUsage(child.pid, memoryBytes)),
+      };
     },
 
     async hasStorage(agent) {
@@ -181,9 +187,9 @@ function describeFailure(output: string): string {
 }
 
 // Before 5.14, Linux counted all processes of the user against the limit, not only those in the sandbox.
-function getProcessLimit(): number | undefined {
+function toKernelLimit(processes: number): number | undefined {
   const [major = 0, minor = 0] = release().split(".").map(Number);
-  return major > 5 || (major === 5 && minor >= 14) ? maxProcesses : undefined;
+  return major > 5 || (major === 5 && minor >= 14) ? processes + spareProcesses : undefined;
 }
 
 const bubblewrapPrefix = "bwrap: ";

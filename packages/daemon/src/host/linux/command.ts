@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { CommandResult } from "@thinkery/sdk";
 import type { CommandOutput } from "./command-output.ts";
-import type { Exit, StartedCommand } from "./provider.ts";
+import type { CommandUsage, Exit, StartedCommand } from "./provider.ts";
 
 type EndedBy = NonNullable<CommandResult["endedBy"]>;
 
 /** Why we end a command. */
-export type KillReason = Extract<EndedBy, "timeout" | "stop" | "disk">;
+export type KillReason = Exclude<EndedBy, "memory" | "signal">;
 
 export interface CommandEnd {
   exitCode: number | null;
@@ -37,6 +37,14 @@ export class Command {
   kill(reason: KillReason): void {
     this.#reason ??= reason;
     this.#started.kill();
+  }
+
+  /** Ends the command if it and everything it started use more than this together. */
+  enforceLimits({ processes, memoryBytes }: CommandUsage): void {
+    const usage = this.#started.measureUsage();
+    if (!usage) return;
+    if (usage.memoryBytes > memoryBytes) this.kill("memory_limit");
+    else if (usage.processes > processes) this.kill("process_limit");
   }
 
   #toEnd({ code }: Exit): CommandEnd {

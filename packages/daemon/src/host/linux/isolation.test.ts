@@ -256,7 +256,7 @@ always("without bubblewrap, commands are refused with what to install, until it 
   const spec = {
     agent: alice,
     command: "true",
-    limits: { memoryMb: 100, network: false },
+    limits: { memoryMb: 100, maxProcessesPerCommand: 512, network: false },
     cpuSeconds: 1,
     fileBytes: 1,
     onOutput() {},

@@ -102,12 +102,12 @@ test("a command ended by a signal is reported as such", async () => {
   expect(await run("kill -9 $$")).toMatchObject({ exitCode: 137, endedBy: "signal" });
 });
 
-test("memory, file sizes and open files are limited", async () => {
-  const { run, output } = await openSandbox({ memoryMb: 64 });
+test("the memory of a process, file sizes and open files are limited", async () => {
+  const { run, output } = await openSandbox({ memoryMb: 1000 });
   expect(await output("echo short; ulimit -c; ulimit -n")).toBe("short\n0\n1024");
-  const large = await run("x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo ${#x}");
-  expect(large.exitCode).not.toBe(0);
-  expect(large.output).toMatch(/cannot allocate/i);
+  // In one piece, which the kernel refuses before any of it is used.
+  expect((await run("dd if=/dev/zero of=/dev/null bs=1001M count=1")).output).toMatch(/memory exhausted/);
+  expect((await run("dd if=/dev/zero of=/dev/null bs=100M count=1")).exitCode).toBe(0);
   // A sparse file takes no space on the disk.
   const file = await run(
     "truncate -s 1100M big; stat -c %s big 2>/dev/null; truncate -s 1000M small && stat -c %s small",
@@ -118,20 +118,6 @@ test("memory, file sizes and open files are limited", async () => {
     "fallocate -l 600M /tmp/x; fallocate -l 100M /dev/shm/x; fallocate -l 50M /dev/shm/y && echo fits",
   );
   expect(memory.output.match(/No space left|fits/g)).toEqual(["No space left", "No space left", "fits"]);
-});
-
-test("a fork bomb is contained and does not affect others", async () => {
-  const { run, output } = await openSandbox();
-  const mark = createMark();
-  const enough = new AbortController();
-  const end = run(`${mark}() { ${mark} | ${mark} & }; ${mark}; sleep 300`, { signal: enough.signal });
-  await vi.waitUntil(() => findProgramProcesses(mark).length > 300, { timeout: 20_000, interval: 20 });
-  expect(await output("for i in 1 2 3; do (echo $i); done", "global~bob")).toBe("1\n2\n3");
-  // At most 512 inside, plus a few processes around them.
-  expect(findProgramProcesses(mark).length).toBeLessThan(530);
-  enough.abort();
-  expect(await end).toMatchObject({ endedBy: "stop" });
-  await waitUntilGone(mark);
 });
 
 test("a flood of output neither grows memory nor keeps the daemon busy", async () => {
@@ -253,7 +239,7 @@ test("no command outlives the daemon, even if it is killed", async () => {
     import { createBubblewrapProvider } from "./linux/bubblewrap.ts";
     const home = await openHome({ THINKERY_HOME: ${JSON.stringify(`${folder}/home`)} });
     const { start } = createBubblewrapProvider({ home, onError: console.error });
-    const options = { limits: { memoryMb: 256, network: false }, cpuSeconds: 60, fileBytes: 1000, onOutput: (chunk) => process.stdout.write(chunk) };
+    const options = { limits: { memoryMb: 256, maxProcessesPerCommand: 512, network: false }, cpuSeconds: 60, fileBytes: 1000, onOutput: (chunk) => process.stdout.write(chunk) };
     const command = "trap '' TERM HUP INT; (setsid bash -c 'exec -a ${mark} sleep 300' &); echo started; exec -a ${mark} sleep 300";
     for (const agent of ["global~alice", "global~bob"]) await start({ agent, command, ...options });
     setInterval(() => {}, 1000);

@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type CommandResult, fail, type ProcessInfo, type ProcessOutput } from "@thinkery/sdk";
 import type { LinuxLimits } from "@thinkery/sdk/internal";
 import { CommandOutput } from "./command-output.ts";
@@ -38,6 +39,9 @@ const maxStreamedBytes = 32 * 1024;
 const streamIntervalMs = 100;
 /** Interval of empty pieces for a command without output. */
 const heartbeatMs = 20_000;
+/** Interval of checks of what commands use. Longer if checking takes long, so that it takes a tenth of the time. */
+const usageCheckMs = 200;
+const usageCheckFactor = 10;
 const diskCheckMs = 300;
 /** Maximum CPU time of a background process. */
 const maxCpuSeconds = 3600;
@@ -53,6 +57,7 @@ export class LinuxSandbox {
   readonly #deleting = new Set<string>();
   #copies: Promise<WorkingCopies> | undefined;
   #diskWatch: ReturnType<typeof setInterval> | undefined;
+  #isWatchingUsage = false;
   #isClosed = false;
 
   constructor(options: LinuxSandboxOptions) {
@@ -144,6 +149,7 @@ export class LinuxSandbox {
     if (this.#deleting.has(agent)) throw fail("conflict", "The agent is being deleted.");
     const started = this.#running.start(agent, () => this.#spawnCommand(agent, command, output, cpuSeconds));
     this.#watchDisk();
+    if (!this.#isWatchingUsage) void this.#watchUsage();
     return started;
   }
 
@@ -170,8 +176,28 @@ export class LinuxSandbox {
       if (this.#running.size === 0) {
         clearInterval(this.#diskWatch);
         this.#diskWatch = undefined;
-      } else if (await this.#options.isDiskFull()) this.#running.stopWriters();
+      } else if (await this.#options.isDiskFull()) {
+        for (const command of this.#running.listStarted()) if (command.canWrite) command.kill("disk");
+      }
     }, diskCheckMs);
+  }
+
+  /**
+   * Ends commands that exceed their limits. The kernel limits each process only, and the processes of a command only on
+   * newer systems.
+   */
+  async #watchUsage(): Promise<void> {
+    const { memoryMb, maxProcessesPerCommand } = this.#options.limits;
+    const limits = { memoryBytes: memoryMb * 1024 * 1024, processes: maxProcessesPerCommand };
+    let tookMs = 0;
+    this.#isWatchingUsage = true;
+    while (this.#running.size > 0) {
+      await sleep(Math.max(usageCheckMs, tookMs * usageCheckFactor));
+      const startedAt = performance.now();
+      for (const command of this.#running.listStarted()) command.enforceLimits(limits);
+      tookMs = performance.now() - startedAt;
+    }
+    this.#isWatchingUsage = false;
   }
 }
 

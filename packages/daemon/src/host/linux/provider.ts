@@ -6,7 +6,7 @@ export interface CommandSpec {
   agent: string;
   /** A shell command. */
   command: string;
-  limits: Pick<LinuxLimits, "memoryMb" | "network">;
+  limits: Pick<LinuxLimits, "memoryMb" | "maxProcessesPerCommand" | "network">;
   /** Maximum CPU time of one process. */
   cpuSeconds: number;
   /** Maximum size of a file it writes. */
@@ -20,11 +20,20 @@ export interface Exit {
   code: number | null;
 }
 
+/** What a command uses, with everything it started. */
+export interface CommandUsage {
+  /** Threads count as well. */
+  processes: number;
+  memoryBytes: number;
+}
+
 export interface StartedCommand {
   /** Resolves when the command and everything it started are gone. Rejects if it could not be started. */
   exited: Promise<Exit>;
   /** Kills the command and everything it started. */
   kill(): void;
+  /** Returns undefined if it is not known. */
+  measureUsage(): CommandUsage | undefined;
 }
 
 /** The folders of an agent. */

@@ -31,7 +31,7 @@ class FakeProvider implements LinuxProvider {
       this.killed++;
       this.exit({ code: null });
     };
-    return { exited, kill };
+    return { exited, kill, measureUsage: () => undefined };
   }
 
   openStorage(): Promise<never> {

@@ -12,6 +12,7 @@ interface CommandLimits {
 export class RunningCommands {
   readonly #limits: CommandLimits;
   readonly #commands = new Map<string, Set<Promise<Command>>>();
+  readonly #started = new Set<Command>();
 
   constructor(limits: CommandLimits) {
     this.#limits = limits;
@@ -38,7 +39,7 @@ export class RunningCommands {
       own.delete(command);
       if (own.size === 0 && this.#commands.get(agent) === own) this.#commands.delete(agent);
     };
-    command.then(({ ended }) => ended).then(removeCommand, removeCommand);
+    command.then((started) => this.#trackStarted(started)).then(removeCommand, removeCommand);
     return command;
   }
 
@@ -53,14 +54,14 @@ export class RunningCommands {
     await Promise.allSettled(stopped);
   }
 
-  /** Stops the commands that may write, because the disk is full. */
-  stopWriters(): void {
-    for (const command of this.#listAll()) {
-      command.then(
-        (started) => started.canWrite && started.kill("disk"),
-        () => {},
-      );
-    }
+  /** Lists the commands that have been started. */
+  listStarted(): Command[] {
+    return [...this.#started];
+  }
+
+  async #trackStarted(command: Command): Promise<void> {
+    this.#started.add(command);
+    await command.ended.finally(() => this.#started.delete(command));
   }
 
   #listAll(): Promise<Command>[] {
