@@ -23,7 +23,8 @@ function createPrograms() {
     workerd: write("workerd", "exit 0"),
     // Runs what follows its options.
     prlimit: write("prlimit", `while [ "\${1#--}" != "$1" ]; do shift; done; exec "$@"`),
-    bubblewrap: write("bwrap", "exit 0"),
+    bubblewrap: write("bwrap", `while [ "$1" != -- ]; do shift; done; shift; exec "$@"`),
+    setpriv: write("setpriv", `while [ "$1" != -- ]; do shift; done; shift; exec "$@"`),
     bad: write("bad", "echo it is forbidden >&2; exit 1"),
   };
 }
@@ -76,20 +77,25 @@ test("a command is wrapped in the available programs", () => {
   );
   expect(both.join(" ")).toContain("--ro-bind /workerd /workerd --ro-bind /config /config --bind /own /own");
   expect(both.slice(-3)).toEqual(["--", "/workerd", "serve"]);
+  const nobody = "/s --reuid 65534 --regid 65534 --clear-groups --inh-caps -all --no-new-privs";
+  const all = isolate({ prlimit: "/p", bubblewrap: "/b", setpriv: "/s" }).line.join(" ");
+  expect(all).toContain("--ro-bind /s /s");
+  expect(all).not.toMatch(/--unshare-(all|user)/);
+  expect(all).toMatch(new RegExp(`-- ${nobody} --bounding-set -all -- /workerd serve$`));
   const switched = isolate({ prlimit: "/p", setpriv: "/s" });
-  expect(switched.line.slice(switched.line.indexOf("/s")).join(" ")).toBe(
-    "/s --reuid 65534 --regid 65534 --clear-groups --no-new-privs -- /proc/self/fd/5 serve",
-  );
+  expect(switched.line.slice(switched.line.indexOf("/s")).join(" ")).toBe(`${nobody} -- /proc/self/fd/5 serve`);
   expect(switched.inputs).toEqual([{ file: "/workerd" }]);
 });
 
-test("a sandbox of root runs as nobody if there is no bubblewrap, and never as root", async () => {
-  const { workerd, prlimit, bubblewrap, bad } = createPrograms();
+test("a sandbox of root runs as nobody, and never as root outside of bubblewrap", async () => {
+  const { workerd, prlimit, bubblewrap, setpriv, bad } = createPrograms();
   const probe = async (found: { prlimit: string | undefined; setpriv: string; bubblewrap?: string }) => {
     const wrapper = found.bubblewrap ? { path: found.bubblewrap } : { missing: "Get some bubblewrap." };
     const { missing: _, ...isolation } = await probeIsolation(workerd, { ...found, bubblewrap: wrapper });
     return isolation;
   };
+  expect(await probe({ prlimit, bubblewrap, setpriv })).toEqual({ prlimit, bubblewrap, setpriv });
+  expect(await probe({ prlimit: bad, bubblewrap, setpriv })).toEqual({ bubblewrap, setpriv });
   expect(await probe({ prlimit, bubblewrap, setpriv: bad })).toEqual({ prlimit, bubblewrap });
   expect(await probe({ prlimit, bubblewrap: bad, setpriv: bad })).toEqual({});
   expect(await probe({ prlimit, setpriv: bad })).toEqual({});

@@ -9,7 +9,7 @@ export interface SandboxIsolation {
   /** Paths of the programs that are installed and work. */
   prlimit?: string;
   bubblewrap?: string;
-  /** Switches to another user. Only if we are root and there is no bubblewrap. */
+  /** Switches to another user. Only if we are root. */
   setpriv?: string;
   /** Why programs are not available, in full sentences. */
   missing: string[];
@@ -58,12 +58,19 @@ export async function probeIsolation(workerd: string, found: FoundPrograms): Pro
   const missing: string[] = [];
   if (!prlimit) missing.push("prlimit is not installed (it is part of util-linux).");
   if ("missing" in found.bubblewrap) missing.push(found.bubblewrap.missing);
+  const limiter = prlimit ? { prlimit } : {};
+  const switcher = setpriv ? { setpriv } : {};
   // bubblewrap isolates more strongly, so it is given up last.
   const attempts: Omit<SandboxIsolation, "missing">[] = [
-    { ...(prlimit ? { prlimit } : {}), ...(wrapper ? { bubblewrap: wrapper } : {}) },
-    wrapper ? { bubblewrap: wrapper } : {},
-    { ...(prlimit ? { prlimit } : {}), ...(setpriv ? { setpriv } : {}) },
-    setpriv ? { setpriv } : {},
+    ...(wrapper && setpriv
+      ? [
+          { ...limiter, bubblewrap: wrapper, setpriv },
+          { bubblewrap: wrapper, setpriv },
+        ]
+      : []),
+    ...(wrapper ? [{ ...limiter, bubblewrap: wrapper }, { bubblewrap: wrapper }] : []),
+    { ...limiter, ...switcher },
+    switcher,
   ];
   // Root's rights are given up in any case.
   const acceptable = setpriv ? attempts.filter((attempt) => attempt.bubblewrap || attempt.setpriv) : attempts;
@@ -121,17 +128,41 @@ function wrapCommand(
   limits: ProcessLimits,
   [program, ...args]: [string, ...string[]],
 ): { line: [string, ...string[]]; inputs: Input[] } {
+  const switchUser = setpriv ? [setpriv, ...userOptions, ...(bubblewrap ? ["--bounding-set", "-all"] : []), "--"] : [];
   if (bubblewrap) {
     const filter = createSeccompFilter();
-    const options = [...(filter ? ["--seccomp", String(firstInputFd)] : []), ...toMountOptions(limits, program)];
-    return { line: [bubblewrap, ...options, "--", program, ...args], inputs: filter ? [filter] : [] };
+    const options = [
+      ...(filter ? ["--seccomp", String(firstInputFd)] : []),
+      ...toNamespaceOptions(setpriv),
+      ...toMountOptions(limits, [program, ...(setpriv ? [setpriv] : [])]),
+    ];
+    return { line: [bubblewrap, ...options, "--", ...switchUser, program, ...args], inputs: filter ? [filter] : [] };
   }
-  if (!setpriv) return { line: [program, ...args], inputs: [] };
-  const user = ["--reuid", String(nobody), "--regid", String(nobody), "--clear-groups", "--no-new-privs"];
-  return {
-    line: [setpriv, ...user, "--", limits.programLink ?? programFdPath, ...args],
-    inputs: [{ file: program }],
-  };
+  const [first, ...rest] = switchUser;
+  if (!first) return { line: [program, ...args], inputs: [] };
+  return { line: [first, ...rest, limits.programLink ?? programFdPath, ...args], inputs: [{ file: program }] };
+}
+
+const userOptions = [
+  "--reuid",
+  String(nobody),
+  "--regid",
+  String(nobody),
+  "--clear-groups",
+  "--inh-caps",
+  "-all",
+  "--no-new-privs",
+];
+
+/**
+ * A process that is to switch to another user stays in our user namespace, because in one of its own there is no other
+ * user. It keeps the rights that switching needs, and loses them by it.
+ */
+function toNamespaceOptions(setpriv: string | undefined): string[] {
+  if (!setpriv) return ["--unshare-all", "--cap-drop", "ALL"];
+  const namespaces = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"];
+  const kept = ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"].flatMap((name) => ["--cap-add", name]);
+  return [...namespaces, "--cap-drop", "ALL", ...kept];
 }
 
 /**
@@ -158,18 +189,28 @@ function toLimitOptions({ dataBytes, cpuSeconds }: ProcessLimits): string[] {
 const libraries = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
 // No --new-session: the process stays in our process group, so that it is killed with it, and it has no terminal.
-function toMountOptions({ readable, folder }: ProcessLimits, program: string): string[] {
+function toMountOptions({ readable, folder }: ProcessLimits, programs: string[]): string[] {
   const options = [
-    ["--unshare-all"],
     ["--die-with-parent"],
     ["--clearenv"],
-    ["--cap-drop", "ALL"],
     ...libraries.map((path) => ["--ro-bind-try", path, path]),
     ["--dev", "/dev"],
     ["--proc", "/proc"],
-    ...[program, ...readable].map((path) => ["--ro-bind", path, path]),
+    ...listParents([...programs, ...readable, ...(folder ? [folder] : [])]).map((path) => ["--dir", path]),
+    ...[...programs, ...readable].map((path) => ["--ro-bind", path, path]),
     folder ? ["--bind", folder, folder] : [],
     ["--remount-ro", "/"],
   ];
   return options.flat();
+}
+
+/**
+ * Lists the folders of these paths, outermost first. If bubblewrap creates them on its own, only their owner can enter
+ * them.
+ */
+function listParents(paths: string[]): string[] {
+  const parents = new Set<string>();
+  for (const path of paths)
+    for (let end = path.indexOf("/", 1); end !== -1; end = path.indexOf("/", end + 1)) parents.add(path.slice(0, end));
+  return [...parents];
 }

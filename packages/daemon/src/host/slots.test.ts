@@ -228,19 +228,22 @@ test("an isolated sandbox sees nothing of this machine and has no privileges", a
   const bubblewrap = await getBubblewrap();
   if ("missing" in bubblewrap) return context.skip(bubblewrap.missing);
   const { slots, home, path, log } = await openReadySlots();
-  expect(log[0]).toMatch(/^daemon Sandboxes run under .*bubblewrap\./);
+  expect(log[0]).toMatch(/^daemon Sandboxes run under .*bubblewrap/);
   expect(slots.status()[0]?.isolation).toContain("bubblewrap");
   const pid = getPid(slots);
   const listInside = (path: string) => readdirSync(join(`/proc/${pid}/root`, path)).toSorted();
 
   // It sees only its own configuration and its own folder, which is empty because the socket was moved out.
-  expect(listInside(home.path)).toEqual(["run"]);
-  expect(listInside(home.run)).toEqual(["sandbox-0", "sandbox-0.capnp"]);
-  expect(listInside(join(home.run, "sandbox-0"))).toEqual([]);
+  const isNobody = slots.status()[0]?.isolation?.includes("setpriv");
+  const root = isNobody ? getNobodyRoot(home) : home.run;
+  expect(listInside(root)).toEqual(["sandbox-0", ...(isNobody ? ["sandbox-0-0.js"] : []), "sandbox-0.capnp"]);
+  expect(listInside(join(root, "sandbox-0"))).toEqual([]);
   expect(statSync(slots.sockets[0] as string).isSocket()).toBe(true);
-  expect(listInside(join(path, ".."))).toEqual(["it's a worker.js"]);
+  if (isNobody) expect(existsSync(join(`/proc/${pid}/root`, home.path))).toBe(false);
+  else expect([listInside(home.path), listInside(join(path, ".."))]).toEqual([["run"], ["it's a worker.js"]]);
   expect(listInside("/")).not.toContain("etc");
-  expect(listInside("/usr").filter((name) => !name.startsWith("lib"))).toEqual([]);
+  expect(listInside("/usr").filter((name) => !name.startsWith("lib"))).toEqual(isNobody ? ["bin"] : []);
+  if (isNobody) expect(listInside("/usr/bin")).toEqual(["setpriv"]);
   // Only the processes of its namespace: its init process and itself.
   expect(listInside("/proc").filter((name) => /^\d+$/.test(name))).toHaveLength(2);
 
@@ -248,7 +251,7 @@ test("an isolated sandbox sees nothing of this machine and has no privileges", a
   expect(status).toMatch(/^CapEff:\t0+$/m);
   expect(status).toMatch(/^CapBnd:\t0+$/m);
   expect(status).toMatch(/^NoNewPrivs:\t1$/m);
-  for (const namespace of ["net", "pid", "mnt", "ipc", "user", "uts"]) {
+  for (const namespace of ["net", "pid", "mnt", "ipc", "uts", ...(isNobody ? [] : ["user"])]) {
     expect(readlinkSync(`/proc/${pid}/ns/${namespace}`)).not.toBe(readlinkSync(`/proc/self/ns/${namespace}`));
   }
   expect(
@@ -301,22 +304,29 @@ test("an isolated sandbox has resource limits", async (context) => {
 
 const without = { missing: "bubblewrap is not installed." };
 
-test("without bubblewrap the slots of root run as nobody, who cannot read the data folder", async (context) => {
-  if (process.getuid?.() !== 0) return context.skip("Only root can switch to another user.");
+test.each([
+  ["with", getBubblewrap],
+  ["without", async () => without],
+])("%s bubblewrap the slots of root run as nobody, who cannot read the data folder", async (_, find) => {
+  const bubblewrap = await find();
   const setpriv = findProgram(process.env, "setpriv");
-  if (!setpriv) return context.skip("setpriv is not installed.");
+  if (process.getuid?.() !== 0 || !setpriv || ("missing" in bubblewrap && bubblewrap !== without)) return;
   const prlimit = findProgram(process.env, "prlimit");
   const { home, slots, events } = await openReadySlots({
     count: 2,
-    findIsolation: () => probeIsolation(findWorkerdBinary(), { prlimit, setpriv, bubblewrap: without }),
+    findIsolation: () => probeIsolation(findWorkerdBinary(), { prlimit, setpriv, bubblewrap }),
   });
   expect(await send(slots, "/")).toBe("alive");
-  expect(slots.status()[0]?.isolation).toEqual([...(prlimit ? ["prlimit"] : []), "setpriv"]);
+  expect(slots.status()[0]?.isolation).toEqual([
+    ...(prlimit ? ["prlimit"] : []),
+    ...("path" in bubblewrap ? ["bubblewrap"] : []),
+    "setpriv",
+  ]);
   const status = readFileSync(`/proc/${getPid(slots)}/status`, "utf8");
   const ids = Array.from({ length: 4 }, () => nobody).join("\t");
   expect(status).toContain(`Uid:\t${ids}\nGid:\t${ids}\n`);
   expect(status).toMatch(/^Groups:\t *$/m);
-  expect(status).toMatch(/^CapEff:\t0+$/m);
+  for (const set of ["CapInh", "CapPrm", "CapEff", "CapAmb"]) expect(status).toMatch(new RegExp(`^${set}:\\t0+$`, "m"));
   expect(status).toMatch(/^NoNewPrivs:\t1$/m);
   expect(statSync(home.path).mode & 0o777).toBe(0o700);
   // Not ours, which that user may not be able to enter.
