@@ -202,6 +202,21 @@ test("a script can be played from a file without leaving anything behind", async
   expect(JSON.parse((await host.runCli(["mock", "ls", "--json"])).stdout)).toEqual({ scripts: ["tour"] });
 });
 
+test("a script can be played with a token that may not delete, which says what was left", async () => {
+  const host = await open({});
+  const { token } = await host.client.call("createToken", { body: { name: "t", scopes: ["chat"] } });
+  const play = (...args: string[]) =>
+    host.runCli(["mock", "play", "tour", ...args], { env: { THINKERY_TOKEN: token } });
+  const played = await play("--json");
+  const { agents } = await host.client.call("listAgents", { params: { agency: "global" } });
+  expect(agents).toHaveLength(1);
+  expect(played).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`\`thinkery rm ${agents[0]?.name}@global\``),
+  });
+  expect(JSON.parse(played.stdout).messages.length).toBeGreaterThan(1);
+});
+
 test("an invalid script fails the turn with the line, and the agent stays usable", async () => {
   const host = await open({ files: { "scripts/bad.yaml": "- steps:\n    - txt: x\n" } });
   await host.client.call("createAgent", {

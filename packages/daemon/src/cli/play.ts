@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { fail, type Message } from "@thinkery/sdk";
+import { fail, isThinkeryError, type Message } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import { locateHome } from "../home/home.ts";
 import type { Cli } from "./cli.ts";
@@ -31,10 +31,22 @@ export async function playScript(cli: Cli, script: string, messages: string[]): 
         conversation.map((message) => formatMessage(cli, message)).join("\n"),
       );
     } finally {
-      await withRetry((signal) => client.call("deleteAgent", { params, signal }));
+      await deleteAgent(cli, client, params);
     }
   } finally {
     await removeScript?.();
+  }
+}
+
+/** Tokens for talking to agents may create an agent but not delete it. The script was played nevertheless. */
+async function deleteAgent(cli: Cli, client: Client, params: { agency: string; agent: string }): Promise<void> {
+  try {
+    await withRetry((signal) => client.call("deleteAgent", { params, signal }));
+  } catch (error) {
+    if (!isThinkeryError(error) || error.code !== "forbidden") throw error;
+    cli.output.writeMessage(
+      `The temporary agent ${params.agent} was left in the agency ${params.agency}, because your token may not delete agents. Delete it with a token with the scope admin: \`thinkery rm ${params.agent}@${params.agency}\``,
+    );
   }
 }
 
