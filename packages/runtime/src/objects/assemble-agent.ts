@@ -80,7 +80,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     budgetClient,
     workspace,
   });
-  const turnLease = new TurnLease({ env, agent: root, registration, heartbeatSeconds: limits.heartbeatSeconds });
+  const turnLease = new TurnLease({
+    env,
+    agent: root,
+    registration,
+    heartbeatSeconds: limits.heartbeatSeconds,
+    isBusy: () => queue.isBusy,
+  });
   const logLeaseError = (error: unknown) => console.error("the lease of a turn could not be updated", error);
   const queue = new TurnQueue({
     agent: name,

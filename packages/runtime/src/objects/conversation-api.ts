@@ -42,8 +42,7 @@ export class ConversationApi extends RpcTarget {
   async admit(invoke: Invoke, from: Sender): Promise<Admission> {
     const agent = await this.#open();
     await checkProps(agent, invoke);
-    await agent.turnLease.acquire();
-    return agent.queue.admit(await createInput(invoke, from, agent.blobs));
+    return agent.turnLease.acquireFor(async () => agent.queue.admit(await createInput(invoke, from, agent.blobs)));
   }
 
   async converse(
@@ -55,12 +54,13 @@ export class ConversationApi extends RpcTarget {
     const agent = await this.#open();
     const { store, broadcaster, recorder, queue, blobs } = agent;
     await checkProps(agent, invoke);
-    await agent.turnLease.acquire();
-    // Subscribes before the turn starts, or its first text would be missed.
-    const input = await createInput(invoke, from, blobs);
-    return this.#endWith(credential, (onEnd) =>
-      converse(store, broadcaster, recorder, name, () => queue.admit(input), onEnd),
-    );
+    return agent.turnLease.acquireFor(async () => {
+      const input = await createInput(invoke, from, blobs);
+      // Subscribes before the turn starts, or its first text would be missed.
+      return this.#endWith(credential, (onEnd) =>
+        converse(store, broadcaster, recorder, name, () => queue.admit(input), onEnd),
+      );
+    });
   }
 
   /** Submits the result of a deferred tool call. */

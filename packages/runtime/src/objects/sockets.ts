@@ -97,8 +97,9 @@ export class Sockets {
       throw fail("conflict", "Another message already has this id. Send it with a new one.");
     const from = { user: socket.state.user, context: {} };
     const invoke = { message, messageId: id, idempotencyKey: id, mode, ...(attachments ? { attachments } : {}) };
-    await turnLease.acquire();
-    const { duplicate, runId, messageId, position } = queue.admit(await createInput(invoke, from, blobs));
+    const { duplicate, runId, messageId, position } = await turnLease.acquireFor(async () =>
+      queue.admit(await createInput(invoke, from, blobs)),
+    );
     if (!duplicate) return;
     const stored = store.messages.get(messageId);
     socket.send([JSON.stringify(createQueuedFrame(id, runId, position, stored ? [stored] : []))]);

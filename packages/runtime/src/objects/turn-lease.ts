@@ -7,19 +7,33 @@ interface TurnLeaseOptions {
   agent: string;
   registration: Registration;
   heartbeatSeconds: number;
+  /** Whether a turn runs. */
+  isBusy(): boolean;
 }
 
 /** An agent's right to run turns, of which its user may have a limited number. The host's owner has no limit. */
 export class TurnLease {
   readonly #options: TurnLeaseOptions;
+  /** Messages that are being admitted. */
+  #pending = 0;
 
   constructor(options: TurnLeaseOptions) {
     this.#options = options;
   }
 
-  /** Throws if the user already runs as many turns as allowed. */
-  async acquire(): Promise<void> {
+  /**
+   * Admits a message with the lease. Throws if the user already runs as many turns as allowed. If no turn starts, because
+   * the message is refused or a duplicate, the lease is released before this returns.
+   */
+  async acquireFor<T>(admit: () => Promise<T>): Promise<T> {
     await this.#getLimits()?.leaseTurn(this.#options.agent, this.#getExpiry(), false);
+    this.#pending++;
+    try {
+      return await admit();
+    } finally {
+      this.#pending--;
+      if (this.#pending === 0 && !this.#options.isBusy()) await this.release();
+    }
   }
 
   /** Keeps the lease of a turn that runs, or takes it for one that continues after a crash. */
