@@ -49,6 +49,7 @@ const bodies: Record<string, unknown> = {
   createLoginCode: {},
   createToken: { name: "t" },
   addUser: { name: "nobody" },
+  updateUser: { limits: {} },
   createAgency: {},
   putBlueprint: { name: "x" },
   createAgent: { name: "x" },

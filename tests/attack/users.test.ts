@@ -65,6 +65,7 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     createLoginCode: { user: other },
     createToken: { name: "t", user: other },
     addUser: { name: "x" },
+    updateUser: { limits: { agents: 1000 } },
     createAgency: {},
     putBlueprint: { name: "b" },
     createAgent: { name: `new-${crypto.randomUUID()}` },
@@ -130,7 +131,7 @@ test.each(all.filter(([name]) => name !== "shutdown"))(
 
 test("what names another user directly is refused", async () => {
   const expected = { createToken: 403, createLoginCode: 403, listTokens: 403, revokeToken: 404, shutdown: 403 };
-  const ofHost = { listUsers: 403, addUser: 403, removeUser: 403 };
+  const ofHost = { listUsers: 403, addUser: 403, updateUser: 403, removeUser: 403 };
   for (const [name, status] of Object.entries({ ...expected, ...ofHost }))
     for (const user of users) {
       const response = await request(name, endpoints[name as keyof typeof endpoints], user, "team");

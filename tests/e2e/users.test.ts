@@ -143,6 +143,7 @@ test("the owner adds, lists and removes users", async () => {
   const calls = [
     () => hal.call("listUsers"),
     () => hal.call("addUser", { body: { name: "x" } }),
+    () => hal.call("updateUser", { params: { user: "hal" }, body: { limits: { agents: null } } }),
     () => hal.call("removeUser", { params: { user: "hal" } }),
   ];
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "forbidden" });
@@ -201,6 +202,34 @@ test("a user cannot run more turns at the same time than allowed", async () => {
   await joe.call("cancelTurn", { params: { agency, agent: "two" } });
 });
 
+test("a message that starts no turn leaves room for others", async () => {
+  await host.client.call("addUser", { body: { name: "lea", limits: { concurrentTurns: 1 } } });
+  const lea = await openClient("lea", "chat");
+  const agency = "lea";
+  for (const name of ["one", "two"])
+    await lea.call("createAgent", { params: { agency }, body: { name, model: "scripted:tour" } });
+  const serve = (agent: string) => lea.call("serve", { body: { agent, message: "hello" } });
+  const invoke = (agent: string, idempotencyKey: string) =>
+    lea.call("invoke", { params: { agency, agent }, body: { message: "hello", idempotencyKey } });
+  const { runId } = await invoke("one", "key");
+  await lea.call("cancelTurn", { params: { agency, agent: "one" } });
+  // The end of a turn makes room a moment later, but a message that starts none does before its response.
+  const waitForRoom = () => waitUntil("room for a turn", () => serve("two").then(() => true));
+  await waitForRoom();
+  await waitUntil("the duplicate", async () => (await invoke("one", "key")).runId === runId);
+  await serve("two");
+  await lea.call("stopAgent", { params: { agency, agent: "one" } });
+  const isRefused = (sent: Promise<unknown>) =>
+    sent.then(
+      () => false,
+      (error: Error) => /stopped/.test(error.message),
+    );
+  for (const refuse of [() => invoke("one", "another"), () => serve("one")]) {
+    await waitUntil("the refusal", () => isRefused(refuse()));
+    await serve("two");
+  }
+});
+
 test("a user can lower the budget that the owner set, but not raise or remove it", async () => {
   await host.client.call("addUser", { body: { name: "kim", limits: { budget: { tokens: 1000 } } } });
   const kim = await openClient("kim", "admin");
@@ -225,4 +254,45 @@ test("a token cannot send more requests than allowed, and others still can", asy
   for (const error of errors) expect(error).toMatchObject({ code: "rate_limited", details: { retryAfter: 1 } });
   expect(await other.call("who")).toMatchObject({ user: "lea" });
   await waitUntil("the token to be allowed again", () => one.call("who").then(() => true));
+});
+
+test("the owner changes the limits of a user, which keep what the user set below them", async () => {
+  const agency = "max";
+  const limits = { agents: 1, budget: { tokens: 1000, costUsd: 2 } } as const;
+  await host.client.call("addUser", { body: { name: "max", limits } });
+  const max = await openClient("max", "admin");
+  const create = (name: string) => max.call("createAgent", { params: { agency }, body: { name } });
+  await create("a");
+  await expect(create("b")).rejects.toMatchObject({ code: "conflict" });
+  await max.call("putUserBudget", { body: { tokens: 100 } });
+  const update = (limits: object) => host.client.call("updateUser", { params: { user: "max" }, body: { limits } });
+  expect(await update({ agents: 2 })).toMatchObject({ id: "max", agents: 1, limits: { ...limits, agents: 2 } });
+  await create("b");
+  const getBudget = async () => (await max.call("getUserBudget")).budget;
+  await update({ budget: { tokens: 5000 } });
+  expect(await getBudget()).toEqual({ tokens: 100, per: "ever" });
+  await update({ budget: { tokens: 50, steps: 7 } });
+  expect(await getBudget()).toEqual({ tokens: 50, steps: 7, per: "ever" });
+  await update({ budget: { tokens: 80 } });
+  expect(await getBudget()).toEqual({ tokens: 80, per: "ever" });
+  await update({ budget: null });
+  expect(await getBudget()).toBeNull();
+  await expect(update({ agents: 0 })).rejects.toMatchObject({ code: "bad_request" });
+  for (const [user, code] of [
+    ["stranger", "not_found"],
+    ["MAX", "not_found"],
+    ["owner", "conflict"],
+  ])
+    await expect(
+      host.client.call("updateUser", { params: { user: user as string }, body: { limits: { agents: 1 } } }),
+    ).rejects.toMatchObject({ code });
+
+  const edit = (...args: string[]) => host.runCli(["user", "edit", "max", ...args]);
+  const edited = await edit("--no-agents", "--turns", "3", "--cost", "5", "--daily", "--json");
+  expect(JSON.parse(edited.stdout).limits).toEqual({ concurrentTurns: 3, budget: { costUsd: 5, per: "day" } });
+  expect((await edit("--agents", "4")).stdout).toBe("Changed max: agents 4, turns 3, budget $5 per day.\n");
+  expect((await edit("--no-agents", "--no-turns", "--no-budget")).stdout).toBe("Changed max: no limits.\n");
+  for (const args of [[], ["--no-budget", "--cost", "1"], ["--daily"], ["--agents", "0"]])
+    expect((await edit(...args)).code).not.toBe(0);
+  expect((await host.client.call("listUsers")).users.find(({ name }) => name === "max")?.limits).toEqual({});
 });

@@ -1,3 +1,4 @@
+import type { Budget, UserLimitsUpdate } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { AgencyRegistry } from "../user/agencies.ts";
 import type { Limits } from "../user/limits.ts";
@@ -5,15 +6,25 @@ import type { Limits } from "../user/limits.ts";
 interface LimitsParts {
   limits: Limits;
   agencies: AgencyRegistry;
+  usage: { budget: Budget | undefined };
+  /** Called when the budget has changed. */
+  onBudget(): Promise<void>;
 }
 
-/** What a user's agencies and agents ask for before they use what is limited. */
+/** What a user's agencies and agents ask for before they use what is limited, and the host's owner to change it. */
 export class LimitsApi extends RpcTarget {
   readonly #open: () => Promise<LimitsParts>;
 
   constructor(open: () => Promise<LimitsParts>) {
     super();
     this.#open = open;
+  }
+
+  /** Changes the limits; called by the owner's object. */
+  async update(changes: UserLimitsUpdate): Promise<void> {
+    const { limits, usage, onBudget } = await this.#open();
+    usage.budget = limits.update(changes, usage.budget);
+    await onBudget();
   }
 
   /** Counts an agent that is about to be created. Throws if there are as many as allowed. */

@@ -72,7 +72,8 @@ export class User extends BaseObject<Revision> {
     });
     this.#limitsApi = new LimitsApi(async () => {
       await this.ensureReady();
-      return { limits: this.#limits, agencies: this.#agencies };
+      const onBudget = () => this.#syncMetered();
+      return { limits: this.#limits, agencies: this.#agencies, usage: this.#usage, onBudget };
     });
     this.#usersApi = new UsersApi(env, async () => {
       await this.ensureReady();

@@ -1,4 +1,11 @@
-import { fail, type ListedUser, ownerUser, type PageQuery, type UserLimits } from "@thinkery/sdk";
+import {
+  fail,
+  type ListedUser,
+  ownerUser,
+  type PageQuery,
+  type UserLimits,
+  type UserLimitsUpdate,
+} from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { RegisteredUser, Users } from "../user/users.ts";
 import type { Env } from "./env.ts";
@@ -28,6 +35,12 @@ export class UsersApi extends RpcTarget {
     await (await this.#openUsers()).ensure(name);
   }
 
+  async update(name: string, limits: UserLimitsUpdate): Promise<ListedUser> {
+    const user = (await this.#openUsers()).get(name);
+    await this.#env.User.getByName(name).limits.update(limits);
+    return this.#describe(user);
+  }
+
   async remove(name: string): Promise<void> {
     await (await this.#openUsers()).remove(name);
   }
@@ -38,8 +51,8 @@ export class UsersApi extends RpcTarget {
     return users;
   }
 
-  async #describe({ name, createdAt, limits }: RegisteredUser): Promise<ListedUser> {
-    const { agencies, agents } = await this.#env.User.getByName(name).getTotals();
+  async #describe({ name, createdAt }: RegisteredUser): Promise<ListedUser> {
+    const { agencies, agents, limits } = await this.#env.User.getByName(name).describe();
     return { id: name, name, createdAt, agencies, agents, limits };
   }
 }

@@ -1,4 +1,4 @@
-import { type Budget, budgetKinds, fail, type UserLimits } from "@thinkery/sdk";
+import { type Budget, budgetKinds, fail, type UserLimits, type UserLimitsUpdate } from "@thinkery/sdk";
 import { RequestRates } from "./request-rates.ts";
 
 /** What the host's owner allows a user, and what of it is in use. */
@@ -27,6 +27,23 @@ export class Limits {
   /** Returns how many requests a credential may send before it asks again. */
   grantRequests(hash: string): number {
     return this.#rates.grant(hash, this.get().requestsPerMinute);
+  }
+
+  /** Returns the budget that then applies: the user's own, as far as it is not above the new limit. */
+  update(changes: UserLimitsUpdate, current: Budget | undefined): Budget | undefined {
+    const before = this.get();
+    const entries = Object.entries({ ...before, ...changes }).filter(
+      ([, value]) => value !== null && value !== undefined,
+    );
+    this.set(Object.fromEntries(entries) as UserLimits);
+    const { budget: limit } = this.get();
+    const per = limit?.per ?? current?.per ?? "ever";
+    const own = budgetKinds.flatMap((kind) => {
+      const value = current?.[kind];
+      const isOwn = value !== undefined && value !== before.budget?.[kind] && current?.per === per;
+      return isOwn && value <= (limit?.[kind] ?? Infinity) ? [[kind, value]] : [];
+    });
+    return this.resolveBudget(own.length > 0 ? { ...Object.fromEntries(own), per } : undefined);
   }
 
   reserveAgent(existing: number): void {

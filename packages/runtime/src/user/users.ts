@@ -10,6 +10,7 @@ interface Row extends Record<string, SqlStorageValue> {
 export interface RegisteredUser {
   name: string;
   createdAt: string;
+  /** Those it was added with. The current ones are in the user's own object. */
   limits: UserLimits;
 }
 
@@ -47,6 +48,13 @@ export class Users {
   async ensure(name: string): Promise<void> {
     const existing = this.#registry.find(name);
     if (existing?.state !== "ready" || existing.name !== name) await this.add(name, {});
+  }
+
+  get(name: string): RegisteredUser {
+    if (name === ownerUser) throw fail("conflict", "The host's owner has no limits.");
+    const row = this.#registry.find(name);
+    if (row?.state !== "ready" || row.name !== name) throw fail("not_found", `User “${name}” not found.`);
+    return toUser(row);
   }
 
   async remove(name: string): Promise<void> {

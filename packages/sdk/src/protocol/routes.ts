@@ -17,6 +17,7 @@ export const routes = {
   revokeToken: { method: "DELETE", path: "/tokens/:id" },
   listUsers: { method: "GET", path: "/users" },
   addUser: { method: "POST", path: "/users" },
+  updateUser: { method: "PATCH", path: "/users/:user" },
   removeUser: { method: "DELETE", path: "/users/:user" },
   listAgencies: { method: "GET", path: "/agencies" },
   createAgency: { method: "POST", path: "/agencies" },

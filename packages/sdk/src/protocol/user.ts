@@ -40,6 +40,21 @@ export const userLimitsSchema = z
 
 export type UserLimits = z.infer<typeof userLimitsSchema>;
 
+const { agents, concurrentTurns, budget } = userLimitsSchema.shape;
+
+/** Changes to the limits of a user. Null removes a limit; omitted ones stay as they are. */
+export const userLimitsUpdateSchema = z
+  .strictObject({
+    agents: agents.nullable(),
+    concurrentTurns: concurrentTurns.nullable(),
+    budget: budget.nullable(),
+  })
+  .meta({ id: "UserLimitsUpdate", description: "Null removes a limit; omitted ones stay as they are." });
+
+export type UserLimitsUpdate = z.infer<typeof userLimitsUpdateSchema>;
+
+export const userUpdateSchema = z.strictObject({ limits: userLimitsUpdateSchema }).meta({ id: "UserUpdate" });
+
 export const newUserSchema = z
   .strictObject({ name: userNameSchema, limits: userLimitsSchema.optional() })
   .meta({ id: "NewUser" });

@@ -1,4 +1,4 @@
-import { fail, type UserLimits } from "@thinkery/sdk";
+import { fail, type UserLimits, type UserLimitsUpdate } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
@@ -14,8 +14,18 @@ interface NewUserFlags {
   daily?: boolean;
 }
 
+/** False removes a limit. Commander sets a flag that can be negated to true. */
+interface UserFlags {
+  agents?: number | boolean;
+  turns?: number | boolean;
+  budget?: boolean;
+  cost?: number;
+  tokens?: number;
+  daily?: boolean;
+}
+
 export function addUser(program: Command, cli: Cli): void {
-  const group = program.command("user").description("list, add and remove users of this host");
+  const group = program.command("user").description("list, add, edit and remove users of this host");
 
   group
     .command("ls")
@@ -59,6 +69,29 @@ export function addUser(program: Command, cli: Cli): void {
     });
 
   group
+    .command("edit")
+    .description("change the limits of a user")
+    .argument("<name>", "name of the user")
+    .option("--agents <number>", "maximum number of agents", parsePositiveInteger)
+    .option("--no-agents", "remove this limit")
+    .option("--turns <number>", "maximum number of turns at the same time", parsePositiveInteger)
+    .option("--no-turns", "remove this limit")
+    .option("--cost <dollars>", "cost limit in US dollars; replaces the whole budget", parseCost)
+    .option("--tokens <number>", "limit of input and output tokens; replaces the whole budget", parsePositiveInteger)
+    .option("--daily", "make --cost and --tokens daily limits")
+    .option("--no-budget", "remove the limits of cost and tokens")
+    .addHelpText(
+      "after",
+      formatExamples(["user edit bob --agents 20", ""], ["user edit bob --no-turns --cost 5 --daily", ""]),
+    )
+    .action(async (name: string, flags: UserFlags) => {
+      const limits = toLimitsUpdate(flags);
+      const { client } = await connect(cli);
+      const user = await client.call("updateUser", { params: { user: name }, body: { limits } });
+      cli.output.reply(user, () => `Changed ${name}: ${formatLimits(user.limits)}.`);
+    });
+
+  group
     .command("rm")
     .description("remove a user with all their agencies and tokens")
     .argument("<name>", "name of the user")
@@ -83,6 +116,28 @@ function toLimits({ agents, turns, cost, tokens, daily }: NewUserFlags): UserLim
   };
 }
 
+function toLimitsUpdate({ agents, turns, budget, cost, tokens, daily }: UserFlags): UserLimitsUpdate {
+  const { budget: newBudget } = toLimits({
+    ...(cost === undefined ? {} : { cost }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(daily ? { daily } : {}),
+  });
+  if (newBudget && budget === false) throw fail("bad_request", "Give --no-budget, or --cost and --tokens, not both.");
+  const limits: UserLimitsUpdate = {
+    ...toChange("agents", agents),
+    ...toChange("concurrentTurns", turns),
+    ...(newBudget ? { budget: newBudget } : budget === false ? { budget: null } : {}),
+  };
+  if (Object.keys(limits).length === 0)
+    throw fail("bad_request", "Nothing to change. See `thinkery user edit --help` for the limits.");
+  return limits;
+}
+
+function toChange(key: "agents" | "concurrentTurns", flag: number | boolean | undefined): UserLimitsUpdate {
+  if (flag === false) return { [key]: null };
+  return typeof flag === "number" ? { [key]: flag } : {};
+}
+
 function parseCost(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value < Infinity)) throw fail("bad_request", `“${text}” is not a number above 0.`);
@@ -91,6 +146,15 @@ function parseCost(text: string): number {
 
 const formatUse = (used: number, limit: number | undefined) =>
   limit === undefined ? String(used) : `${used}/${limit}`;
+
+function formatLimits({ agents, concurrentTurns, budget }: UserLimits): string {
+  const parts = [
+    ...(agents === undefined ? [] : [`agents ${agents}`]),
+    ...(concurrentTurns === undefined ? [] : [`turns ${concurrentTurns}`]),
+    ...(budget ? [`budget ${formatBudget(budget)}`] : []),
+  ];
+  return parts.join(", ") || "no limits";
+}
 
 function formatBudget(budget: UserLimits["budget"]): string {
   if (!budget) return "-";

@@ -11,6 +11,8 @@ export function addUsersRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.addUser, ({ env, body }) => openUsers(env).add(body.name, body.limits ?? {}));
 
+  route(app, endpoints.updateUser, ({ env, params, body }) => openUsers(env).update(params.user, body.limits));
+
   route(app, endpoints.removeUser, async ({ env, params }) => {
     const forget = () => {
       forgetCredentials(params.user);
