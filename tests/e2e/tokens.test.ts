@@ -1,4 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
+import { get } from "node:http";
 import { join } from "node:path";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -117,22 +118,43 @@ test("a ticket opens one path once, with read access only", async () => {
   const path = "/agents/ticketed/files/a%20b.txt?download=1";
   const createTicket = async (target: string) =>
     (await host.client.call("createTicket", { body: { path: target } })).ticket;
-  const get = (target: string, ticket: string, method = "GET") =>
+  const fetchPath = (target: string, ticket: string, method = "GET") =>
     fetch(`${host.url}${target}${target.includes("?") ? "&" : "?"}ticket=${ticket}`, { method });
 
   const ticket = await createTicket(path);
-  const first = await get(path, ticket);
+  const first = await fetchPath(path, ticket);
   expect([first.status, await first.text()]).toEqual([200, "content"]);
-  expect((await get(path, ticket)).status).toBe(401);
+  expect((await fetchPath(path, ticket)).status).toBe(401);
+
+  // A tab that is reloaded gets a page that says what to do; clients of the API get an error as always.
+  const reloadTab = (mode: string) =>
+    new Promise<{ status: number | undefined; type: string | undefined; body: string }>((resolve, reject) => {
+      const headers = { "sec-fetch-mode": mode, accept: "text/html,*/*" };
+      get(`${host.url}${path}&ticket=${ticket}`, { headers }, (response) => {
+        let body = "";
+        response.on("data", (chunk) => (body += chunk));
+        response.on("end", () =>
+          resolve({ status: response.statusCode, type: response.headers["content-type"], body }),
+        );
+      }).on("error", reject);
+    });
+  const tab = await reloadTab("navigate");
+  expect([tab.status, tab.type]).toEqual([401, "text/html; charset=utf-8"]);
+  expect(tab.body).toContain("open the file or app again there");
+  expect(tab.body).not.toContain(ticket);
+  expect(await reloadTab("cors")).toMatchObject({
+    status: 401,
+    body: expect.stringContaining('"code":"unauthorized"'),
+  });
 
   for (const other of ["/who", "/agents/ticketed/files/a%20b.txt", "/agents/ticketed/files/b.txt?download=1"]) {
     const misused = await createTicket(path);
-    expect([other, (await get(other, misused)).status]).toEqual([other, 401]);
+    expect([other, (await fetchPath(other, misused)).status]).toEqual([other, 401]);
     // Trying another path uses it up.
-    expect((await get(path, misused)).status).toBe(401);
+    expect((await fetchPath(path, misused)).status).toBe(401);
   }
-  expect((await get(path, await createTicket(path), "DELETE")).status).toBe(401);
-  expect((await get("/tokens", await createTicket("/tokens"))).status).toBe(403);
+  expect((await fetchPath(path, await createTicket(path), "DELETE")).status).toBe(401);
+  expect((await fetchPath("/tokens", await createTicket("/tokens"))).status).toBe(403);
   await expect(createTicket("//evil.example/x")).rejects.toMatchObject({ code: "bad_request" });
   const ticketHeader = await createTicket("/who");
   expect((await fetch(`${host.url}/who`, { headers: { authorization: `Bearer ${ticketHeader}` } })).status).toBe(401);

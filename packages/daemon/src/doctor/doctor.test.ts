@@ -8,7 +8,7 @@ import { checkBrowser } from "./browser.ts";
 import { runChecks } from "./doctor.ts";
 import { checkModels } from "./models.ts";
 import { checkNode } from "./node.ts";
-import { checkBubblewrap, checkPrlimit } from "./sandbox.ts";
+import { checkBubblewrap, checkCommandLimits, checkPrlimit } from "./sandbox.ts";
 
 let folder: string;
 let home: string;
@@ -145,4 +145,10 @@ test("without a provider there is a warning that says what to set", async () => 
   // A model server may be running on the test machine.
   if (state === "warn") expect([message, fix].join()).toContain("LLM_API_BASE");
   else expect(message).toMatch(/Ollama|LM Studio/);
+});
+
+test("the limits of commands are reported", () => {
+  const state = process.platform === "linux" ? "ok" : "warn";
+  expect(checkCommandLimits()).toMatchObject({ name: "command limits", state });
+  expect(checkCommandLimits({ platform: "darwin" })).toMatchObject({ state: "warn" });
 });

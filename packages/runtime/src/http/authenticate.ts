@@ -122,7 +122,11 @@ export function createUnauthorizedError(request: Request, env: Env): Error {
       "unauthorized",
       "Authentication required. Send a token as “Authorization: Bearer <token>”; `thinkery token new` creates one.",
     );
-  if (presented.via === "ticket") return fail("unauthorized", "This link has already been used or has expired.");
+  if (presented.via === "ticket")
+    return fail(
+      "unauthorized",
+      "This link works once and has been used, or it has expired. Open it again from Thinkery's page.",
+    );
   return presented.via === "cookie"
     ? fail(
         "unauthorized",

@@ -82,8 +82,8 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
   ];
   for (const add of routeGroups) add(app);
   addJobRoutes(app, system);
-  app.notFound((context) => toErrorResponse(createRouteError(context.req.path)));
-  app.onError((error) => toErrorResponse(error));
+  app.notFound((context) => toErrorResponse(createRouteError(context.req.path), context.req.raw));
+  app.onError((error, context) => toErrorResponse(error, context.req.raw));
 
   return {
     async fetch(request, env, context) {
@@ -91,7 +91,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
         checkAddress(request, env);
         return addCorsHeaders(acceptPageProtocol(request, await handle(request, env, context)), request, env);
       } catch (error) {
-        return addCorsHeaders(toErrorResponse(error), request, env);
+        return addCorsHeaders(toErrorResponse(error, request), request, env);
       }
     },
   };

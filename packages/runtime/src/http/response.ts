@@ -103,23 +103,47 @@ export function toPageResponse(body: ReadableStream | null, headers: Record<stri
 }
 
 /** The only place where errors become responses. Unexpected errors are logged and not shown to the client. */
-export function toErrorResponse(error: unknown): Response {
+export function toErrorResponse(error: unknown, request: Request): Response {
   if (isThinkeryError(error)) {
     const { retryAfter } = error.details ?? {};
-    return toJsonResponse(toErrorBody(error), toHttpStatus(error.code), {
+    const headers = {
       ...(error.code === "unauthorized" ? challengeHeaders : {}),
       ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
-    });
+    };
+    const response = toJsonResponse(toErrorBody(error), toHttpStatus(error.code), headers);
+    if (error.code !== "unauthorized" || !isNavigation(request)) return response;
+    response.headers.set("content-type", "text/html; charset=utf-8");
+    return new Response(unauthorizedPage, response);
   }
   if (isDiskFull(error)) {
     return toErrorResponse(
       fail("unavailable", "The host's disk is full. Free some space and try again; nothing was lost."),
+      request,
     );
   }
-  if (isTransient(error)) return toErrorResponse(fail("unavailable", "The host is busy or restarting. Try again."));
+  if (isTransient(error))
+    return toErrorResponse(fail("unavailable", "The host is busy or restarting. Try again."), request);
   console.error("unexpected error", error);
-  return toErrorResponse(fail("internal", "Internal error. `thinkery logs` shows the details."));
+  return toErrorResponse(fail("internal", "Internal error. `thinkery logs` shows the details."), request);
 }
+
+/**
+ * Whether a browser tab shows the response. Only that gets a page for people in place of an error; clients of the API,
+ * and scripts of pages, never do.
+ */
+function isNavigation(request: Request): boolean {
+  return request.method === "GET" && request.headers.get("sec-fetch-mode") === "navigate";
+}
+
+const unauthorizedPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Open this again from Thinkery</title>
+<h1>Open this again from Thinkery</h1>
+<p>For your safety, a link to a file or an app works once, so this tab cannot be reloaded and links in it cannot be followed.</p>
+<p><a href="/">Go to Thinkery</a> and open the file or app again there. If you are not logged in, run <code>thinkery open</code> for a login link.</p>
+`;
 
 const challengeHeaders = { "www-authenticate": 'Bearer realm="thinkery"' };
 
