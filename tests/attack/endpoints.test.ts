@@ -49,6 +49,7 @@ const bodies: Record<string, unknown> = {
   createLoginCode: {},
   createToken: { name: "t" },
   addUser: { name: "nobody" },
+  collectBlobs: { dryRun: true },
   createAgency: {},
   putBlueprint: { name: "x" },
   createAgent: { name: "x" },

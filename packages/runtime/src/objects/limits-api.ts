@@ -32,6 +32,19 @@ export class LimitsApi extends RpcTarget {
     (await this.#open()).limits.leaseTurn(agent, until, isRunning);
   }
 
+  /** Records what an agent occupies. Returns what the user has left, if it is limited. */
+  async reportDisk(agent: string, bytes: number): Promise<{ freeBytes?: number }> {
+    const { limits } = await this.#open();
+    limits.setDiskUsage(agent, bytes);
+    const freeBytes = limits.getFreeBytes();
+    return freeBytes === undefined ? {} : { freeBytes };
+  }
+
+  /** Called when an agent was deleted, with its sub-agents. */
+  async forgetDisk(agent: string): Promise<void> {
+    (await this.#open()).limits.forgetDiskUsage(agent);
+  }
+
   async releaseTurn(agent: string): Promise<void> {
     (await this.#open()).limits.releaseTurn(agent);
   }

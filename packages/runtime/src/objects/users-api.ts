@@ -39,7 +39,7 @@ export class UsersApi extends RpcTarget {
   }
 
   async #describe({ name, createdAt, limits }: RegisteredUser): Promise<ListedUser> {
-    const { agencies, agents } = await this.#env.User.getByName(name).getTotals();
-    return { id: name, name, createdAt, agencies, agents, limits };
+    const { agencies, agents, diskBytes } = await this.#env.User.getByName(name).getTotals();
+    return { id: name, name, createdAt, agencies, agents, diskBytes, limits };
   }
 }

@@ -1,5 +1,7 @@
 import { type Budget, budgetKinds, fail, type UserLimits } from "@thinkery/sdk";
 
+const megabyte = 1024 * 1024;
+
 /** What the host's owner allows a user, and what of it is in use. */
 export class Limits {
   readonly #sql: SqlStorage;
@@ -37,7 +39,12 @@ export class Limits {
    * Takes or renews the right to run turns. An agent that does not renew it loses it, so that a crash costs nothing.
    */
   leaseTurn(agent: string, until: number, isRunning: boolean, now = Date.now()): void {
-    const { concurrentTurns } = this.get();
+    const { concurrentTurns, diskMb } = this.get();
+    if (diskMb !== undefined && !isRunning && this.countDiskBytes() > diskMb * megabyte)
+      throw fail(
+        "too_large",
+        `You use more than ${diskMb} MB of disk space. Delete agents or branches you no longer need, clear conversations, or ask the host's owner for more.`,
+      );
     if (concurrentTurns === undefined) return;
     this.#sql.exec("DELETE FROM turn_leases WHERE until < ?", now);
     const { others } = this.#sql
@@ -56,6 +63,39 @@ export class Limits {
 
   releaseTurn(agent: string): void {
     this.#sql.exec("DELETE FROM turn_leases WHERE agent = ?", agent);
+  }
+
+  setDiskUsage(agent: string, bytes: number): void {
+    this.#sql.exec(
+      "INSERT INTO disk_usage (agent, bytes) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET bytes = excluded.bytes",
+      agent,
+      bytes,
+    );
+  }
+
+  /** Forgets an agent and its sub-agents. */
+  forgetDiskUsage(agent: string): void {
+    this.#sql.exec(
+      "DELETE FROM disk_usage WHERE agent = ? OR agent >= ? AND agent < ?",
+      agent,
+      `${agent}/`,
+      `${agent}0`,
+    );
+  }
+
+  /** Forgets all agents of an agency. “~” separates the two in their names. */
+  forgetAgencyDiskUsage(agency: string): void {
+    this.#sql.exec("DELETE FROM disk_usage WHERE agent >= ? AND agent < ?", `${agency}~`, `${agency}\x7f`);
+  }
+
+  countDiskBytes(): number {
+    return this.#sql.exec<{ bytes: number }>("SELECT coalesce(sum(bytes), 0) AS bytes FROM disk_usage").one().bytes;
+  }
+
+  /** Returns the disk space that is left; undefined if it is not limited. */
+  getFreeBytes(): number | undefined {
+    const { diskMb } = this.get();
+    return diskMb === undefined ? undefined : diskMb * megabyte - this.countDiskBytes();
   }
 
   /** Returns the budget that applies if the user chooses this one. Throws if it allows more than the limit. */

@@ -1,6 +1,16 @@
-import type { Change, CommitResult, FileContent, NewEvent, Origin, TextPatch, Version } from "@thinkery/sdk";
+import {
+  type Change,
+  type CommitResult,
+  type FileContent,
+  mainBranch,
+  type NewEvent,
+  type Origin,
+  type TextPatch,
+  type Version,
+} from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Batch } from "./batch.ts";
+import type { BranchUsage } from "./branch-usage.ts";
 import type { Branches } from "./branches.ts";
 import type { ChangeRow } from "./change-log.ts";
 import { isSameContent, toContentWithInfo } from "./content.ts";
@@ -50,9 +60,11 @@ interface CommitsOptions {
   rows: FileRows;
   history: History;
   branches: Branches;
+  branchUsage: BranchUsage;
   seen: SeenFiles;
   limits: WorkspaceLimits;
   record(event: NewEvent): void;
+  checkGrowth?(bytes: number): void;
 }
 
 /** Writes versions. Every change to the files goes through here. */
@@ -94,6 +106,7 @@ export class Commits {
   /** Forgets a removed branch and notifies subscribers with version 0. */
   dropBranch(branch: string): void {
     this.#totals.delete(branch);
+    this.#options.branchUsage.drop(branch);
     this.#notify({ branch, version: 0, origin: { kind: "user" }, changes: [] });
   }
 
@@ -110,7 +123,7 @@ export class Commits {
       storage.transactionSync(finish);
       return { overlaps: [], patches: [] };
     }
-    const totals = batch.check(steps, this.#options.limits, this.getTotals(branch));
+    const totals = this.#check(batch, steps, branch);
     const now = Date.now();
     const typingVersion = options.joins
       ? history.findTypingVersion(branch, origin.user, now, this.#lastKnownVersion)
@@ -138,6 +151,7 @@ export class Commits {
       return stored;
     });
     this.#totals.set(branch, totals);
+    this.#options.branchUsage.apply(branch, steps);
     this.#notify({ branch, version: id, origin, changes: steps.map(toCommittedChange) });
     if (typingVersion === undefined && id % versionsBetweenCleanups === 0)
       this.#runSafely(() => this.#forgetOldVersions(now));
@@ -154,10 +168,20 @@ export class Commits {
   /** Returns the changes a commit would make. Throws if it would fail. */
   previewChanges(batch: Batch, branch: string): Change[] {
     const steps = batch.listChanges();
-    batch.check(steps, this.#options.limits, this.getTotals(branch));
+    this.#check(batch, steps, branch);
     return steps.flatMap(({ path, kind, other }) =>
       kind === "moved" ? [] : [{ path, kind, ...(other === undefined ? {} : { from: other }) }],
     );
+  }
+
+  /** Returns the branch's new totals. Throws if the changes exceed a limit. */
+  #check(batch: Batch, steps: readonly Step[], branch: string): Totals {
+    const { limits, branchUsage, checkGrowth } = this.#options;
+    const before = this.getTotals(branch);
+    const after = batch.check(steps, limits, before);
+    branchUsage.check(branch, steps, limits, () => this.getTotals(mainBranch));
+    checkGrowth?.(after.textBytes - before.textBytes);
+    return after;
   }
 
   #writeChange(version: number, branch: string, step: Step, at: number, isExtension: boolean): void {

@@ -1,4 +1,5 @@
 import { type FileContent, type FileInfo, foldPathCase } from "@thinkery/sdk";
+import { type BlobPage, type BlobSource, readBlobPage } from "../store/blobs/blob-page.ts";
 import { toBlobContent, type ContentInfo, type ContentWithInfo } from "./content.ts";
 
 interface FileRow extends Record<string, SqlStorageValue> {
@@ -21,7 +22,7 @@ export interface Totals {
 }
 
 /** The current files of all branches. */
-export class FileRows {
+export class FileRows implements BlobSource {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
@@ -86,6 +87,22 @@ export class FileRows {
         branch,
       )
       .one();
+  }
+
+  /** Yields the files that were written on a branch, other than main, since it was created. */
+  listAddedByBranches(): Iterable<{ branch: string; path: string; size: number }> {
+    return this.#sql.exec<{ branch: string; path: string; size: number }>(
+      "SELECT branch, path, size FROM branches JOIN files ON branch = name AND version > at",
+    );
+  }
+
+  listBlobs(after: number): BlobPage {
+    return readBlobPage<{ id: number; blob: string | null; size: number }>(
+      this.#sql,
+      "SELECT id, blob, size FROM files WHERE id > ? ORDER BY id LIMIT ?",
+      after,
+      ({ blob, size }) => (blob === null ? [] : [{ hash: blob, size }]),
+    );
   }
 
   /** Counts the patches of a file since its last full copy. */

@@ -19,9 +19,11 @@ import {
   type VersionQuery,
 } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import type { BlobSource } from "../store/blobs/blob-page.ts";
 import { type Blobs } from "../store/blobs/blobs.ts";
 import { Batch } from "./batch.ts";
 import { BranchManager } from "./branch-manager.ts";
+import { BranchUsage } from "./branch-usage.ts";
 import { Branches } from "./branches.ts";
 import { type Commit, type CommitOptions, Commits } from "./commits.ts";
 import { createVersionDiff } from "./diff.ts";
@@ -39,6 +41,8 @@ interface WorkspaceOptions {
   limits: WorkspaceLimits;
   /** Records events about files, unless a commit brings its own `record`. */
   record(event: NewEvent): void;
+  /** Throws if the agent must not store so many more bytes of text. */
+  checkGrowth?(bytes: number): void;
 }
 
 /** A branch, and optionally a version of it. */
@@ -59,6 +63,7 @@ interface Expectation {
  */
 export class Workspace {
   readonly seen: SeenFiles;
+  readonly branchUsage: BranchUsage;
   readonly #options: WorkspaceOptions;
   readonly #rows: FileRows;
   readonly #history: History;
@@ -76,7 +81,9 @@ export class Workspace {
     this.#branches = new Branches(sql);
     this.#historyReader = new HistoryReader(this.#rows, this.#history, this.#branches);
     this.seen = new SeenFiles(sql);
+    this.branchUsage = new BranchUsage(this.#rows);
     const stores = {
+      branchUsage: this.branchUsage,
       seen: this.seen,
       rows: this.#rows,
       history: this.#history,
@@ -86,6 +93,11 @@ export class Workspace {
     this.#commits = new Commits({ ...options, ...stores });
     this.#branchManager = new BranchManager({ ...options, ...stores, commits: this.#commits });
     this.#merger = new Merger({ ...stores, commits: this.#commits });
+  }
+
+  /** Everything that refers to blobs: the current files of all branches, and the history. */
+  get blobSources(): BlobSource[] {
+    return [this.#rows, this.#history.changes];
   }
 
   get limits(): WorkspaceLimits {

@@ -31,6 +31,7 @@ export const userLimitsSchema = z
   .strictObject({
     agents: limit.optional().meta({ description: "Agents in all of the user's agencies together." }),
     concurrentTurns: limit.optional().meta({ description: "Agents of the user that may run a turn at the same time." }),
+    diskMb: limit.optional().meta({ description: "Disk space of all the user's agents together, in megabytes." }),
     budget: newBudgetSchema.optional().meta({ description: "The user may set a lower budget, but no higher one." }),
   })
   .meta({ id: "UserLimits" });
@@ -48,6 +49,7 @@ export const listedUserSchema = z
     createdAt: z.string(),
     agencies: z.number(),
     agents: z.number(),
+    diskBytes: z.number().meta({ description: "Disk space of the user's agents, as they last reported it." }),
     limits: userLimitsSchema,
   })
   .meta({ id: "ListedUser", description: "A user as the host's owner sees it." });

@@ -3,12 +3,14 @@ import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect } from "../connect.ts";
+import { formatSize } from "../files/format.ts";
 import { parsePositiveInteger } from "../files/parse-positive-integer.ts";
 import { formatExamples } from "../help.ts";
 
 interface NewUserFlags {
   agents?: number;
   turns?: number;
+  diskMb?: number;
   cost?: number;
   tokens?: number;
   daily?: boolean;
@@ -24,15 +26,16 @@ export function addUser(program: Command, cli: Cli): void {
     .action(async () => {
       const { client } = await connect(cli);
       const { users } = await client.call("listUsers", { query: { limit: 500 } });
-      const rows = users.map(({ name, agencies, agents, limits, createdAt }) => [
+      const rows = users.map(({ name, agencies, agents, diskBytes, limits, createdAt }) => [
         name,
         String(agencies),
         formatUse(agents, limits.agents),
         limits.concurrentTurns === undefined ? "-" : String(limits.concurrentTurns),
+        `${formatSize(diskBytes)}${limits.diskMb === undefined ? "" : ` of ${limits.diskMb} MB`}`,
         formatBudget(limits.budget),
         createdAt,
       ]);
-      const titles = ["NAME", "AGENCIES", "AGENTS", "TURNS", "BUDGET", "ADDED"];
+      const titles = ["NAME", "AGENCIES", "AGENTS", "TURNS", "DISK", "BUDGET", "ADDED"];
       cli.output.reply({ users }, () => cli.output.formatTable(titles, rows));
     });
 
@@ -42,12 +45,16 @@ export function addUser(program: Command, cli: Cli): void {
     .argument("<name>", "name of the user")
     .option("--agents <number>", "maximum number of agents", parsePositiveInteger)
     .option("--turns <number>", "maximum number of turns at the same time", parsePositiveInteger)
+    .option("--disk-mb <number>", "maximum disk space of all agents together, in megabytes", parsePositiveInteger)
     .option("--cost <dollars>", "cost limit in US dollars", parseCost)
     .option("--tokens <number>", "limit of input and output tokens", parsePositiveInteger)
     .option("--daily", "make --cost and --tokens daily limits")
     .addHelpText(
       "after",
-      formatExamples(["user add bob --agents 10 --turns 2", ""], ["token new laptop --user bob --scope admin", ""]),
+      formatExamples(
+        ["user add bob --agents 10 --turns 2 --disk-mb 500", ""],
+        ["token new laptop --user bob --scope admin", ""],
+      ),
     )
     .action(async (name: string, flags: NewUserFlags) => {
       const { client } = await connect(cli);
@@ -72,13 +79,14 @@ export function addUser(program: Command, cli: Cli): void {
     });
 }
 
-function toLimits({ agents, turns, cost, tokens, daily }: NewUserFlags): UserLimits {
+function toLimits({ agents, turns, diskMb, cost, tokens, daily }: NewUserFlags): UserLimits {
   const spending = { ...(cost === undefined ? {} : { costUsd: cost }), ...(tokens === undefined ? {} : { tokens }) };
   const hasBudget = Object.keys(spending).length > 0;
   if (daily && !hasBudget) throw fail("bad_request", "--daily requires --cost or --tokens.");
   return {
     ...(agents === undefined ? {} : { agents }),
     ...(turns === undefined ? {} : { concurrentTurns: turns }),
+    ...(diskMb === undefined ? {} : { diskMb }),
     ...(hasBudget ? { budget: { ...spending, per: daily ? "day" : "ever" } } : {}),
   };
 }
