@@ -21,7 +21,13 @@ interface Env {
 const limits = { ...defaultWorkspaceLimits, maxTextFileKb: 8, maxFileMb: 1 };
 
 const openTestBlobs = (env: Env) =>
-  openCountedBlobs({ env, owner: { key: "", object: "" }, maxBytes: 0, checkGrowth: async () => {} });
+  openCountedBlobs({
+    env,
+    owner: { key: "", object: "" },
+    maxBytes: 0,
+    checkGrowth: async () => {},
+    review: async () => {},
+  });
 
 interface PortRequest {
   call: string;

@@ -52,7 +52,7 @@ test("without files the defaults apply", async () => {
       maxTextFileKb: 1024,
       maxFiles: 10_000,
       maxBlobMb: 4096,
-      blobGraceMinutes: 10,
+      blobGraceSeconds: 600,
       maxTotalMb: 512,
       maxTextMb: 64,
       retainDays: 0,

@@ -2,7 +2,7 @@ import { type AgentAddress, formatAgentObjectName, formatAddress } from "@thinke
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
-import { openCountedBlobs } from "../store/blobs/counted.ts";
+import { openBlobIndex, openCountedBlobs } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { formerThinkSteps, thinkSchema, thinkTables } from "../store/schema/think.ts";
 import type { ClassLayer } from "../system/layers.ts";
@@ -25,6 +25,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
 import { TurnLease } from "./turn-lease.ts";
+import { visitAgent } from "./visit-agent.ts";
 
 interface AgentContext {
   storage: DurableObjectStorage;
@@ -60,6 +61,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     owner: { key: root, object: env.Think.idFromName(root).toString() },
     maxBytes: getWorkspaceLimits(env).maxBlobMb * 1024 * 1024,
     checkGrowth: (bytes) => disk.checkBlob(bytes),
+    review: () => reviewBlobs(env, root, Date.now()),
   });
   const files = new FilesFeature({
     storage,
@@ -137,6 +139,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     app,
     features,
   };
+}
+
+async function reviewBlobs(env: Env, agent: string, now: number): Promise<void> {
+  const index = openBlobIndex(env);
+  if (!index) return;
+  const cutoff = now - getWorkspaceLimits(env).blobGraceSeconds * 1000;
+  await visitAgent(env, index, agent, { visit: await index.startVisit(), cutoff, dryRun: false });
 }
 
 export type AgentParts = ReturnType<typeof assembleAgent>;

@@ -1,9 +1,9 @@
-import { type Collection, formatAgencyKey, formatAgentObjectName, isThinkeryError, ownerUser } from "@thinkery/sdk";
+import { type Collection, formatAgencyKey, formatAgentObjectName, ownerUser } from "@thinkery/sdk";
 import type { BlobIndex, Visit } from "../store/blobs/blob-index.ts";
 import { BlobTally } from "../store/blobs/blob-tally.ts";
 import { blobFolders } from "../store/blobs/blobs.ts";
 import type { Env } from "./env.ts";
-import type { StorageState } from "./storage-api.ts";
+import { visitAgent } from "./visit-agent.ts";
 
 /** Agents are woken one after the other with a pause, so that few of them are awake at the same time. */
 const pauseMs = 10;
@@ -90,53 +90,9 @@ export class BlobCollector {
     this.#asked.add(key);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     await this.#tolerate(key, async () => {
-      const isSettled = await this.#recordTree(key);
-      if (isSettled) await this.#index.finishVisit(key, this.#visit);
+      if (!(await visitAgent(this.#env, this.#index, key, this.#visit))) this.#isComplete = false;
     });
     this.progress.agents++;
-  }
-
-  /** Records what an agent and its sub-agents need. Returns whether it is certain that they need nothing else. */
-  async #recordTree(key: string): Promise<boolean> {
-    const owner = { key, object: this.#env.Think.idFromName(key).toString() };
-    const paths: string[][] = [[]];
-    let isSettled = true;
-    for (const path of paths) {
-      const before = await this.#readState(key, path);
-      if (!before) continue;
-      await this.#recordBlobs(owner, path);
-      const after = await this.#readState(key, path);
-      paths.push(...before.subAgents.map((name) => [...path, name]));
-      if (!before.isComplete) this.#isComplete = false;
-      isSettled &&= before.isComplete && [before, after].every((state) => state && this.#isSettled(state));
-    }
-    // Also for an agent that needs nothing, so that it counts as asked.
-    await this.#index.recordVisit(owner, [], this.#visit);
-    return isSettled;
-  }
-
-  async #recordBlobs(owner: { key: string; object: string }, path: string[]): Promise<void> {
-    const { storage } = this.#env.Think.getByName(owner.key);
-    for (let source = 0, after = 0; ;) {
-      const page = await storage.listBlobs(path, source, after);
-      if (page.blobs.length > 0) await this.#index.recordVisit(owner, page.blobs, this.#visit);
-      after = page.next ?? 0;
-      if (page.next === undefined && ++source === page.sources) return;
-    }
-  }
-
-  /** Returns undefined if the agent does not exist. */
-  async #readState(key: string, path: string[]): Promise<StorageState | undefined> {
-    try {
-      return await this.#env.Think.getByName(key).storage.getState(path);
-    } catch (error) {
-      if (isThinkeryError(error) && error.code === "not_found") return undefined;
-      throw error;
-    }
-  }
-
-  #isSettled({ isBusy, removedAt }: StorageState): boolean {
-    return !isBusy && removedAt < this.#visit.cutoff;
   }
 
   /** What cannot be read is reported and does not stop the collection, but then nothing is deleted that it may need. */

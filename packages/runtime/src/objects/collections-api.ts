@@ -50,7 +50,7 @@ export class CollectionsApi extends RpcTarget {
     if (!index) throw fail("unavailable", "This host does not count who needs which blob, so none can be deleted.");
     if (this.#current?.state === "running")
       throw fail("conflict", "Another collection of blobs is running. Try again when it is over.");
-    const graceMs = getWorkspaceLimits(this.#env).blobGraceMinutes * 60_000;
+    const graceMs = getWorkspaceLimits(this.#env).blobGraceSeconds * 1000;
     const collector = new BlobCollector(this.#env, index, { dryRun, graceMs });
     const collection: RunningCollection = {
       id: crypto.randomUUID(),

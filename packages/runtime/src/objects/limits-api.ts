@@ -32,12 +32,13 @@ export class LimitsApi extends RpcTarget {
     (await this.#open()).limits.leaseTurn(agent, until, isRunning);
   }
 
-  /** Records what an agent occupies. Returns what the user has left, if it is limited. */
-  async reportDisk(agent: string, bytes: number): Promise<{ freeBytes?: number }> {
-    const { limits } = await this.#open();
-    limits.setDiskUsage(agent, bytes);
-    const freeBytes = limits.getFreeBytes();
-    return freeBytes === undefined ? {} : { freeBytes };
+  /** Records what an agent occupies and is about to store. Returns what the user has left then, if it is limited. */
+  async reportDisk(
+    agent: string,
+    bytes: number,
+    newBytes: number,
+  ): Promise<{ freeBytes: number | undefined; hasRoom: boolean }> {
+    return (await this.#open()).limits.reportDisk(agent, bytes, newBytes);
   }
 
   /** Called when an agent was deleted, with its sub-agents. */

@@ -133,13 +133,13 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
     await this.__unsafe_ensureInitialized();
-    const { heartbeat, queue, store, budgetClient, turnLease } = this.#agent;
+    const { heartbeat, queue, store, budgetClient, turnLease, disk } = this.#agent;
     if (!heartbeat.take(beat)) return;
     await this.ensureReady().catch((error: unknown) => {
       heartbeat.stop();
       throw error;
     });
-    if (queue.isBusy) await turnLease.renew();
+    if (queue.isBusy) await Promise.all([turnLease.renew(), disk.reportChange()]);
     queue.checkProgress(Date.now());
     queue.wake();
     // An agent that was erased in the meantime has nothing to report.

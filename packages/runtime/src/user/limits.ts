@@ -65,12 +65,14 @@ export class Limits {
     this.#sql.exec("DELETE FROM turn_leases WHERE agent = ?", agent);
   }
 
-  setDiskUsage(agent: string, bytes: number): void {
-    this.#sql.exec(
-      "INSERT INTO disk_usage (agent, bytes) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET bytes = excluded.bytes",
-      agent,
-      bytes,
-    );
+  /** Records what an agent occupies, and what it is about to store if there is room for it. */
+  reportDisk(agent: string, bytes: number, newBytes: number): { freeBytes: number | undefined; hasRoom: boolean } {
+    this.#setDiskUsage(agent, bytes);
+    const freeBytes = this.#getFreeBytes();
+    if (newBytes === 0) return { freeBytes, hasRoom: true };
+    if (freeBytes !== undefined && newBytes > freeBytes) return { freeBytes, hasRoom: false };
+    this.#setDiskUsage(agent, bytes + newBytes);
+    return { freeBytes: freeBytes && freeBytes - newBytes, hasRoom: true };
   }
 
   /** Forgets an agent and its sub-agents. */
@@ -92,12 +94,6 @@ export class Limits {
     return this.#sql.exec<{ bytes: number }>("SELECT coalesce(sum(bytes), 0) AS bytes FROM disk_usage").one().bytes;
   }
 
-  /** Returns the disk space that is left; undefined if it is not limited. */
-  getFreeBytes(): number | undefined {
-    const { diskMb } = this.get();
-    return diskMb === undefined ? undefined : diskMb * megabyte - this.countDiskBytes();
-  }
-
   /** Returns the budget that applies if the user chooses this one. Throws if it allows more than the limit. */
   resolveBudget(budget: Budget | undefined): Budget | undefined {
     const { budget: limit } = this.get();
@@ -106,5 +102,19 @@ export class Limits {
     if (isHigher || budget.per !== limit.per)
       throw fail("forbidden", `The host's owner limits your budget to ${JSON.stringify(limit)}. Choose a lower one.`);
     return { ...limit, ...budget };
+  }
+
+  #setDiskUsage(agent: string, bytes: number): void {
+    this.#sql.exec(
+      "INSERT INTO disk_usage (agent, bytes) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET bytes = excluded.bytes",
+      agent,
+      bytes,
+    );
+  }
+
+  /** Returns the disk space that is left; undefined if it is not limited. */
+  #getFreeBytes(): number | undefined {
+    const { diskMb } = this.get();
+    return diskMb === undefined ? undefined : diskMb * megabyte - this.countDiskBytes();
   }
 }

@@ -45,6 +45,9 @@ interface WorkspaceOptions {
   checkGrowth?(bytes: number): void;
 }
 
+/** Smaller content is only checked when it is committed. */
+const maxUncheckedBytes = 64 * 1024;
+
 /** A branch, and optionally a version of it. */
 export interface VersionRef {
   branch?: string | undefined;
@@ -179,6 +182,7 @@ export class Workspace {
 
   /** Stores content for a commit: text small enough for live editing as text, everything else as a blob. */
   store(content: string | Uint8Array, path: string): FileContent | Promise<FileContent> {
+    if (content.length > maxUncheckedBytes) this.#checkRoom(content.length, path);
     return storeContent(content, path, this.#options);
   }
 
@@ -302,6 +306,19 @@ export class Workspace {
     // The version both have in common from now on must not be extended.
     this.#commits.markLatestKnown();
     return this.#merger.merge(source, this.#requireBranch(into ?? parent), origin, { dryRun, ...pickRecord(options) });
+  }
+
+  /** Refuses content that no commit could accept, because a refused blob takes space until it is collected. */
+  #checkRoom(size: number, path: string): void {
+    const branches = [mainBranch, ...this.#branches.list().map(({ name }) => name)];
+    const replaced = Math.max(...branches.map((name) => this.#rows.stat(name, parseFilePath(path))?.size ?? 0));
+    const { maxTotalMb } = this.limits;
+    const used = this.getTotals().bytes + this.branchUsage.getTotals().bytes;
+    if (used - replaced + size > maxTotalMb * 1024 * 1024 && size > replaced)
+      throw fail(
+        "too_large",
+        `“${path}” does not fit: the files of a workspace and its branches can have at most ${maxTotalMb} MB in total. Delete files and branches you no longer need.`,
+      );
   }
 
   #findVersionIds(branch: string, turn: string | undefined, toolCall: string | undefined): number[] {

@@ -207,10 +207,10 @@ export const workspaceLimitsSchema = z.strictObject({
     defaultWorkspaceLimits.retainVersions,
     "Maximum number of versions to keep. 0 keeps all.",
   ),
-  blobGraceMinutes: createIntegerSetting(
-    0,
-    10_000,
-    defaultWorkspaceLimits.blobGraceMinutes,
+  blobGraceSeconds: createIntegerSetting(
+    1,
+    1_000_000,
+    defaultWorkspaceLimits.blobGraceSeconds,
     "A blob is only collected if it was stored this long ago, and if nothing was cleared or pruned since.",
   ),
 });

@@ -37,5 +37,5 @@ export const defaultWorkspaceLimits = {
   maxBlobMb: 4096,
   retainDays: 0,
   retainVersions: 0,
-  blobGraceMinutes: 10,
+  blobGraceSeconds: 600,
 };

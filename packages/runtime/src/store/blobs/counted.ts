@@ -1,3 +1,4 @@
+import { isThinkeryError } from "@thinkery/sdk";
 import type { BlobIndex } from "./blob-index.ts";
 import { type Blobs, computeHash } from "./blobs.ts";
 import { type BlobStoreEnv, openBlobStore } from "./open.ts";
@@ -20,16 +21,28 @@ interface CountedBlobsOptions {
   maxBytes: number;
   /** Throws if the agent must not store this much more. */
   checkGrowth(bytes: number): Promise<void>;
+  /** Gives up what the agent no longer needs. Called when there is no room for a blob. */
+  review(): Promise<void>;
 }
 
 /** Opens the blobs of an agent. What it stores is recorded as needed by it before the first byte is written. */
-export function openCountedBlobs({ env, owner, maxBytes, checkGrowth }: CountedBlobsOptions): Blobs {
+export function openCountedBlobs({ env, owner, maxBytes, checkGrowth, review }: CountedBlobsOptions): Blobs {
   const store = openBlobStore(env);
+
+  async function reserve(hash: string, size: number): Promise<void> {
+    await checkGrowth(size);
+    await openBlobIndex(env)?.reserve(owner, { hash, size }, maxBytes);
+  }
+
   return {
     async put(content) {
-      await checkGrowth(content.byteLength);
+      const size = content.byteLength;
       const hash = await computeHash(content);
-      await openBlobIndex(env)?.reserve(owner, { hash, size: content.byteLength }, maxBytes);
+      await reserve(hash, size).catch(async (error: unknown) => {
+        if (!isThinkeryError(error) || error.code !== "too_large") throw error;
+        await review();
+        await reserve(hash, size);
+      });
       await store.write(hash, content);
       return hash;
     },
