@@ -89,10 +89,18 @@ export class FileRows implements BlobSource {
       .one();
   }
 
-  /** Yields the files that were written on a branch, other than main, since it was created. */
-  listAddedByBranches(): Iterable<{ branch: string; path: string; size: number }> {
-    return this.#sql.exec<{ branch: string; path: string; size: number }>(
-      "SELECT branch, path, size FROM branches JOIN files ON branch = name AND version > at",
+  /** Yields the files that were written on branches since they were created, and what main has at their paths. */
+  listAddedByBranches(): Iterable<{
+    branch: string;
+    path: string;
+    hash: string;
+    size: number;
+    main_hash: string | null;
+  }> {
+    return this.#sql.exec<{ branch: string; path: string; hash: string; size: number; main_hash: string | null }>(
+      `SELECT files.branch, files.path, files.hash, files.size, main.hash AS main_hash
+       FROM branches JOIN files ON files.branch = branches.name AND files.version > branches.at
+       LEFT JOIN files AS main ON main.branch = 'main' AND main.path = files.path`,
     );
   }
 
