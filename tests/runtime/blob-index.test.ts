@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { access, mkdir, utimes, writeFile } from "node:fs/promises";
+import { access, mkdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BlobReport } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -117,12 +117,17 @@ test("storing a blob waits for a deletion of the same blob that is under way", a
   expect(await isStored(hash)).toBe(true);
 });
 
-test("a deletion that a crash interrupts is finished after it", async () => {
+test.each([
+  { title: "after it", isAlarmLost: false },
+  { title: "after it, even if the list of all alarms is lost", isAlarmLost: true },
+])("a deletion that a crash interrupts is finished $title", async ({ isAlarmLost }) => {
   const hashes = await Promise.all(Array.from({ length: 40 }, () => store("e")));
   await fetch(`${worker.url}/hold`);
   await call("release", "e");
   await waitUntil("the deletion to begin", async () => (await (await fetch(`${worker.url}/waiting`)).json()) !== 0);
   expect(await Promise.all(hashes.map(isStored))).not.toContain(false);
+  const alarms = ["", "-wal", "-shm"].map((end) => join(worker.folder, "objects/BlobIndex", `metadata.sqlite${end}`));
+  if (isAlarmLost) for (const file of alarms) await rm(file);
   await worker.restart();
   // Wakes the index, as the next blob would; its alarm may come first.
   await call("getTotals", "e");
