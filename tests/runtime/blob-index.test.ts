@@ -117,6 +117,25 @@ test("storing a blob waits for a deletion of the same blob that is under way", a
   expect(await isStored(hash)).toBe(true);
 });
 
+test("the background waits for a collection that deletes the same blob, and holds up nobody", async () => {
+  const hash = await store("e");
+  const visit = await startVisit();
+  for (const owner of ["e", "without blobs"]) await call("recordVisit", createOwner(owner), [], visit);
+  await call("finishVisit", "e", visit);
+  await fetch(`${worker.url}/hold`);
+  const sweeping = sweep(hash, visit);
+  await waitUntil("the deletion to begin", async () => (await (await fetch(`${worker.url}/waiting`)).json()) === 1);
+  await call("release", "without blobs");
+  await waitUntil("the background to begin", async () =>
+    (await call<string[]>("listUnvisited", { visit: visit.visit + 1 }, "")).every((key) => key !== "without blobs"),
+  );
+  await reserve("f", await write());
+  await fetch(`${worker.url}/go`, { signal: AbortSignal.timeout(5_000) });
+  expect((await sweeping).freed.blobs).toBeGreaterThan(0);
+  expect(await isStored(hash)).toBe(false);
+  await call("release", "f");
+});
+
 test.each([
   { title: "after it", isAlarmLost: false },
   { title: "after it, even if the list of all alarms is lost", isAlarmLost: true },

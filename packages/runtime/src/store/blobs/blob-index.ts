@@ -92,6 +92,9 @@ export class BlobIndex extends DurableObject<BlobIndexEnv> {
   /** Gives up the references that an agent did not confirm. */
   async finishVisit(key: string, visit: Visit): Promise<void> {
     while (this.#rows.removeUnconfirmed(key, { ...visit, limit: maxRowsPerSlice })) await yieldToOthers();
+    // A collection deletes the bytes itself and counts them. This is for an agent that was asked by itself.
+    if (this.#rows.hasUnfinished() && (await this.ctx.storage.getAlarm()) === null)
+      await this.ctx.storage.setAlarm(Date.now() + retryMs);
   }
 
   async listUnvisited({ visit }: Visit, after: string): Promise<string[]> {
@@ -137,7 +140,15 @@ export class BlobIndex extends DurableObject<BlobIndexEnv> {
 
   /** Deletes the bytes unless somebody needs them by now. Returns whether it did. */
   async #delete(hash: string): Promise<boolean> {
-    if (this.#rows.isReferenced(hash) || this.#deleting.has(hash)) return false;
+    if (this.#rows.isReferenced(hash)) {
+      this.#rows.forget(hash);
+      return false;
+    }
+    const running = this.#deleting.get(hash);
+    if (running) {
+      await running;
+      return true;
+    }
     const deletion = this.#store.delete(hash).finally(() => this.#deleting.delete(hash));
     this.#deleting.set(hash, deletion);
     await deletion;
