@@ -23,6 +23,9 @@ const parts = {
       await buildWorker(join(root, "packages/runtime/src/sandbox/slot-pool.ts"), join(dist, "worker/slot-pool"), {
         name: "slot-pool",
       });
+      await buildWorker(join(root, "packages/runtime/src/store/blobs/blob-index.ts"), join(dist, "worker/blob-index"), {
+        name: "blob-index",
+      });
     },
   },
   page: {

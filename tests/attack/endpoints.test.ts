@@ -50,6 +50,7 @@ const bodies: Record<string, unknown> = {
   createToken: { name: "t" },
   addUser: { name: "nobody" },
   updateUser: { limits: {} },
+  collectBlobs: { dryRun: true },
   createAgency: {},
   putBlueprint: { name: "x" },
   createAgent: { name: "x" },

@@ -30,6 +30,11 @@ beforeAll(async () => {
           ],
         },
         { when: "run it", steps: [{ call: { tool: "executeCode", input: { code: "return 2" } } }, lastStep] },
+        { when: "/^big$/", steps: [askFacet("child", "count"), lastStep] },
+        {
+          when: "count",
+          steps: [{ call: { tool: "executeCode", input: { code: "return 'x'.repeat(100000)" } } }, { text: "counted" }],
+        },
         { when: "/^slow$/", steps: [askFacet("child", "take your time"), lastStep] },
         { when: "take your time", steps: [{ wait: 3000 }, { text: "done at last" }] },
         { steps: [{ text: "I heard: {{ message }}" }] },
@@ -94,5 +99,21 @@ test("an agency's usage lists a facet under its own path", async () => {
     };
     const countCalls = (name: string) => byAgent.find(({ agent }) => agent === name)?.calls;
     return countCalls("eve") === 2 && countCalls("eve/child") === 1;
+  });
+});
+
+test("a facet's blobs are kept by a collection, and deleted with its root agent", async () => {
+  const agent = await testbed.newAgent({ name: "fay" });
+  await say(agent, "big");
+  const collect = async () =>
+    waitUntil("the collection", async () => {
+      const { body } = await testbed.api("/gc", "POST", {});
+      return (body as any).state === "done" ? (body as any) : undefined;
+    });
+  expect(await collect()).toMatchObject({ report: { needed: { blobs: 1 }, missing: 0 }, unreadable: [] });
+  await testbed.api("/agents/fay", "DELETE");
+  await waitUntil("its blob to be deleted", async () => {
+    const { report } = await collect();
+    return Object.values(report).every((totals) => ((totals as any).blobs ?? totals) === 0);
   });
 });

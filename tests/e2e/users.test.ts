@@ -291,7 +291,11 @@ test("the owner changes the limits of a user, which keep what the user set below
   const edited = await edit("--no-agents", "--turns", "3", "--cost", "5", "--daily", "--json");
   expect(JSON.parse(edited.stdout).limits).toEqual({ concurrentTurns: 3, budget: { costUsd: 5, per: "day" } });
   expect((await edit("--agents", "4")).stdout).toBe("Changed max: agents 4, turns 3, budget $5 per day.\n");
-  expect((await edit("--no-agents", "--no-turns", "--no-budget")).stdout).toBe("Changed max: no limits.\n");
+  expect((await edit("--disk-mb", "50", "--requests", "600")).stdout).toBe(
+    "Changed max: agents 4, turns 3, disk 50 MB, requests 600 a minute, budget $5 per day.\n",
+  );
+  const none = ["--no-agents", "--no-turns", "--no-disk-mb", "--no-requests", "--no-budget"];
+  expect((await edit(...none)).stdout).toBe("Changed max: no limits.\n");
   for (const args of [[], ["--no-budget", "--cost", "1"], ["--daily"], ["--agents", "0"]])
     expect((await edit(...args)).code).not.toBe(0);
   expect((await host.client.call("listUsers")).users.find(({ name }) => name === "max")?.limits).toEqual({});

@@ -1,4 +1,4 @@
-import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
+import { type BlobStore, computeHash } from "../../packages/runtime/src/store/blobs/blobs.ts";
 import { createDiskBlobs } from "../../packages/runtime/src/store/blobs/disk.ts";
 import { createR2Blobs } from "../../packages/runtime/src/store/blobs/r2.ts";
 
@@ -7,7 +7,7 @@ export default {
   async fetch(request: Request, env: { DISK: never; BUCKET: never }): Promise<Response> {
     const [, adapter, hash = ""] = new URL(request.url).pathname.split("/");
     if (!adapter) return new Response("alive");
-    const blobs: Blobs = adapter === "disk" ? createDiskBlobs(env.DISK) : createR2Blobs(env.BUCKET);
+    const blobs: BlobStore = adapter === "disk" ? createDiskBlobs(env.DISK) : createR2Blobs(env.BUCKET);
     try {
       return await handle(blobs, request, hash);
     } catch (error) {
@@ -16,12 +16,20 @@ export default {
   },
 };
 
-async function handle(blobs: Blobs, request: Request, hash: string): Promise<Response> {
+async function handle(blobs: BlobStore, request: Request, hash: string): Promise<Response> {
   switch (request.method) {
-    case "PUT":
-      return new Response(await blobs.put(new Uint8Array(await request.arrayBuffer())));
-    case "HEAD":
-      return new Response(null, { status: (await blobs.has(hash)) ? 200 : 404 });
+    case "PUT": {
+      const content = new Uint8Array(await request.arrayBuffer());
+      const hash = await computeHash(content);
+      await blobs.write(hash, content);
+      return new Response(hash);
+    }
+    case "HEAD": {
+      const found = await blobs.stat(hash);
+      return new Response(null, { status: found ? 200 : 404, headers: { "x-stat": JSON.stringify(found ?? null) } });
+    }
+    case "LIST":
+      return Response.json(await blobs.list(hash));
     case "DELETE":
       await blobs.delete(hash);
       return new Response(null, { status: 204 });

@@ -4,7 +4,7 @@ import { DurableObject } from "cloudflare:workers";
 import { completeWork } from "../../packages/runtime/src/host/fair-work.ts";
 import { WorkspaceApi } from "../../packages/runtime/src/objects/workspace-api.ts";
 import type { Blobs } from "../../packages/runtime/src/store/blobs/blobs.ts";
-import { openBlobs } from "../../packages/runtime/src/store/blobs/open.ts";
+import { openCountedBlobs } from "../../packages/runtime/src/store/blobs/counted.ts";
 import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { thinkSchema } from "../../packages/runtime/src/store/schema/think.ts";
 import { LocalWorkspace } from "../../packages/runtime/src/workspace/local-workspace.ts";
@@ -21,6 +21,15 @@ interface Env {
 /** Larger text is stored as a blob. */
 const limits = { ...defaultWorkspaceLimits, maxTextFileKb: 8, maxFileMb: 1 };
 
+const openTestBlobs = (env: Env) =>
+  openCountedBlobs({
+    env,
+    owner: { key: "", object: "" },
+    maxBytes: 0,
+    checkGrowth: async () => {},
+    review: async () => {},
+  });
+
 interface PortRequest {
   call: string;
   input: unknown[];
@@ -34,7 +43,7 @@ export class Owner extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     migrate(ctx.storage, thinkSchema);
-    this.#workspace = new Workspace({ storage: ctx.storage, blobs: openBlobs(env), limits, record() {} });
+    this.#workspace = new Workspace({ storage: ctx.storage, blobs: openTestBlobs(env), limits, record() {} });
     this.#port = new LocalWorkspace(this.#workspace);
   }
 
@@ -62,7 +71,7 @@ export class Owner extends DurableObject<Env> {
 export class Client extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const [, , owner = ""] = new URL(request.url).pathname.split("/");
-    const blobs: Blobs = openBlobs(this.env);
+    const blobs: Blobs = openTestBlobs(this.env);
     const connect = () => this.env.Owner.getByName(owner).workspace as unknown as WorkspaceApi;
     const port = new RemoteWorkspace({ connect, blobs, limits });
     const portRequest = (await request.json()) as PortRequest;

@@ -15,6 +15,7 @@ export * from "./protocol/app.ts";
 export * from "./protocol/blueprint.ts";
 export * from "./protocol/budget.ts";
 export * from "./protocol/choices.ts";
+export * from "./protocol/collection.ts";
 export * from "./protocol/default-agency.ts";
 export * from "./protocol/defaults.ts";
 export * from "./protocol/endpoint.ts";

@@ -13,6 +13,7 @@ import { addConfig } from "./commands/config.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
 import { addFiles } from "./commands/files.ts";
+import { addGc } from "./commands/gc.ts";
 import { addHostProcess } from "./commands/host-process.ts";
 import { addInfo } from "./commands/info.ts";
 import { addLogs } from "./commands/logs.ts";
@@ -74,7 +75,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
     .addHelpText("after", `${firstSteps}\n\n${notes}`);
 
   program.commandsGroup("Host:");
-  for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addOpen]) add(program, cli);
+  for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addGc, addOpen]) add(program, cli);
   program.commandsGroup("Agents:");
   for (const add of [addNew, addLs, addInfo, addCancel, addRm, addApp, addProcess, addAgency, addBlueprint])
     add(program, cli);

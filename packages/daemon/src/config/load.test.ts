@@ -58,6 +58,8 @@ test("without files the defaults apply", async () => {
       maxFileMb: 32,
       maxTextFileKb: 1024,
       maxFiles: 10_000,
+      maxBlobMb: 4096,
+      blobGraceSeconds: 600,
       maxTotalMb: 512,
       maxTextMb: 64,
       retainDays: 0,

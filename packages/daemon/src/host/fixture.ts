@@ -64,17 +64,23 @@ import { DurableObject } from "cloudflare:workers";
 export class SlotPool extends DurableObject {}
 export default {};`;
 
+const blobIndexWorker = `
+import { DurableObject } from "cloudflare:workers";
+export class BlobIndex extends DurableObject {}
+export default {};`;
+
 const sandboxWorker = `export default { fetch() { return new Response("alive"); } };`;
 
 /** A build with minimal Workers, at a path that needs escaping. */
 export function createTinyParts(): BuildParts {
   const folder = join(createTempFolder(), `it's "dist"`);
-  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"])
+  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "worker/blob-index", "page"])
     mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, "build.json"), JSON.stringify({ version: "0.0.0+test" }));
   writeFileSync(join(folder, "worker/main/main.js"), mainWorker);
   writeFileSync(join(folder, "worker/sandbox/sandbox.js"), sandboxWorker);
   writeFileSync(join(folder, "worker/slot-pool/slot-pool.js"), slotPoolWorker);
+  writeFileSync(join(folder, "worker/blob-index/blob-index.js"), blobIndexWorker);
   return locateParts(folder);
 }
 

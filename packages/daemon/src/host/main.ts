@@ -72,6 +72,7 @@ export function createMainChild(options: MainOptions) {
         mainSocket,
         modules: choice.getCurrent()?.modules ?? parts.main,
         slotPool: parts.slotPool,
+        blobIndex: parts.blobIndex,
         page: parts.page,
         version: parts.version,
         objects: home.objects,

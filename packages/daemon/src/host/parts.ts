@@ -10,6 +10,7 @@ export interface BuildParts {
   main: Module[];
   sandbox: Module[];
   slotPool: Module[];
+  blobIndex: Module[];
   page: string;
 }
 
@@ -22,6 +23,7 @@ export function locateParts(folder = fileURLToPath(new URL(".", import.meta.url)
       main: listModules(join(folder, "worker", "main"), "main.js"),
       sandbox: listModules(join(folder, "worker", "sandbox"), "sandbox.js"),
       slotPool: listModules(join(folder, "worker", "slot-pool"), "slot-pool.js"),
+      blobIndex: listModules(join(folder, "worker", "blob-index"), "blob-index.js"),
       page: join(folder, "page"),
     };
   } catch {

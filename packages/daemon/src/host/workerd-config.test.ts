@@ -15,6 +15,7 @@ const config: MainConfig = {
     { name: "chunk.js", path: "/dist/chunk.js" },
   ],
   slotPool: [{ name: "slot-pool.js", path: "/dist/slot-pool.js" }],
+  blobIndex: [{ name: "blob-index.js", path: "/dist/blob-index.js" }],
   objects: "/home/objects",
   blobs: "/home/blobs",
   page: "/dist/page",

@@ -21,6 +21,8 @@ export interface MainConfig {
   modules: Module[];
   /** Modules of the Worker that leases the slots. */
   slotPool: Module[];
+  /** Modules of the Worker that knows who needs which blob. */
+  blobIndex: Module[];
   objects: string;
   blobs: string;
   page: string;
@@ -77,7 +79,9 @@ export function formatMainConfig(config: MainConfig): string {
     // Only for calls to models: local model servers listen on loopback, which nothing else in main may reach.
     `(name = "models", network = (allow = ["public", "private", "local"], tlsOptions = (trustBrowserCas = true)))`,
     `(name = "objects", disk = (path = ${formatText(config.objects)}, writable = true))`,
-    `(name = "blobs", disk = (path = ${formatText(config.blobs)}, writable = true))`,
+    // Dotfiles: what interrupted writes leave there.
+    `(name = "blobs", disk = (path = ${formatText(config.blobs)}, writable = true, allowDotfiles = true))`,
+    `(name = "blob-index", worker = .blobIndex)`,
     `(name = "page", disk = (path = ${formatText(config.page)}))`,
     `(name = "host", external = (address = ${formatText(`unix:${config.hostSocket}`)}, http = (injectRequestHeaders = [${key}])))`,
     ...slots.map(
@@ -89,6 +93,7 @@ export function formatMainConfig(config: MainConfig): string {
   const bindings = [
     ...classes.map((name) => `(name = "${name}", durableObjectNamespace = "${name}")`),
     `(name = "BLOBS", service = "blobs")`,
+    `(name = "BLOB_INDEX", durableObjectNamespace = (className = "BlobIndex", serviceName = "blob-index"))`,
     `(name = "ASSETS", service = "page")`,
     `(name = "HOST", service = "host")`,
     ...slots.map(({ binding, service }) => `(name = "${binding}", service = "${service}")`),
@@ -137,7 +142,23 @@ const main :Workerd.Worker = (
   durableObjectStorage = (localDisk = "objects"),
   bindings = ${formatList(bindings)},
 );
-${slots.length > 0 ? formatSlotPool(config) : ""}`;
+${formatBlobIndex(config)}${slots.length > 0 ? formatSlotPool(config) : ""}`;
+}
+
+/** The Worker with the index of blobs. It is separate so that custom Workers need not export the index. */
+function formatBlobIndex({ blobIndex }: MainConfig): string {
+  return `
+const blobIndex :Workerd.Worker = (
+  modules = ${formatList(blobIndex.map(formatModule))},
+  compatibilityDate = "${compatibilityDate}",
+  durableObjectNamespaces = [ (className = "BlobIndex", uniqueKey = "blob-index", enableSql = true) ],
+  durableObjectStorage = (localDisk = "objects"),
+  bindings = [
+    (name = "BLOBS", service = "blobs"),
+    (name = "OBJECTS", service = "objects"),
+  ],
+);
+`;
 }
 
 /**

@@ -21,6 +21,7 @@ import { AgentRegistry, type AgentRegistration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { openLinux } from "../sandbox/linux.ts";
+import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import type { UsageReport, ReservationResult } from "../store/usage-totals.ts";
@@ -244,6 +245,11 @@ export abstract class Agency extends BaseObject<Revision> {
     if (last) this.#usage.close(last);
     await openLinux(this.env, formatAgentObjectName(this.name, name)).forget();
     await this.#getThink(name).erase();
+    // Last, because blobs must outlive what refers to them. Repeated after a crash, like everything above.
+    const key = formatAgentObjectName(this.name, name);
+    await openBlobIndex(this.env)?.release(key);
+    // Not awaited, because the user's object may be waiting for this.
+    this.ctx.waitUntil(this.env.User.getByName(this.#record.owner).limits.forgetDisk(key));
   };
 
   #getThink(name: string) {

@@ -2,7 +2,7 @@ import { type AgentAddress, formatAgentObjectName, formatAddress } from "@thinke
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
-import { openBlobs } from "../store/blobs/open.ts";
+import { openBlobIndex, openCountedBlobs } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { formerThinkSteps, thinkSchema, thinkTables } from "../store/schema/think.ts";
 import type { ClassLayer } from "../system/layers.ts";
@@ -10,12 +10,14 @@ import type { System } from "../system/system.ts";
 import { TurnQueue } from "../turn/admission/turn-queue.ts";
 import { resolveLimits } from "../turn/limits.ts";
 import { Recorder } from "../turn/loop/recorder.ts";
+import { getWorkspaceLimits } from "../workspace/quota.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgencyBudgetClient } from "./agency-budget-client.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
 import { Broadcaster } from "./broadcaster.ts";
+import { DiskQuota } from "./disk-quota.ts";
 import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
@@ -23,6 +25,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
 import { TurnLease } from "./turn-lease.ts";
+import { visitAgent } from "./visit-agent.ts";
 
 interface AgentContext {
   storage: DurableObjectStorage;
@@ -44,7 +47,6 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const limits = resolveLimits(env.TURN_LIMITS);
   const agency = () => env.Agency.getByName(address.agency);
 
-  const blobs = openBlobs(env);
   const redactor = createSecretRedactor(env);
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
@@ -52,12 +54,26 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
-  const files = new FilesFeature({ storage, blobs, env, record: (event) => recorder.record(event) });
+  const isRoot = address.path.length === 1;
+  const disk = new DiskQuota({ env, storage, agent: name, isRoot, registration });
+  const blobs = openCountedBlobs({
+    env,
+    owner: { key: root, object: env.Think.idFromName(root).toString() },
+    maxBytes: getWorkspaceLimits(env).maxBlobMb * 1024 * 1024,
+    checkGrowth: (bytes) => disk.checkBlob(bytes),
+    review: () => reviewBlobs(env, root, Date.now()),
+  });
+  const files = new FilesFeature({
+    storage,
+    blobs,
+    env,
+    record: (event) => recorder.record(event),
+    checkGrowth: (bytes) => disk.check(bytes),
+  });
   // A sub-agent works in the workspace of its root agent.
-  const workspace: WorkspacePort =
-    address.path.length === 1
-      ? files.port
-      : new RemoteWorkspace({ connect: () => env.Think.getByName(root).workspace, blobs, limits: files.port.limits });
+  const workspace: WorkspacePort = isRoot
+    ? files.port
+    : new RemoteWorkspace({ connect: () => env.Think.getByName(root).workspace, blobs, limits: files.port.limits });
   // It also uses the same sandbox processes, or the two would compete for them.
   const sandboxKey = root;
   const app = new AppFeature({ address, sandboxKey, store, blobs, recorder, sandbox: () => openSandbox(env) });
@@ -103,6 +119,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     onIdle() {
       budgetClient.releaseAll();
       turnLease.release().catch(logLeaseError);
+      disk.reportChange().catch((error: unknown) => console.error("disk usage could not be reported", error));
     },
   });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
@@ -113,6 +130,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     agency,
     redactor,
     blobs,
+    disk,
     store,
     broadcaster,
     recorder,
@@ -127,6 +145,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     app,
     features,
   };
+}
+
+async function reviewBlobs(env: Env, agent: string, now: number): Promise<void> {
+  const index = openBlobIndex(env);
+  if (!index) return;
+  const cutoff = now - getWorkspaceLimits(env).blobGraceSeconds * 1000;
+  await visitAgent(env, index, agent, { visit: await index.startVisit(), cutoff, dryRun: false });
 }
 
 export type AgentParts = ReturnType<typeof assembleAgent>;

@@ -3,6 +3,7 @@ import type { RpcTarget } from "cloudflare:workers";
 import type { OutboundEnv } from "../host/outbound.ts";
 import type { ModelEnv } from "../model/providers.ts";
 import type { SandboxEnv } from "../sandbox/open.ts";
+import type { BlobEnv } from "../store/blobs/counted.ts";
 import type { Agency } from "./agency.ts";
 import type { Think } from "./think.ts";
 import type { User } from "./user.ts";
@@ -14,21 +15,19 @@ type Call = (...input: never[]) => Promise<unknown>;
  * is passed; the platform's mapped types fail on the open records of our schemas.
  */
 interface ObjectNamespace<T> {
+  idFromName(name: string): { toString(): string };
   getByName(
     name: string,
   ): { [K in keyof T as T[K] extends Call | RpcTarget ? K : never]: T[K] } & Pick<Fetcher, "fetch">;
 }
 
 /** The Worker's bindings. Objects are bound under their class names, as the Agents SDK expects. */
-export interface Env extends ModelEnv, OutboundEnv, SandboxEnv {
+export interface Env extends ModelEnv, OutboundEnv, SandboxEnv, BlobEnv {
   Think: ObjectNamespace<Think>;
   Agency: ObjectNamespace<Agency>;
   User: ObjectNamespace<User>;
   /** The page's files: a disk service locally, static assets on Cloudflare. */
   ASSETS: Fetcher;
-  /** Large values: a disk service locally, a bucket on Cloudflare. */
-  BLOBS: Fetcher;
-  BUCKET?: R2Bucket;
   VERSION: string;
   STARTED_AT: string;
   ADMIN_TOKEN_HASH: string;

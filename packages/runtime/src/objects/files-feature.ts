@@ -13,6 +13,8 @@ interface FilesOptions {
   blobs: Blobs;
   env: Env;
   record(event: NewEvent): void;
+  /** Throws if the user has no disk space for so many more bytes. */
+  checkGrowth(bytes: number): void;
 }
 
 /** An agent's workspace, and the clients that edit it live. */
@@ -21,8 +23,9 @@ export class FilesFeature implements AgentFeature {
   readonly port: LocalWorkspace;
   readonly live: LiveSockets;
 
-  constructor({ storage, blobs, env, record }: FilesOptions) {
-    this.workspace = new Workspace({ storage, blobs, limits: getWorkspaceLimits(env), record });
+  constructor({ env, ...options }: FilesOptions) {
+    const { storage } = options;
+    this.workspace = new Workspace({ ...options, limits: getWorkspaceLimits(env) });
     this.port = new LocalWorkspace(this.workspace);
     this.live = new LiveSockets(this.workspace, storage);
   }

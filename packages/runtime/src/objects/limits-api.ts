@@ -43,6 +43,20 @@ export class LimitsApi extends RpcTarget {
     (await this.#open()).limits.leaseTurn(agent, until, isRunning);
   }
 
+  /** Records what an agent occupies and is about to store. Returns what the user has left then, if it is limited. */
+  async reportDisk(
+    agent: string,
+    bytes: number,
+    newBytes: number,
+  ): Promise<{ freeBytes: number | undefined; hasRoom: boolean }> {
+    return (await this.#open()).limits.reportDisk(agent, bytes, newBytes);
+  }
+
+  /** Called when an agent was deleted, with its sub-agents. */
+  async forgetDisk(agent: string): Promise<void> {
+    (await this.#open()).limits.forgetDiskUsage(agent);
+  }
+
   async releaseTurn(agent: string): Promise<void> {
     (await this.#open()).limits.releaseTurn(agent);
   }

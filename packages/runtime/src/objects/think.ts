@@ -21,6 +21,7 @@ import { FilesApi } from "./files-api.ts";
 import { isLive, type LiveSockets } from "./live-sockets.ts";
 import { createStatus } from "./snapshot.ts";
 import type { Sockets } from "./sockets.ts";
+import { StorageApi } from "./storage-api.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
 
 /**
@@ -31,9 +32,20 @@ export abstract class Think extends BaseObject<AgentStatus> {
   override initialState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
   #parts: AgentParts | undefined;
   readonly #conversation = new ConversationApi(() => this.#open(), this.credentialWatch);
-  readonly #files = new FilesApi(async () => (await this.#open()).files.workspace);
+  readonly #files = new FilesApi(async () => {
+    const { disk, files } = await this.#open();
+    await disk.refresh();
+    return files.workspace;
+  });
   readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
+  readonly #storage = new StorageApi({
+    open: () => this.#open(),
+    listSubAgents: () => this.#listSubAgents(),
+    openSubAgent: async (name) =>
+      // The SDK's stub type has methods only, not the features behind getters.
+      ((await this.dynamicAgents.get(this.#class, name)) as unknown as Pick<Think, "storage">).storage,
+  });
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Think");
@@ -71,6 +83,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   get app(): AppApi {
     return this.#app;
+  }
+
+  get storage(): StorageApi {
+    return this.#storage;
   }
 
   /**
@@ -117,13 +133,13 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
     await this.__unsafe_ensureInitialized();
-    const { heartbeat, queue, store, budgetClient, turnLease } = this.#agent;
+    const { heartbeat, queue, store, budgetClient, turnLease, disk } = this.#agent;
     if (!heartbeat.take(beat)) return;
     await this.ensureReady().catch((error: unknown) => {
       heartbeat.stop();
       throw error;
     });
-    if (queue.isBusy) await turnLease.renew();
+    if (queue.isBusy) await Promise.all([turnLease.renew(), disk.reportChange()]);
     queue.checkProgress(Date.now());
     queue.wake();
     // An agent that was erased in the meantime has nothing to report.
@@ -164,7 +180,8 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
-    const { files, sockets } = await this.#open();
+    const { files, sockets, disk } = await this.#open();
+    if (isLive(request)) await disk.refresh();
     (isLive(request) ? files.live : sockets).connect(connection, request);
   }
 
@@ -175,6 +192,15 @@ export abstract class Think extends BaseObject<AgentStatus> {
   override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {
     await this.ensureReady();
     await this.#getSockets(connection).receive(connection, message);
+  }
+
+  get #class() {
+    return this.constructor as new (ctx: DurableObjectState, env: Env & Cloudflare.Env) => Think;
+  }
+
+  #listSubAgents(): { subAgents: string[]; isComplete: boolean } {
+    const [all, own] = [this.dynamicAgents.list(), this.dynamicAgents.list(this.#class)];
+    return { subAgents: own.map(({ name }) => name), isComplete: own.length === all.length };
   }
 
   #getSockets(connection: Connection): LiveSockets | Sockets {

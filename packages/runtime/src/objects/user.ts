@@ -33,6 +33,7 @@ import { Preferences } from "../user/preferences.ts";
 import { Users } from "../user/users.ts";
 import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
+import { CollectionsApi } from "./collections-api.ts";
 import type { ConnectionHolder } from "./credential-watch.ts";
 import type { Env } from "./env.ts";
 import { LimitsApi } from "./limits-api.ts";
@@ -51,6 +52,7 @@ export class User extends BaseObject<Revision> {
   readonly #users: Users;
   readonly #usersApi: UsersApi;
   readonly #limitsApi: LimitsApi;
+  readonly #collectionsApi: CollectionsApi;
   readonly #ticketsApi = new TicketsApi(async () => {
     await this.ensureReady();
     return this.#credentials;
@@ -79,6 +81,7 @@ export class User extends BaseObject<Revision> {
       await this.ensureReady();
       return { name: this.name, users: this.#users };
     });
+    this.#collectionsApi = new CollectionsApi(env, user);
     if (user === ownerUser && this.#agencies.isFree(globalAgency)) {
       this.#agencies.adopt({
         id: globalAgency,
@@ -91,6 +94,10 @@ export class User extends BaseObject<Revision> {
 
   get users(): UsersApi {
     return this.#usersApi;
+  }
+
+  get collections(): CollectionsApi {
+    return this.#collectionsApi;
   }
 
   get tickets(): TicketsApi {
@@ -156,9 +163,9 @@ export class User extends BaseObject<Revision> {
     this.#agencies.setAgentCount(id, agents);
   }
 
-  async getTotals(): Promise<{ agencies: number; agents: number }> {
+  async getTotals(): Promise<{ agencies: number; agents: number; diskBytes: number }> {
     await this.ensureReady();
-    return this.#agencies.getTotals();
+    return { ...this.#agencies.getTotals(), diskBytes: this.#limits.countDiskBytes() };
   }
 
   async describe(): Promise<UserInfo> {
@@ -318,21 +325,12 @@ export class User extends BaseObject<Revision> {
     const last = await agency.retire();
     if (last) this.#usage.applyReport(last);
     await agency.erase();
+    this.#limits.forgetAgencyDiskUsage(formatAgencyKey(this.name, id));
   };
 
-  /** Tells every agency whether there is a budget. Repeats if that changes in the meantime. */
-  async #syncMetered(): Promise<void> {
-    for (;;) {
-      const metered = this.#usage.budget !== undefined;
-      const outdated = this.#agencies.listUnsynced(metered);
-      if (outdated.length === 0) return;
-      await Promise.all(
-        outdated.map(async (id) => {
-          await this.#getAgency(id).setMetered(metered);
-          this.#agencies.markSynced(id, metered);
-        }),
-      );
-    }
+  #syncMetered(): Promise<void> {
+    const isMetered = () => this.#usage.budget !== undefined;
+    return this.#agencies.syncMetered(isMetered, (id, metered) => this.#getAgency(id).setMetered(metered));
   }
 
   /** Everyone who can log in has an agency that `/agents` means. */

@@ -52,7 +52,8 @@ export class UsersApi extends RpcTarget {
   }
 
   async #describe({ name, createdAt }: RegisteredUser): Promise<ListedUser> {
-    const { agencies, agents, limits } = await this.#env.User.getByName(name).describe();
-    return { id: name, name, createdAt, agencies, agents, limits };
+    const user = this.#env.User.getByName(name);
+    const [{ limits }, { agencies, agents, diskBytes }] = await Promise.all([user.describe(), user.getTotals()]);
+    return { id: name, name, createdAt, agencies, agents, diskBytes, limits };
   }
 }

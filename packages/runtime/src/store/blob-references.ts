@@ -1,14 +1,21 @@
 import type { AgentEvent, AppFacts } from "@thinkery/sdk";
+import { type BlobPage, type BlobSource, readBlobPage } from "./blobs/blob-page.ts";
 
 /** The blobs this agent refers to. Only these can be read through the agent. */
-export class BlobReferences {
+export class BlobReferences implements BlobSource {
   readonly #sql: SqlStorage;
+  /**
+   * When the conversation was last cleared or versions of files were pruned since the object woke. Whoever read them
+   * before is in memory too, so this need not outlive it.
+   */
+  removedAt = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
   apply(event: AgentEvent): void {
+    if (event.type === "files.pruned" || event.type === "history.cleared") this.removedAt = Date.now();
     if (event.type === "tool.output" && event.data.result.blob) {
       this.#add(event.data.result.blob, event.data.result.mediaType ?? "text/plain", event.data.result.size);
     }
@@ -26,6 +33,15 @@ export class BlobReferences {
 
   empty(): void {
     this.#sql.exec("DELETE FROM blobs");
+  }
+
+  listBlobs(after: number): BlobPage {
+    return readBlobPage<{ id: number; hash: string; size: number }>(
+      this.#sql,
+      "SELECT rowid AS id, hash, size FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT ?",
+      after,
+      ({ hash, size }) => [{ hash, size }],
+    );
   }
 
   getMediaType(hash: string): string | undefined {

@@ -16,8 +16,6 @@ function createMemoryBlobs(): Blobs & { stored: Map<string, Uint8Array> } {
       return hash;
     },
     get: async (hash) => stored.get(hash),
-    has: async (hash) => stored.has(hash),
-    delete: async (hash) => void stored.delete(hash),
   };
 }
 

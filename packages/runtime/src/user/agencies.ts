@@ -79,8 +79,23 @@ export class AgencyRegistry {
     this.#sql.exec("UPDATE agencies SET agents = ? WHERE id = ?", agents, id);
   }
 
+  /** Tells every agency whether there is a budget. Repeats if that changes in the meantime. */
+  async syncMetered(isMetered: () => boolean, tell: (id: string, metered: boolean) => Promise<void>): Promise<void> {
+    for (;;) {
+      const metered = isMetered();
+      const outdated = this.#listUnsynced(metered);
+      if (outdated.length === 0) return;
+      await Promise.all(
+        outdated.map(async (id) => {
+          await tell(id, metered);
+          this.markSynced(id, metered);
+        }),
+      );
+    }
+  }
+
   /** Returns the agencies that have not been told yet whether there is a budget. */
-  listUnsynced(metered: boolean): string[] {
+  #listUnsynced(metered: boolean): string[] {
     return this.#sql
       .exec<{ id: string }>("SELECT id FROM agencies WHERE state = 'ready' AND metered <> ?", metered ? 1 : 0)
       .toArray()

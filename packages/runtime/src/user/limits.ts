@@ -1,6 +1,8 @@
 import { type Budget, budgetKinds, fail, type UserLimits, type UserLimitsUpdate } from "@thinkery/sdk";
 import { RequestRates } from "./request-rates.ts";
 
+const megabyte = 1024 * 1024;
+
 /** What the host's owner allows a user, and what of it is in use. */
 export class Limits {
   readonly #sql: SqlStorage;
@@ -61,7 +63,12 @@ export class Limits {
    * Takes or renews the right to run turns. An agent that does not renew it loses it, so that a crash costs nothing.
    */
   leaseTurn(agent: string, until: number, isRunning: boolean, now = Date.now()): void {
-    const { concurrentTurns } = this.get();
+    const { concurrentTurns, diskMb } = this.get();
+    if (diskMb !== undefined && !isRunning && this.countDiskBytes() > diskMb * megabyte)
+      throw fail(
+        "too_large",
+        `You use more than ${diskMb} MB of disk space. Delete agents or branches you no longer need, clear conversations, or ask the host's owner for more.`,
+      );
     if (concurrentTurns === undefined) return;
     this.#sql.exec("DELETE FROM turn_leases WHERE until < ?", now);
     const { others } = this.#sql
@@ -82,6 +89,35 @@ export class Limits {
     this.#sql.exec("DELETE FROM turn_leases WHERE agent = ?", agent);
   }
 
+  /** Records what an agent occupies, and what it is about to store if there is room for it. */
+  reportDisk(agent: string, bytes: number, newBytes: number): { freeBytes: number | undefined; hasRoom: boolean } {
+    this.#setDiskUsage(agent, bytes);
+    const freeBytes = this.#getFreeBytes();
+    if (newBytes === 0) return { freeBytes, hasRoom: true };
+    if (freeBytes !== undefined && newBytes > freeBytes) return { freeBytes, hasRoom: false };
+    this.#setDiskUsage(agent, bytes + newBytes);
+    return { freeBytes: freeBytes && freeBytes - newBytes, hasRoom: true };
+  }
+
+  /** Forgets an agent and its sub-agents. */
+  forgetDiskUsage(agent: string): void {
+    this.#sql.exec(
+      "DELETE FROM disk_usage WHERE agent = ? OR agent >= ? AND agent < ?",
+      agent,
+      `${agent}/`,
+      `${agent}0`,
+    );
+  }
+
+  /** Forgets all agents of an agency. “~” separates the two in their names. */
+  forgetAgencyDiskUsage(agency: string): void {
+    this.#sql.exec("DELETE FROM disk_usage WHERE agent >= ? AND agent < ?", `${agency}~`, `${agency}\x7f`);
+  }
+
+  countDiskBytes(): number {
+    return this.#sql.exec<{ bytes: number }>("SELECT coalesce(sum(bytes), 0) AS bytes FROM disk_usage").one().bytes;
+  }
+
   /** Returns the budget that applies if the user chooses this one. Throws if it allows more than the limit. */
   resolveBudget(budget: Budget | undefined): Budget | undefined {
     const { budget: limit } = this.get();
@@ -90,5 +126,19 @@ export class Limits {
     if (isHigher || budget.per !== limit.per)
       throw fail("forbidden", `The host's owner limits your budget to ${JSON.stringify(limit)}. Choose a lower one.`);
     return { ...limit, ...budget };
+  }
+
+  #setDiskUsage(agent: string, bytes: number): void {
+    this.#sql.exec(
+      "INSERT INTO disk_usage (agent, bytes) VALUES (?, ?) ON CONFLICT (agent) DO UPDATE SET bytes = excluded.bytes",
+      agent,
+      bytes,
+    );
+  }
+
+  /** Returns the disk space that is left; undefined if it is not limited. */
+  #getFreeBytes(): number | undefined {
+    const { diskMb } = this.get();
+    return diskMb === undefined ? undefined : diskMb * megabyte - this.countDiskBytes();
   }
 }

@@ -1,5 +1,6 @@
 import type { Change, FileContent, TextPatch } from "@thinkery/sdk";
 import type { Work } from "../host/fair-work.ts";
+import { type BlobPage, type BlobSource, readBlobPage } from "../store/blobs/blob-page.ts";
 import { toBlobContent, type ContentInfo } from "./content.ts";
 import { getPathRange } from "./file-rows.ts";
 import type { Step } from "./step.ts";
@@ -38,7 +39,7 @@ const maxPatchChars = 256 * 1024;
 const pageSize = 200;
 
 /** The changes of every version, and the file contents before and after each. */
-export class ChangeLog {
+export class ChangeLog implements BlobSource {
   readonly #sql: SqlStorage;
   readonly #copies: TextCopies;
 
@@ -197,6 +198,19 @@ export class ChangeLog {
   getContentAfter(row: ChangeRow, getCurrent: () => FileContent | undefined): FileContent | undefined {
     if (!row.after || row.after.blob !== undefined) return row.after && toBlobContent(row.after);
     return this.#getTextAfter(row, getCurrent);
+  }
+
+  listBlobs(after: number): BlobPage {
+    return readBlobPage<{ id: number; before: string | null; after: string | null }>(
+      this.#sql,
+      "SELECT rowid AS id, before, after FROM changes WHERE rowid > ? ORDER BY rowid LIMIT ?",
+      after,
+      (row) =>
+        [row.before, row.after].flatMap((json) => {
+          const { blob, size = 0 } = json?.includes('"blob"') ? (JSON.parse(json) as ContentInfo) : {};
+          return blob === undefined ? [] : [{ hash: blob, size }];
+        }),
+    );
   }
 
   /** Deletes the changes of all versions up to this one. */

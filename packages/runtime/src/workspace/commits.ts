@@ -1,7 +1,17 @@
-import type { Change, CommitResult, FileContent, NewEvent, Origin, TextPatch, Version } from "@thinkery/sdk";
+import {
+  type Change,
+  type CommitResult,
+  type FileContent,
+  mainBranch,
+  type NewEvent,
+  type Origin,
+  type TextPatch,
+  type Version,
+} from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { fullSlice, type Work } from "../host/fair-work.ts";
 import type { Batch } from "./batch.ts";
+import type { BranchUsage } from "./branch-usage.ts";
 import type { Branches } from "./branches.ts";
 import type { ChangeRow } from "./change-log.ts";
 import { countTextUnits, isSameContent, toContentWithInfo } from "./content.ts";
@@ -54,9 +64,11 @@ interface CommitsOptions {
   rows: FileRows;
   history: History;
   branches: Branches;
+  branchUsage: BranchUsage;
   seen: SeenFiles;
   limits: WorkspaceLimits;
   record(event: NewEvent): void;
+  checkGrowth?(bytes: number): void;
 }
 
 /** Writes versions. Every change to the files goes through here. */
@@ -109,6 +121,7 @@ export class Commits {
   dropBranch(branch: string): void {
     this.markChanged();
     this.#totals.delete(branch);
+    this.#options.branchUsage.drop(branch);
     this.#notify({ branch, version: 0, origin: { kind: "user" }, changes: [] });
   }
 
@@ -125,7 +138,7 @@ export class Commits {
       storage.transactionSync(finish);
       return { overlaps: [], patches: [] };
     }
-    const totals = yield* batch.check(steps, this.#options.limits, this.getTotals(branch));
+    const totals = yield* this.#check(batch, steps, branch);
     yield* computePatches(steps);
     if (steps.length > maxSmallCommit) yield fullSlice + unitsPerStep * steps.length;
     // No pause from here on.
@@ -157,6 +170,7 @@ export class Commits {
     });
     this.markChanged();
     this.#totals.set(branch, totals);
+    this.#options.branchUsage.apply(branch, steps);
     this.#notify({ branch, version: id, origin, changes: steps.map(toCommittedChange) });
     if (typingVersion === undefined && id % versionsBetweenCleanups === 0)
       this.#runSafely(() => this.#forgetOldVersions(now));
@@ -173,10 +187,20 @@ export class Commits {
   /** Returns the changes a commit would make. Throws if it would fail. */
   *previewChanges(batch: Batch, branch: string): Work<Change[]> {
     const steps = yield* batch.listChanges();
-    yield* batch.check(steps, this.#options.limits, this.getTotals(branch));
+    yield* this.#check(batch, steps, branch);
     return steps.flatMap(({ path, kind, other }) =>
       kind === "moved" ? [] : [{ path, kind, ...(other === undefined ? {} : { from: other }) }],
     );
+  }
+
+  /** Returns the branch's new totals. Throws if the changes exceed a limit. */
+  *#check(batch: Batch, steps: readonly Step[], branch: string): Work<Totals> {
+    const { limits, branchUsage, checkGrowth } = this.#options;
+    const before = this.getTotals(branch);
+    const after = yield* batch.check(steps, limits, before);
+    branchUsage.check(branch, steps, limits, () => this.getTotals(mainBranch));
+    checkGrowth?.(after.textBytes - before.textBytes);
+    return after;
   }
 
   #writeChange(version: number, branch: string, step: Step, at: number, isExtension: boolean): void {

@@ -1,4 +1,5 @@
 import { type FileContent, type FileInfo, foldPathCase } from "@thinkery/sdk";
+import { type BlobPage, type BlobSource, readBlobPage } from "../store/blobs/blob-page.ts";
 import { toBlobContent, type ContentInfo, type ContentWithInfo } from "./content.ts";
 
 interface FileRow extends Record<string, SqlStorageValue> {
@@ -21,7 +22,7 @@ export interface Totals {
 }
 
 /** The current files of all branches. */
-export class FileRows {
+export class FileRows implements BlobSource {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
@@ -87,6 +88,30 @@ export class FileRows {
         branch,
       )
       .one();
+  }
+
+  /** Yields the files that were written on branches since they were created, and what main has at their paths. */
+  listAddedByBranches(): Iterable<{
+    branch: string;
+    path: string;
+    hash: string;
+    size: number;
+    main_hash: string | null;
+  }> {
+    return this.#sql.exec<{ branch: string; path: string; hash: string; size: number; main_hash: string | null }>(
+      `SELECT files.branch, files.path, files.hash, files.size, main.hash AS main_hash
+       FROM branches JOIN files ON files.branch = branches.name AND files.version > branches.at
+       LEFT JOIN files AS main ON main.branch = 'main' AND main.path = files.path`,
+    );
+  }
+
+  listBlobs(after: number): BlobPage {
+    return readBlobPage<{ id: number; blob: string | null; size: number }>(
+      this.#sql,
+      "SELECT id, blob, size FROM files WHERE id > ? ORDER BY id LIMIT ?",
+      after,
+      ({ blob, size }) => (blob === null ? [] : [{ hash: blob, size }]),
+    );
   }
 
   put(

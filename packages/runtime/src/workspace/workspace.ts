@@ -20,9 +20,11 @@ import {
 } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { completeWork, runFairly, type Work } from "../host/fair-work.ts";
+import type { BlobSource } from "../store/blobs/blob-page.ts";
 import { type Blobs } from "../store/blobs/blobs.ts";
 import { Batch } from "./batch.ts";
 import { BranchManager } from "./branch-manager.ts";
+import { BranchUsage } from "./branch-usage.ts";
 import { Branches } from "./branches.ts";
 import { type Commit, type CommitOptions, Commits } from "./commits.ts";
 import { createVersionDiff } from "./diff.ts";
@@ -40,7 +42,12 @@ interface WorkspaceOptions {
   limits: WorkspaceLimits;
   /** Records events about files, unless a commit brings its own `record`. */
   record(event: NewEvent): void;
+  /** Throws if the agent must not store so many more bytes of text. */
+  checkGrowth?(bytes: number): void;
 }
+
+/** Smaller content is only checked when it is committed. */
+const maxUncheckedBytes = 64 * 1024;
 
 /** A branch, and optionally a version of it. */
 export interface VersionRef {
@@ -72,6 +79,7 @@ interface Expectation {
  */
 export class Workspace {
   readonly seen: SeenFiles;
+  readonly branchUsage: BranchUsage;
   readonly #options: WorkspaceOptions;
   readonly #rows: FileRows;
   readonly #history: History;
@@ -89,7 +97,9 @@ export class Workspace {
     this.#branches = new Branches(sql);
     this.#historyReader = new HistoryReader(this.#rows, this.#history, this.#branches);
     this.seen = new SeenFiles(sql);
+    this.branchUsage = new BranchUsage(this.#rows);
     const stores = {
+      branchUsage: this.branchUsage,
       seen: this.seen,
       rows: this.#rows,
       history: this.#history,
@@ -99,6 +109,11 @@ export class Workspace {
     this.#commits = new Commits({ ...options, ...stores });
     this.#branchManager = new BranchManager({ ...options, ...stores, commits: this.#commits });
     this.#merger = new Merger({ ...stores, commits: this.#commits });
+  }
+
+  /** Everything that refers to blobs: the current files of all branches, and the history. */
+  get blobSources(): BlobSource[] {
+    return [this.#rows, this.#history.changes];
   }
 
   get limits(): WorkspaceLimits {
@@ -176,6 +191,7 @@ export class Workspace {
 
   /** Stores content for a commit: text small enough for live editing as text, everything else as a blob. */
   store(content: string | Uint8Array, path: string): FileContent | Promise<FileContent> {
+    if (content.length > maxUncheckedBytes) this.#checkRoom(content.length, path);
     return storeContent(content, path, this.#options);
   }
 
@@ -303,6 +319,19 @@ export class Workspace {
     this.#commits.markLatestKnown();
     const target = this.#requireBranch(into ?? parent);
     return yield* this.#merger.merge(source, target, origin, { dryRun, ...pickRecord(options) });
+  }
+
+  /** Refuses content that no commit could accept, because a refused blob takes space until it is collected. */
+  #checkRoom(size: number, path: string): void {
+    const branches = [mainBranch, ...this.#branches.list().map(({ name }) => name)];
+    const replaced = Math.max(...branches.map((name) => this.#rows.stat(name, parseFilePath(path))?.size ?? 0));
+    const { maxTotalMb } = this.limits;
+    const used = this.getTotals().bytes + this.branchUsage.getTotals().bytes;
+    if (used - replaced + size > maxTotalMb * 1024 * 1024 && size > replaced)
+      throw fail(
+        "too_large",
+        `“${path}” does not fit: the files of a workspace and its branches can have at most ${maxTotalMb} MB in total. Delete files and branches you no longer need.`,
+      );
   }
 
   #findVersionIds(branch: string, turn: string | undefined, toolCall: string | undefined): number[] {

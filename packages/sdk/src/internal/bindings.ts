@@ -200,6 +200,12 @@ export const workspaceLimitsSchema = z.strictObject({
     defaultWorkspaceLimits.maxTextMb,
     "Maximum size of all text files together.",
   ),
+  maxBlobMb: createIntegerSetting(
+    1,
+    1_000_000,
+    defaultWorkspaceLimits.maxBlobMb,
+    "Maximum size of all blobs of an agent: large files with their old versions, attachments and outputs.",
+  ),
   retainDays: createIntegerSetting(
     0,
     36_500,
@@ -211,6 +217,12 @@ export const workspaceLimitsSchema = z.strictObject({
     1_000_000,
     defaultWorkspaceLimits.retainVersions,
     "Maximum number of versions to keep. 0 keeps all.",
+  ),
+  blobGraceSeconds: createIntegerSetting(
+    1,
+    1_000_000,
+    defaultWorkspaceLimits.blobGraceSeconds,
+    "A blob is only collected if it was stored this long ago, and if nothing was cleared or pruned since.",
   ),
 });
 

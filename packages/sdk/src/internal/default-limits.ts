@@ -35,6 +35,8 @@ export const defaultWorkspaceLimits = {
   maxFiles: 10_000,
   maxTotalMb: 512,
   maxTextMb: 64,
+  maxBlobMb: 4096,
   retainDays: 0,
   retainVersions: 0,
+  blobGraceSeconds: 600,
 };

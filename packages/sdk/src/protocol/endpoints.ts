@@ -2,6 +2,7 @@ import { z } from "zod";
 import { agencyListSchema, agencySchema, newAgencySchema } from "./agency.ts";
 import { agentListSchema, agentSchema, newAgentSchema } from "./agent.ts";
 import { blueprintListSchema, blueprintSchema, listedBlueprintSchema } from "./blueprint.ts";
+import { collectionSchema, newCollectionSchema } from "./collection.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { appEndpoints } from "./endpoints/app.ts";
 import { fileEndpoints } from "./endpoints/files.ts";
@@ -46,6 +47,13 @@ export const endpoints = {
     summary: "Drain and stop the host.",
     status: 202,
     response: z.object({ status: z.literal("stopping") }),
+  }),
+  collectBlobs: defineEndpoint({
+    ...routes.collectBlobs,
+    access: "owner",
+    summary: "Delete the blobs that no agent needs, or wait for such a collection. Responds within seconds.",
+    body: newCollectionSchema.default({}),
+    response: collectionSchema,
   }),
   openapi: defineEndpoint({
     ...routes.openapi,

@@ -4,6 +4,7 @@
 export const routes = {
   health: { method: "GET", path: "/health" },
   shutdown: { method: "POST", path: "/shutdown" },
+  collectBlobs: { method: "POST", path: "/gc" },
   openapi: { method: "GET", path: "/openapi.json" },
   listProviders: { method: "GET", path: "/providers" },
   listModels: { method: "GET", path: "/models" },
@@ -42,6 +43,7 @@ export const routes = {
   clearMessages: { method: "DELETE", path: "/agency/:agency/agent/:agent/messages" },
   listActions: { method: "GET", path: "/agency/:agency/agent/:agent/actions" },
   getUsage: { method: "GET", path: "/agency/:agency/agent/:agent/usage" },
+  getDiskUsage: { method: "GET", path: "/agency/:agency/agent/:agent/disk" },
   exportAgent: { method: "GET", path: "/agency/:agency/agent/:agent/export" },
   getBlob: { method: "GET", path: "/agency/:agency/agent/:agent/blobs/:hash" },
   getApp: { method: "GET", path: "/agency/:agency/agent/:agent/app" },

@@ -34,19 +34,22 @@ export const userLimitsSchema = z
     requestsPerMinute: limit
       .optional()
       .meta({ description: "Requests of each of the user's tokens; 30,000 if omitted." }),
+    diskMb: limit.optional().meta({ description: "Disk space of all the user's agents together, in megabytes." }),
     budget: newBudgetSchema.optional().meta({ description: "The user may set a lower budget, but no higher one." }),
   })
   .meta({ id: "UserLimits" });
 
 export type UserLimits = z.infer<typeof userLimitsSchema>;
 
-const { agents, concurrentTurns, budget } = userLimitsSchema.shape;
+const { agents, concurrentTurns, requestsPerMinute, diskMb, budget } = userLimitsSchema.shape;
 
 /** Changes to the limits of a user. Null removes a limit; omitted ones stay as they are. */
 export const userLimitsUpdateSchema = z
   .strictObject({
     agents: agents.nullable(),
     concurrentTurns: concurrentTurns.nullable(),
+    requestsPerMinute: requestsPerMinute.nullable(),
+    diskMb: diskMb.nullable(),
     budget: budget.nullable(),
   })
   .meta({ id: "UserLimitsUpdate", description: "Null removes a limit; omitted ones stay as they are." });
@@ -66,6 +69,7 @@ export const listedUserSchema = z
     createdAt: z.string(),
     agencies: z.number(),
     agents: z.number(),
+    diskBytes: z.number().meta({ description: "Disk space of the user's agents, as they last reported it." }),
     limits: userLimitsSchema,
   })
   .meta({ id: "ListedUser", description: "A user as the host's owner sees it." });

@@ -1,9 +1,10 @@
-import type { AgentStatus, Run } from "@thinkery/sdk";
+import type { AgentStatus, DiskUsage, Run } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { createMissingAgencyError, findAgent, findUsedModel } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect, type Connection } from "../connect.ts";
+import { formatSize } from "../files/format.ts";
 import { formatPath } from "../format-path.ts";
 import { formatExamples } from "../help.ts";
 import { listAgencies, listAgents } from "../lists.ts";
@@ -30,11 +31,12 @@ async function showAgent(cli: Cli, { client, worker }: Connection, target: Agent
   const found = await findAgent(client, target);
   const { state, run } = await withRetry((signal) => client.call("getState", { params: { agency, agent }, signal }));
   const { turns } = await readUsage(client, agency, agent);
+  const disk = await withRetry((signal) => client.call("getDiskUsage", { params: { agency, agent }, signal }));
   const usedModel = await findUsedModel(client, target);
   const { title } = state;
   const queued = Math.max(0, turns.open - (run.status === "running" || run.status === "paused" ? 1 : 0));
   cli.output.reply(
-    { ...found, status: state.status, run, title, usedModel, queued, ...(worker ? { worker } : {}) },
+    { ...found, status: state.status, run, title, usedModel, queued, disk, ...(worker ? { worker } : {}) },
     () =>
       cli.output.formatFields([
         ["name", found.name],
@@ -48,10 +50,18 @@ async function showAgent(cli: Cli, { client, worker }: Connection, target: Agent
         ["model", found.model ?? "default"],
         ["last used", usedModel],
         ["system", found.system],
+        ["files", `${disk.files.files} (${formatSize(disk.files.bytes)})`],
+        ["branches", disk.branches.branches === 0 ? undefined : formatBranches(disk)],
+        ["blobs", disk.blobs.blobs === 0 ? undefined : `${disk.blobs.blobs} (${formatSize(disk.blobs.bytes)})`],
+        ["disk", formatSize(disk.totalBytes)],
         ["owner", found.owner],
         ["created", found.createdAt],
       ]),
   );
+}
+
+function formatBranches({ branches }: DiskUsage): string {
+  return `${branches.branches}, with ${branches.files} changed files (${formatSize(branches.bytes)})`;
 }
 
 function formatStatus(status: AgentStatus["status"], run: Run): string {

@@ -3,12 +3,15 @@ import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect } from "../connect.ts";
+import { formatSize } from "../files/format.ts";
 import { parsePositiveInteger } from "../files/parse-positive-integer.ts";
 import { formatExamples } from "../help.ts";
 
 interface NewUserFlags {
   agents?: number;
   turns?: number;
+  diskMb?: number;
+  requests?: number;
   cost?: number;
   tokens?: number;
   daily?: boolean;
@@ -18,6 +21,8 @@ interface NewUserFlags {
 interface UserFlags {
   agents?: number | boolean;
   turns?: number | boolean;
+  diskMb?: number | boolean;
+  requests?: number | boolean;
   budget?: boolean;
   cost?: number;
   tokens?: number;
@@ -34,15 +39,16 @@ export function addUser(program: Command, cli: Cli): void {
     .action(async () => {
       const { client } = await connect(cli);
       const { users } = await client.call("listUsers", { query: { limit: 500 } });
-      const rows = users.map(({ name, agencies, agents, limits, createdAt }) => [
+      const rows = users.map(({ name, agencies, agents, diskBytes, limits, createdAt }) => [
         name,
         String(agencies),
         formatUse(agents, limits.agents),
         limits.concurrentTurns === undefined ? "-" : String(limits.concurrentTurns),
+        `${formatSize(diskBytes)}${limits.diskMb === undefined ? "" : ` of ${limits.diskMb} MB`}`,
         formatBudget(limits.budget),
         createdAt,
       ]);
-      const titles = ["NAME", "AGENCIES", "AGENTS", "TURNS", "BUDGET", "ADDED"];
+      const titles = ["NAME", "AGENCIES", "AGENTS", "TURNS", "DISK", "BUDGET", "ADDED"];
       cli.output.reply({ users }, () => cli.output.formatTable(titles, rows));
     });
 
@@ -52,12 +58,17 @@ export function addUser(program: Command, cli: Cli): void {
     .argument("<name>", "name of the user")
     .option("--agents <number>", "maximum number of agents", parsePositiveInteger)
     .option("--turns <number>", "maximum number of turns at the same time", parsePositiveInteger)
+    .option("--disk-mb <number>", "maximum disk space of all agents together, in megabytes", parsePositiveInteger)
+    .option("--requests <number>", "maximum requests of each token per minute", parsePositiveInteger)
     .option("--cost <dollars>", "cost limit in US dollars", parseCost)
     .option("--tokens <number>", "limit of input and output tokens", parsePositiveInteger)
     .option("--daily", "make --cost and --tokens daily limits")
     .addHelpText(
       "after",
-      formatExamples(["user add bob --agents 10 --turns 2", ""], ["token new laptop --user bob --scope admin", ""]),
+      formatExamples(
+        ["user add bob --agents 10 --turns 2 --disk-mb 500", ""],
+        ["token new laptop --user bob --scope admin", ""],
+      ),
     )
     .action(async (name: string, flags: NewUserFlags) => {
       const { client } = await connect(cli);
@@ -76,6 +87,10 @@ export function addUser(program: Command, cli: Cli): void {
     .option("--no-agents", "remove this limit")
     .option("--turns <number>", "maximum number of turns at the same time", parsePositiveInteger)
     .option("--no-turns", "remove this limit")
+    .option("--disk-mb <number>", "maximum disk space of all agents together, in megabytes", parsePositiveInteger)
+    .option("--no-disk-mb", "remove this limit")
+    .option("--requests <number>", "maximum requests of each token per minute", parsePositiveInteger)
+    .option("--no-requests", "remove this limit")
     .option("--cost <dollars>", "cost limit in US dollars; replaces the whole budget", parseCost)
     .option("--tokens <number>", "limit of input and output tokens; replaces the whole budget", parsePositiveInteger)
     .option("--daily", "make --cost and --tokens daily limits")
@@ -105,18 +120,20 @@ export function addUser(program: Command, cli: Cli): void {
     });
 }
 
-function toLimits({ agents, turns, cost, tokens, daily }: NewUserFlags): UserLimits {
+function toLimits({ agents, turns, diskMb, requests, cost, tokens, daily }: NewUserFlags): UserLimits {
   const spending = { ...(cost === undefined ? {} : { costUsd: cost }), ...(tokens === undefined ? {} : { tokens }) };
   const hasBudget = Object.keys(spending).length > 0;
   if (daily && !hasBudget) throw fail("bad_request", "--daily requires --cost or --tokens.");
   return {
     ...(agents === undefined ? {} : { agents }),
     ...(turns === undefined ? {} : { concurrentTurns: turns }),
+    ...(diskMb === undefined ? {} : { diskMb }),
+    ...(requests === undefined ? {} : { requestsPerMinute: requests }),
     ...(hasBudget ? { budget: { ...spending, per: daily ? "day" : "ever" } } : {}),
   };
 }
 
-function toLimitsUpdate({ agents, turns, budget, cost, tokens, daily }: UserFlags): UserLimitsUpdate {
+function toLimitsUpdate({ agents, turns, diskMb, requests, budget, cost, tokens, daily }: UserFlags): UserLimitsUpdate {
   const { budget: newBudget } = toLimits({
     ...(cost === undefined ? {} : { cost }),
     ...(tokens === undefined ? {} : { tokens }),
@@ -126,6 +143,8 @@ function toLimitsUpdate({ agents, turns, budget, cost, tokens, daily }: UserFlag
   const limits: UserLimitsUpdate = {
     ...toChange("agents", agents),
     ...toChange("concurrentTurns", turns),
+    ...toChange("diskMb", diskMb),
+    ...toChange("requestsPerMinute", requests),
     ...(newBudget ? { budget: newBudget } : budget === false ? { budget: null } : {}),
   };
   if (Object.keys(limits).length === 0)
@@ -133,7 +152,10 @@ function toLimitsUpdate({ agents, turns, budget, cost, tokens, daily }: UserFlag
   return limits;
 }
 
-function toChange(key: "agents" | "concurrentTurns", flag: number | boolean | undefined): UserLimitsUpdate {
+function toChange(
+  key: Exclude<keyof UserLimitsUpdate, "budget">,
+  flag: number | boolean | undefined,
+): UserLimitsUpdate {
   if (flag === false) return { [key]: null };
   return typeof flag === "number" ? { [key]: flag } : {};
 }
@@ -147,10 +169,12 @@ function parseCost(text: string): number {
 const formatUse = (used: number, limit: number | undefined) =>
   limit === undefined ? String(used) : `${used}/${limit}`;
 
-function formatLimits({ agents, concurrentTurns, budget }: UserLimits): string {
+function formatLimits({ agents, concurrentTurns, diskMb, requestsPerMinute, budget }: UserLimits): string {
   const parts = [
     ...(agents === undefined ? [] : [`agents ${agents}`]),
     ...(concurrentTurns === undefined ? [] : [`turns ${concurrentTurns}`]),
+    ...(diskMb === undefined ? [] : [`disk ${diskMb} MB`]),
+    ...(requestsPerMinute === undefined ? [] : [`requests ${requestsPerMinute} a minute`]),
     ...(budget ? [`budget ${formatBudget(budget)}`] : []),
   ];
   return parts.join(", ") || "no limits";

@@ -42,11 +42,15 @@ export const version = `${libraryVersion}+test`;
 /** A build whose stock Worker throws, so that it cannot be mistaken for a custom one. */
 export function createStockParts(): BuildParts {
   const folder = createTempFolder();
-  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "page"])
+  for (const name of ["worker/main", "worker/sandbox", "worker/slot-pool", "worker/blob-index", "page"])
     mkdirSync(join(folder, name), { recursive: true });
   writeFileSync(join(folder, "build.json"), JSON.stringify({ version }));
   writeFileSync(join(folder, "worker/main/main.js"), "throw new Error('the stock Worker');");
   writeFileSync(join(folder, "worker/sandbox/sandbox.js"), "export default {};");
   writeFileSync(join(folder, "worker/slot-pool/slot-pool.js"), "export default {};");
+  writeFileSync(
+    join(folder, "worker/blob-index/blob-index.js"),
+    "import { DurableObject } from 'cloudflare:workers'; export class BlobIndex extends DurableObject {} export default {};",
+  );
   return locateParts(folder);
 }

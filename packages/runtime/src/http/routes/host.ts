@@ -18,6 +18,10 @@ export function addHostRoutes(app: Hono<HonoEnv>): void {
     return { status: "stopping" as const };
   });
 
+  route(app, endpoints.collectBlobs, ({ env, body: { dryRun, id } }) =>
+    env.User.getByName(ownerUser).collections.collect({ ...(dryRun ? { dryRun } : {}), ...(id ? { id } : {}) }),
+  );
+
   route(app, endpoints.openapi, async () => {
     const { createOpenApi } = await import("../openapi.ts");
     return createOpenApi();
@@ -26,7 +30,7 @@ export function addHostRoutes(app: Hono<HonoEnv>): void {
 
 async function readHealth(env: Env, caller: Caller): Promise<Health> {
   const models = openModels(env);
-  const [totals, host, defaultModel, localServers] = await Promise.all([
+  const [{ agencies, agents }, host, defaultModel, localServers] = await Promise.all([
     env.User.getByName(caller.user).getTotals(),
     openHost(env.HOST)?.status(),
     models.getDefaultModel(),
@@ -36,7 +40,8 @@ async function readHealth(env: Env, caller: Caller): Promise<Health> {
     status: "ok",
     version: env.VERSION,
     uptime: Math.max(0, Math.round((Date.now() - Date.parse(host?.startedAt ?? env.STARTED_AT)) / 1000)),
-    ...totals,
+    agencies,
+    agents,
     models: { configured: [...new Set([...env.PROVIDERS, ...localServers])], default: defaultModel },
     ...(host ? { pid: host.pid, restarts: host.main.restarts, ...(await readSandboxes(env, host, caller)) } : {}),
     ...(host?.main.worker ? { worker: host.main.worker } : {}),

@@ -48,6 +48,8 @@ export function addTurnRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.listActions, async (call) => (await requireAgent(call)).conversation.listActions(call.query));
 
+  route(app, endpoints.getDiskUsage, async (call) => (await requireAgent(call)).storage.getDiskUsage());
+
   route(app, endpoints.getUsage, async (call) => (await requireAgent(call)).conversation.getUsage(call.query.days));
 
   route(app, endpoints.exportAgent, async (call) =>

@@ -68,4 +68,11 @@ export const userMigrations: Migrations = [
     until INTEGER NOT NULL
   ) WITHOUT ROWID;
   `,
+  // What the user's agents occupy, as they last reported it.
+  `
+  CREATE TABLE disk_usage (
+    agent TEXT PRIMARY KEY,
+    bytes INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { actionListSchema, actionQuerySchema } from "../action.ts";
+import { diskUsageSchema } from "../collection.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { eventListSchema, eventQuerySchema, eventSchema } from "../event.ts";
 import { agentExportSchema } from "../export.ts";
@@ -138,6 +139,13 @@ export const turnEndpoints = {
     params: agentParams,
     query: usageQuerySchema,
     response: agentUsageResponseSchema,
+  }),
+  getDiskUsage: defineEndpoint({
+    ...routes.getDiskUsage,
+    access: "read",
+    summary: "Get the disk space that an agent's files, branches, conversation and blobs take.",
+    params: agentParams,
+    response: diskUsageSchema,
   }),
   exportAgent: defineEndpoint({
     ...routes.exportAgent,

@@ -1,0 +1,128 @@
+import { type Collection, formatAgencyKey, formatAgentObjectName, ownerUser } from "@thinkery/sdk";
+import type { BlobIndex, Visit } from "../store/blobs/blob-index.ts";
+import { BlobTally } from "../store/blobs/blob-tally.ts";
+import { blobFolders } from "../store/blobs/blobs.ts";
+import type { Env } from "./env.ts";
+import { visitAgent } from "./visit-agent.ts";
+
+/** Agents are woken one after the other with a pause, so that few of them are awake at the same time. */
+const pauseMs = 10;
+const maxListedAgents = 20;
+const pageSize = 200;
+
+type Progress = Omit<Collection, "id" | "state">;
+
+/**
+ * Asks every agent which blobs it needs, then deletes the others. Can be interrupted at any time, and runs of it may
+ * overlap: nothing is deleted that an agent has named or stored since.
+ */
+export class BlobCollector {
+  readonly progress: Progress;
+  readonly #env: Env;
+  readonly #index: BlobIndex;
+  readonly #tally = new BlobTally();
+  readonly #asked = new Set<string>();
+  /** Whether all agents could be asked. */
+  #isComplete = true;
+  #visit: Visit;
+
+  constructor(env: Env, index: BlobIndex, { dryRun, graceMs }: { dryRun: boolean; graceMs: number }) {
+    this.#env = env;
+    this.#index = index;
+    this.#visit = { visit: 0, cutoff: Date.now() - graceMs, dryRun };
+    this.progress = {
+      dryRun,
+      agents: 0,
+      progress: 0,
+      report: this.#tally.report,
+      unreadable: [],
+      unknownAgents: 0,
+    };
+  }
+
+  async run(): Promise<void> {
+    this.#visit = { ...this.#visit, visit: await this.#index.startVisit() };
+    for await (const user of this.#listUsers()) await this.#askUser(user);
+    await this.#askOthers();
+    const unknownAgents = await this.#index.countUnknownAgents(this.#visit);
+    this.progress.unknownAgents = Math.max(0, (unknownAgents ?? 0) - this.progress.unreadable.length);
+    const isComplete = this.#isComplete && unknownAgents === 0;
+    for (const [index, folder] of blobFolders.entries()) {
+      this.#tally.addReport(await this.#index.sweepFolder(folder, this.#visit, isComplete));
+      this.progress.progress = (index + 1) / blobFolders.length;
+    }
+  }
+
+  async *#listUsers(): AsyncGenerator<string> {
+    yield ownerUser;
+    const { users } = this.#env.User.getByName(ownerUser);
+    for await (const { name } of paginate(async (page) => toItems(await users.list(page), "users"))) yield name;
+  }
+
+  async #askUser(user: string): Promise<void> {
+    const object = this.#env.User.getByName(user);
+    const listAgencies = paginate(async (page) => toItems(await object.listAgencies(page), "agencies"));
+    await this.#tolerate(user, async () => {
+      for await (const { id } of listAgencies) {
+        const agency = formatAgencyKey(user, id);
+        await this.#tolerate(`${user}/${id}`, () => this.#askAgency(agency));
+      }
+    });
+  }
+
+  async #askAgency(key: string): Promise<void> {
+    const object = this.#env.Agency.getByName(key);
+    const listAgents = paginate(async (page) => toItems(await object.listAgents(page), "agents"));
+    for await (const { name } of listAgents) await this.#askAgent(formatAgentObjectName(key, name));
+  }
+
+  /** Asks the agents that are in the index but in no list: they were deleted, or belong to a user who is not listed. */
+  async #askOthers(): Promise<void> {
+    for (let after = ""; ;) {
+      const keys = await this.#index.listUnvisited(this.#visit, after);
+      for (const key of keys) if (!this.#asked.has(key)) await this.#askAgent(key);
+      if (keys.length === 0) return;
+      after = keys.at(-1) ?? "";
+    }
+  }
+
+  async #askAgent(key: string): Promise<void> {
+    this.#asked.add(key);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await this.#tolerate(key, async () => {
+      if (!(await visitAgent(this.#env, this.#index, key, this.#visit))) this.#isComplete = false;
+    });
+    this.progress.agents++;
+  }
+
+  /** What cannot be read is reported and does not stop the collection, but then nothing is deleted that it may need. */
+  async #tolerate(name: string, ask: () => Promise<void>): Promise<void> {
+    try {
+      await ask();
+    } catch (error) {
+      console.error(`${name} could not be asked for its blobs`, error);
+      this.#isComplete = false;
+      if (this.progress.unreadable.length < maxListedAgents) this.progress.unreadable.push(name);
+    }
+  }
+}
+
+interface Page<Item> {
+  items: Item[];
+  next?: string | undefined;
+}
+
+function toItems<Key extends string, Item>(page: Record<Key, Item[]> & { next?: string }, key: Key): Page<Item> {
+  return { items: page[key], next: page.next };
+}
+
+async function* paginate<Item>(
+  read: (page: { limit: number; after?: string }) => Promise<Page<Item>>,
+): AsyncGenerator<Item> {
+  for (let after: string | undefined; ;) {
+    const { items, next } = await read({ limit: pageSize, ...(after === undefined ? {} : { after }) });
+    yield* items;
+    if (next === undefined) return;
+    after = next;
+  }
+}

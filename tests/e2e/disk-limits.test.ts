@@ -1,0 +1,125 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Scope } from "@thinkery/sdk";
+import { createClient } from "@thinkery/sdk/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHomePath, type HostProcess, removeHome, startHostProcess } from "../kit/host-process.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+
+let host: HostProcess;
+let home: string;
+
+beforeAll(async () => {
+  home = await createHomePath();
+  await mkdir(home, { mode: 0o700 });
+  const workspace = { maxTotalMb: 1, maxFiles: 5, maxBlobMb: 2, blobGraceSeconds: 1 };
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ sandboxSlots: 1, workspace }));
+  host = await startHostProcess({ home });
+});
+
+afterAll(async () => {
+  await host?.stop();
+  await removeHome(home);
+});
+
+const random = (kilobytes: number) => new Uint8Array(randomBytes(kilobytes * 1000));
+const openClient = async (user: string, ...scopes: Scope[]) => {
+  const { token } = await host.client.call("createToken", { body: { name: "t", user, scopes } });
+  return createClient({ url: host.url, token });
+};
+
+test("the files that branches add count towards the quota, and unchanged ones do not", async () => {
+  await host.client.agents().create({ name: "ada" });
+  const ada = host.client.agent("ada");
+  const params = { agency: "global", agent: "ada" };
+  await ada.putFile("main.bin", random(600));
+  for (const name of ["one", "two"]) await host.client.call("createBranch", { params, body: { name } });
+  await ada.putFile("one.bin", random(300), { branch: "one" });
+  const tooMuch = () => ada.putFile("two.bin", random(300), { branch: "two" });
+  await expect(tooMuch()).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining("branches") });
+  await expect(ada.putFile("more.bin", random(300))).rejects.toMatchObject({ code: "too_large" });
+  for (const number of [1, 2, 3]) await ada.putFile(`${number}.txt`, "small", { branch: "two" });
+  await expect(ada.putFile("4.txt", "small", { branch: "two" })).rejects.toMatchObject({ code: "too_large" });
+  await ada.putFile("1.txt", "tiny", { branch: "two" });
+  expect(await host.client.call("getDiskUsage", { params })).toMatchObject({
+    files: { files: 1, bytes: 600_000 },
+    branches: { branches: 2, files: 4, bytes: 300_000 + 4 + 5 + 5 },
+  });
+  const { stdout } = await host.runCli(["info", "ada"]);
+  expect(stdout).toMatch(/^branches +2, with 4 changed files \(300 kB\)$/m);
+  expect(stdout).toMatch(/^blobs +2 \(900 kB\)$/m);
+  await host.client.call("deleteBranch", { params: { ...params, branch: "one" } });
+  await tooMuch().catch((error: Error) => expect(error.message).toContain("5 files"));
+  await ada.deleteFile("3.txt", { branch: "two" });
+  await tooMuch();
+});
+
+test("old versions of large files are limited, and a collection makes room again", async () => {
+  await host.client.agents().create({ name: "bea" });
+  const bea = host.client.agent("bea");
+  const params = { agency: "global", agent: "bea" };
+  await host.client.call("createBranch", { params, body: { name: "try" } });
+  for (let version = 0; version < 4; version++) await bea.putFile("a.bin", random(500), { branch: "try" });
+  await expect(bea.putFile("a.bin", random(500))).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining("thinkery gc"),
+  });
+  await bea.putFile("a.txt", "text is not a blob");
+  await host.client.call("deleteBranch", { params: { ...params, branch: "try" } });
+  await waitUntil("room for a blob", async () => {
+    await host.client.call("collectBlobs", { body: {} });
+    return bea.putFile("a.bin", random(500)).catch(() => undefined);
+  });
+});
+
+test("a user over the disk limit can neither store nor start turns, but delete", async () => {
+  const added = await host.runCli(["user", "add", "eve", "--disk-mb", "2"]);
+  expect(added.code).toBe(0);
+  const eve = await openClient("eve", "admin");
+  for (const name of ["one", "two"])
+    await eve.call("createAgent", { params: { agency: "eve" }, body: { name, model: "scripted:tour" } });
+  const put = (agent: string, path: string, kilobytes: number) =>
+    eve.agent(`${agent}@eve`).putFile(path, random(kilobytes));
+  await put("one", "a.bin", 900);
+  const full = { code: "too_large", message: expect.stringContaining("disk space") };
+  await expect(put("two", "b.bin", 900)).rejects.toMatchObject(full);
+  const two = { agency: "eve", agent: "two" };
+  await expect(
+    eve.call("editFiles", { params: two, body: { edits: [{ write: "b.txt", content: "x".repeat(900_000) }] } }),
+  ).rejects.toMatchObject(full);
+  const data = Buffer.from(random(600)).toString("base64");
+  const attachments = [{ name: "a", mediaType: "application/octet-stream", data }];
+  await expect(eve.call("invoke", { params: two, body: { message: "hello", attachments } })).rejects.toMatchObject(
+    full,
+  );
+  expect((await host.runCli(["user", "ls"])).stdout).toMatch(/eve .* MB of 2 MB/);
+
+  await host.client.call("removeUser", { params: { user: "eve" } });
+  await host.client.call("addUser", { body: { name: "eve", limits: { diskMb: 1 } } });
+  const again = await openClient("eve", "admin");
+  const names = ["one", "two", "three", "four", "five"];
+  for (const name of names)
+    await again.call("createAgent", { params: { agency: "eve" }, body: { name, model: "scripted:tour" } });
+  const invoke = (agent: string) =>
+    again.call("invoke", { params: { agency: "eve", agent }, body: { message: "hello" } });
+  // Five agents with a conversation are more than a megabyte.
+  await waitUntil("the limit to be reached", async () => {
+    for (const agent of names) {
+      const result = await invoke(agent).catch((error: unknown) => error);
+      if (result instanceof Error) return expect(result).toMatchObject(full) ?? true;
+    }
+    return undefined;
+  });
+  for (const agent of ["one", "two", "four", "five"])
+    await again.call("deleteAgent", { params: { agency: "eve", agent } });
+  await waitUntil("room for a turn", () => invoke("three").catch(() => undefined));
+});
+
+test("the host's owner has no disk limit, and a user without one neither", async () => {
+  const fay = await openClient("fay", "admin");
+  await fay.call("createAgent", { params: { agency: "fay" }, body: { name: "one" } });
+  await fay.agent("one@fay").putFile("a.bin", random(900));
+  const { users } = await host.client.call("listUsers", { query: {} });
+  expect(users.find(({ name }) => name === "fay")).toMatchObject({ diskBytes: expect.any(Number), limits: {} });
+});
