@@ -24,12 +24,8 @@ async function handle(blobs: BlobStore, request: Request, hash: string): Promise
       await blobs.write(hash, content);
       return new Response(hash);
     }
-    case "HEAD": {
-      const found = await blobs.stat(hash);
-      return new Response(null, { status: found ? 200 : 404, headers: { "x-stat": JSON.stringify(found ?? null) } });
-    }
-    case "LIST":
-      return Response.json(await blobs.list(hash));
+    case "HEAD":
+      return new Response(null, { status: (await blobs.stat(hash)) ? 200 : 404 });
     case "DELETE":
       await blobs.delete(hash);
       return new Response(null, { status: 204 });
