@@ -246,13 +246,13 @@ test("a user can lower the budget that the owner set, but not raise or remove it
 });
 
 test("a token cannot send more requests than allowed, and others still can", async () => {
-  await host.client.call("addUser", { body: { name: "lea", limits: { requestsPerMinute: 60 } } });
-  const [one, other] = [await openClient("lea", "read"), await openClient("lea", "read")];
+  await host.client.call("addUser", { body: { name: "mia", limits: { requestsPerMinute: 60 } } });
+  const [one, other] = [await openClient("mia", "read"), await openClient("mia", "read")];
   const results = await Promise.allSettled(Array.from({ length: 80 }, () => one.call("who")));
   const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
   expect(errors.length).toBeGreaterThan(0);
   for (const error of errors) expect(error).toMatchObject({ code: "rate_limited", details: { retryAfter: 1 } });
-  expect(await other.call("who")).toMatchObject({ user: "lea" });
+  expect(await other.call("who")).toMatchObject({ user: "mia" });
   await waitUntil("the token to be allowed again", () => one.call("who").then(() => true));
 });
 
