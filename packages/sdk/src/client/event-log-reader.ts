@@ -132,5 +132,5 @@ interface LogItem {
 
 /** Whether the host refused the request, or the error has nothing to do with the connection. */
 function isFinal(error: unknown): boolean {
-  return !isThinkeryError(error) || toHttpStatus(error.code) < 500;
+  return !isThinkeryError(error) || (toHttpStatus(error.code) < 500 && error.code !== "rate_limited");
 }

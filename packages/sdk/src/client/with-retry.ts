@@ -5,15 +5,15 @@ export interface RetryOptions {
   signal?: AbortSignal;
   /** Timeout of one attempt. */
   attemptTimeoutMs?: number;
-  /** How long to retry while the host is unavailable. */
+  /** How long to retry. */
   retryTimeoutMs?: number;
 }
 
 const retryDelayMs = 100;
 
 /**
- * Retries a request while the host is unavailable: its main process may be restarting, which takes less than a second.
- * Use it for idempotent requests only.
+ * Retries a request while the host is unavailable, because its main process may be restarting, which takes less than a
+ * second, and after the time it says if the client was too fast. Use it for idempotent requests only.
  */
 export async function withRetry<T>(
   request: (signal: AbortSignal) => Promise<T>,
@@ -25,11 +25,17 @@ export async function withRetry<T>(
     try {
       return await runWithTimeout(request, attemptTimeoutMs, signal);
     } catch (error) {
-      const canRetry = isThinkeryError(error) && error.code === "unavailable" && performance.now() < deadline;
-      if (!canRetry || signal?.aborted) throw error;
-      await sleep(retryDelayMs, signal);
+      const delayMs = getRetryDelay(error);
+      if (delayMs === undefined || performance.now() + delayMs > deadline || signal?.aborted) throw error;
+      await sleep(delayMs, signal);
     }
   }
+}
+
+function getRetryDelay(error: unknown): number | undefined {
+  if (!isThinkeryError(error)) return undefined;
+  if (error.code === "rate_limited") return (error.details?.retryAfter ?? 1) * 1000;
+  return error.code === "unavailable" ? retryDelayMs : undefined;
 }
 
 // Node's fetch may never settle if the server is killed just as it connects.

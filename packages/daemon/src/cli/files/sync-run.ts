@@ -113,7 +113,7 @@ export async function keepSynced({
 }
 
 function ignoreUnavailable(error: unknown): { isComplete: boolean } {
-  if (isThinkeryError(error) && error.code === "unavailable") return { isComplete: false };
+  if (isThinkeryError(error) && ["unavailable", "rate_limited"].includes(error.code)) return { isComplete: false };
   throw error;
 }
 
