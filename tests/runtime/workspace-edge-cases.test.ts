@@ -229,6 +229,35 @@ test("edits on an older version are applied in order, as on the latest", async (
   });
 });
 
+test("pruned versions and removed branches leave no copies behind, and those still needed stay", async () => {
+  const call = openWorkspace("dropped-copies");
+  const unused = {
+    path: "SELECT count(*) AS count FROM copies WHERE hash NOT IN (SELECT before_copy FROM changes WHERE before_copy NOT NULL UNION SELECT after_copy FROM changes WHERE after_copy NOT NULL)",
+  };
+  await call("limits", { params: { retainVersions: 10 } });
+  await call("commit", { edits: [createWrite("kept", "kept")] });
+  // Each adds a file and deletes the one before, so each stores a copy of its own.
+  for (let number = 1; number <= 100; number++)
+    await call("commit", {
+      edits: [createWrite(`f${number}`, `text ${number}`), ...(number > 1 ? [{ delete: `f${number - 1}` }] : [])],
+    });
+  const { oldest } = await call("versions", { params: { limit: 1 } });
+  expect(oldest).toBeGreaterThan(50);
+  expect(await call("sql", unused)).toEqual([{ count: 0 }]);
+  for (let version = oldest; version <= 101; version++)
+    expect(await call("content", { path: `f${version - 1}`, at: { version } })).toBe(`text ${version - 1}`);
+  const before = (await call("copies")).count;
+  await call("branch", { params: { name: "other" } });
+  await call("commit", {
+    edits: [createWrite("own", "only here"), createWrite("shared", "text 100")],
+    options: { branch: "other" },
+  });
+  expect((await call("copies")).count).toBe(before + 1);
+  await call("remove", { name: "other" });
+  expect((await call("copies")).count).toBe(before);
+  expect(await call("content", { path: "f100", at: { version: 101 } })).toBe("text 100");
+});
+
 test("many invalid paths are detected in linear time", async () => {
   const call = openWorkspace("drop-invalid");
   await call("commit", { edits: [createWrite("src/a.ts", "a")] });

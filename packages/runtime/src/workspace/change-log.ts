@@ -215,13 +215,13 @@ export class ChangeLog implements BlobSource {
 
   /** Deletes the changes of all versions up to this one. */
   forget(upTo: number): void {
+    this.#copies.dropUnusedAfter("version <= ?", upTo);
     this.#sql.exec("DELETE FROM changes WHERE version <= ?", upTo);
-    this.#copies.dropUnused();
   }
 
   forgetBranch(branch: string): void {
+    this.#copies.dropUnusedAfter("branch = ?", branch);
     this.#sql.exec("DELETE FROM changes WHERE branch = ?", branch);
-    this.#copies.dropUnused();
   }
 
   /** Walks forward to the next full copy, or to the current text, and reverts the patches back from there. */

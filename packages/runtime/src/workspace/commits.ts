@@ -22,8 +22,10 @@ import { Step } from "./step.ts";
 
 /** Maximum patches between two full copies of a text, which bounds the work to restore an older one. */
 const maxPatchesBetweenCopies = 32;
-/** Old versions are pruned once per this many new ones. */
+/** Old versions are pruned once per this many new ones, and after each large one. */
 const versionsBetweenCleanups = 50;
+/** Pruning is part of a commit, so it must not take long either. */
+const maxPrunedChanges = 10_000;
 /** A larger commit starts after a pause. */
 const maxSmallCommit = 100;
 const unitsPerStep = 40;
@@ -172,7 +174,7 @@ export class Commits {
     this.#totals.set(branch, totals);
     this.#options.branchUsage.apply(branch, steps);
     this.#notify({ branch, version: id, origin, changes: steps.map(toCommittedChange) });
-    if (typingVersion === undefined && id % versionsBetweenCleanups === 0)
+    if (typingVersion === undefined && (id % versionsBetweenCleanups === 0 || steps.length > maxSmallCommit))
       this.#runSafely(() => this.#forgetOldVersions(now));
     return { version, overlaps: [], patches: collectPatches(steps) };
   }
@@ -255,7 +257,7 @@ export class Commits {
       retainDays === 0 ? undefined : now - retainDays * 86_400_000,
       retainVersions === 0 ? undefined : retainVersions,
     );
-    const upTo = Math.min(cutoff, needed);
+    const upTo = history.limitCutoff(Math.min(cutoff, needed), maxPrunedChanges);
     storage.transactionSync(() => {
       const versions = history.forget(upTo);
       if (versions > 0) record({ type: "files.pruned", data: { upTo, versions } });

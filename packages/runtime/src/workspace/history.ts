@@ -194,6 +194,18 @@ export class History {
     return Math.max(byTime, byCount);
   }
 
+  /** Returns a version up to which not many more than `maxChanges` changes are stored, but at least the oldest one. */
+  limitCutoff(upTo: number, maxChanges: number): number {
+    const [row] = this.#sql
+      .exec<{ version: number }>(
+        "SELECT version FROM changes WHERE version <= ? ORDER BY version LIMIT 1 OFFSET ?",
+        upTo,
+        maxChanges,
+      )
+      .toArray();
+    return row ? Math.max(row.version - 1, this.getOldest()) : upTo;
+  }
+
   /** Deletes all versions up to this one, except the very latest, because version numbers are never reused. */
   forget(upTo: number): number {
     const count = this.#sql

@@ -24,12 +24,23 @@ export class TextCopies {
     return this.#sql.exec<{ content: string }>("SELECT content FROM copies WHERE hash = ?", hash).toArray()[0]?.content;
   }
 
-  /** Deletes copies that no change refers to: all of them, or only this one. */
-  dropUnused(hash?: string): void {
-    const [condition, values] = hash === undefined ? ["TRUE", []] : ["hash = ?", [hash]];
+  /** Deletes a copy if no change refers to it. */
+  dropUnused(hash: string): void {
     this.#sql.exec(
-      `DELETE FROM copies WHERE ${condition} AND NOT EXISTS (SELECT 1 FROM changes WHERE before_copy = copies.hash) AND NOT EXISTS (SELECT 1 FROM changes WHERE after_copy = copies.hash)`,
-      ...values,
+      "DELETE FROM copies WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM changes WHERE before_copy = copies.hash) AND NOT EXISTS (SELECT 1 FROM changes WHERE after_copy = copies.hash)",
+      hash,
+    );
+  }
+
+  /** Deletes the copies that only the changes refer to that match a condition and are about to be deleted. */
+  dropUnusedAfter(condition: "version <= ?" | "branch = ?", value: string | number): void {
+    const numbered = condition.replace("?", "?1");
+    const isNeededBy = (column: string) =>
+      `EXISTS (SELECT 1 FROM changes WHERE ${column} = copies.hash AND NOT (${numbered}))`;
+    this.#sql.exec(
+      `DELETE FROM copies WHERE hash IN (SELECT before_copy FROM changes WHERE ${numbered} UNION SELECT after_copy FROM changes WHERE ${numbered})
+       AND NOT ${isNeededBy("before_copy")} AND NOT ${isNeededBy("after_copy")}`,
+      value,
     );
   }
 }
