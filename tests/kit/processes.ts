@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Process {
@@ -51,9 +52,13 @@ function readPs(): Process[] {
   });
 }
 
-/** The processes of this home: all that name a file of its `run` folder, including orphans. */
+/**
+ * The processes of this home, including orphans: all that name a file of its `run` folder, or of the folder that slots
+ * have if the host runs as root.
+ */
 export function findHomeProcesses(home: string): Process[] {
-  return listProcesses().filter(({ command }) => command.includes(`${home}/run/`));
+  const slotFiles = `/tmp/thinkery-slots-${createHash("sha256").update(home).digest("hex").slice(0, 16)}/`;
+  return listProcesses().filter(({ command }) => command.includes(`${home}/run/`) || command.includes(slotFiles));
 }
 
 /** The main process of this home. A just killed one may still run for a moment: pass its pid to skip it. */

@@ -32,7 +32,7 @@ const listSlots = async (): Promise<Slot[]> => (await testbed.api("/health")).bo
 
 /** The innermost process of a slot. */
 async function findSlotProcess({ name }: Slot): Promise<number> {
-  const inside = new RegExp(`^\\S*workerd serve \\S*/run/${name}\\.capnp`);
+  const inside = new RegExp(`^\\S*workerd serve \\S*/${name}\\.capnp`);
   return waitUntil(
     `the process of ${name}`,
     () => findHomeProcesses(testbed.home).find(({ command }) => inside.test(command))?.pid,
