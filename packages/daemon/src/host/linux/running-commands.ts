@@ -33,13 +33,22 @@ export class RunningCommands {
     }
     if (this.size >= maxTotal)
       throw fail("conflict", `This host already runs ${maxTotal} commands, the maximum. Try again later.`);
-    const command = startCommand();
+    const command = startCommand().then((started) => {
+      this.#started.add(started);
+      const removeStarted = () => {
+        this.#started.delete(started);
+        removeCommand();
+      };
+      // Before anyone else can wait for the end: whoever has the result may start the next command.
+      started.ended.then(removeStarted, removeStarted);
+      return started;
+    });
     this.#commands.set(agent, own.add(command));
     const removeCommand = () => {
       own.delete(command);
       if (own.size === 0 && this.#commands.get(agent) === own) this.#commands.delete(agent);
     };
-    command.then((started) => this.#trackStarted(started)).then(removeCommand, removeCommand);
+    command.catch(removeCommand);
     return command;
   }
 
@@ -57,11 +66,6 @@ export class RunningCommands {
   /** Lists the commands that have been started. */
   listStarted(): Command[] {
     return [...this.#started];
-  }
-
-  async #trackStarted(command: Command): Promise<void> {
-    this.#started.add(command);
-    await command.ended.finally(() => this.#started.delete(command));
   }
 
   #listAll(): Promise<Command>[] {
