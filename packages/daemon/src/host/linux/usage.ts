@@ -4,6 +4,7 @@ import type { CommandUsage } from "./provider.ts";
 /** Files that a command keeps in memory. */
 const memoryFolders = ["/tmp", "/dev/shm"];
 const bytesPerKb = 1024;
+const maxRepetitions = 3;
 
 interface ProcessStatus {
   pid: number;
@@ -19,6 +20,17 @@ interface ProcessStatus {
  * descends from its first process, whatever a command does. Returns undefined if that cannot be determined.
  */
 export function measureUsage(pid: number, memoryLimitBytes: number): CommandUsage | undefined {
+  let usage = measureOnce(pid, memoryLimitBytes);
+  // While processes that share memory exit, their parts are read at different moments and add up to too much.
+  for (let again = 0; again < maxRepetitions && usage && usage.memoryBytes > memoryLimitBytes; again++) {
+    const { memoryBytes } = usage;
+    const next = measureOnce(pid, memoryLimitBytes);
+    usage = next && { ...next, memoryBytes: Math.min(memoryBytes, next.memoryBytes) };
+  }
+  return usage;
+}
+
+function measureOnce(pid: number, memoryLimitBytes: number): CommandUsage | undefined {
   const inside = listDescendants(pid).filter(({ innerPid }) => innerPid !== undefined);
   if (inside.length === 0) return undefined;
   const processes = sum(inside, ({ threadIds }) => threadIds.length);
@@ -79,9 +91,10 @@ function listThreads(pid: number): number[] {
 }
 
 /** Divides memory that processes share by their number. If that is not permitted, or not possible, counts all of it. */
-function measureProportionally({ pid, memoryBytes }: ProcessStatus): number {
+function measureProportionally({ pid }: ProcessStatus): number {
   const text = readText(`/proc/${pid}/smaps_rollup`);
-  if (!text) return memoryBytes;
+  // It may have exited since.
+  if (!text) return readStatus(pid)?.memoryBytes ?? 0;
   return sumFields(text, /^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$/gm);
 }
 
