@@ -78,12 +78,13 @@ export class BlobCollector {
 
   /** Asks the agents that are in the index but in no list: they were deleted, or belong to a user who is not listed. */
   async #askOthers(): Promise<void> {
-    for (let after = ""; ;) {
-      const keys = await this.#index.listUnvisited(this.#visit, after);
-      for (const key of keys) if (!this.#asked.has(key)) await this.#askAgent(key);
-      if (keys.length === 0) return;
-      after = keys.at(-1) ?? "";
+    // Listed first: agents may be created faster than they are asked, and what new ones need is kept anyway.
+    const others: string[] = [];
+    for (let page: string[] | undefined; !page || page.length > 0;) {
+      page = await this.#index.listUnvisited(this.#visit, page?.at(-1) ?? "");
+      others.push(...page.filter((key) => !this.#asked.has(key)));
     }
+    for (const key of others) await this.#askAgent(key);
   }
 
   async #askAgent(key: string): Promise<void> {
