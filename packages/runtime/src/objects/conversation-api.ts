@@ -2,6 +2,7 @@ import {
   type Action,
   type ActionQuery,
   type Admission,
+  type Agent as AgentInfo,
   type AgentEvent,
   type AgentState,
   type AgentUsage,
@@ -37,6 +38,10 @@ export class ConversationApi extends RpcTarget {
     super();
     this.#open = open;
     this.#credentialWatch = credentialWatch;
+  }
+
+  async getAgent(): Promise<AgentInfo> {
+    return (await this.#open()).registration.get().agent;
   }
 
   async admit(invoke: Invoke, from: Sender): Promise<Admission> {
@@ -119,10 +124,11 @@ export class ConversationApi extends RpcTarget {
   }
 
   async clear(by: string): Promise<void> {
-    const { store, broadcaster, queue, resolver, features } = await this.#open();
+    const { store, broadcaster, queue, resolver, features, subagents } = await this.#open();
     if (queue.isBusy || store.turns.getPaused()) {
       throw fail("conflict", "A turn is running. Cancel it, or wait until it is over.");
     }
+    await subagents.removeAll();
     broadcaster.onRecorded(store.clear(by));
     resolver.resetDriver();
     for (const feature of features) feature.clear?.();

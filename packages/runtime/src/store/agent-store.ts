@@ -9,6 +9,7 @@ import { Messages } from "./messages.ts";
 import { MiddlewareState } from "./middleware-state.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { Spending } from "./spending.ts";
+import { Subagents } from "./subagents.ts";
 import { Turns } from "./turns.ts";
 import { VersionEvents } from "./version-events.ts";
 
@@ -35,6 +36,7 @@ export class AgentStore {
   readonly facts: AgentFacts;
   readonly blobs: BlobReferences;
   readonly middlewareState: MiddlewareState;
+  readonly subagents: Subagents;
   readonly #storage: DurableObjectStorage;
   readonly #projections: readonly Projection[];
 
@@ -51,6 +53,7 @@ export class AgentStore {
     this.facts = new AgentFacts(sql);
     this.blobs = new BlobReferences(sql);
     this.middlewareState = new MiddlewareState(sql);
+    this.subagents = new Subagents(sql);
     // Order matters: actions read what messages and ledger stored about a call.
     this.#projections = [
       this.turns,
@@ -62,6 +65,7 @@ export class AgentStore {
       this.facts,
       this.blobs,
       this.middlewareState,
+      this.subagents,
       new VersionEvents(sql),
     ];
   }
@@ -79,6 +83,7 @@ export class AgentStore {
       this.log.revert(last);
       this.spending.revert();
       this.messages.revert();
+      this.subagents.revert();
       throw error;
     }
   }

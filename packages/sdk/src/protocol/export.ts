@@ -4,6 +4,7 @@ import { agentSchema } from "./agent.ts";
 import { appSchema } from "./app.ts";
 import { eventSchema } from "./event.ts";
 import { messageSchema } from "./message.ts";
+import { subagentSchema } from "./subagent.ts";
 import { runSchema, todoSchema } from "./turn.ts";
 import { agentUsageSchema } from "./usage.ts";
 
@@ -21,6 +22,7 @@ export const agentExportSchema = z
     events: z.array(eventSchema),
     actions: z.array(actionSchema),
     usage: agentUsageSchema,
+    subagents: z.array(subagentSchema).optional(),
   })
   .meta({ id: "AgentExport" });
 

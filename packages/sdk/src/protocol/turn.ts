@@ -32,6 +32,7 @@ export const failureCodes = [
   "repeated_call",
   "no_progress",
   "crashed",
+  "timeout",
   "internal",
 ] as const;
 
@@ -183,6 +184,17 @@ const chatMessageSchema = z.object({
 
 export type ChatMessage = z.infer<typeof chatMessageSchema>;
 
+const subagentStateSchema = z.object({
+  childThreadId: z.string(),
+  token: z.string(),
+  status: z.enum(["waiting", "completed", "canceled"]),
+  outcome: z.string().meta({ description: "The status as `/subagents` lists it." }),
+  createdAt: z.number(),
+  completedAt: z.number().optional(),
+  report: z.string().optional(),
+  toolCallId: z.string().optional(),
+});
+
 export const agentStateSchema = z
   .looseObject({
     messages: z.array(chatMessageSchema),
@@ -197,6 +209,11 @@ export const agentStateSchema = z
     todos: z.array(todoSchema),
     title: z.string().optional(),
     context: contextSchema.optional(),
+    subagents: z.array(subagentStateSchema).optional(),
+    parent: z
+      .object({ threadId: z.string(), token: z.string() })
+      .optional()
+      .meta({ description: "The agent that a sub-agent works for." }),
   })
   .meta({ id: "AgentState" });
 

@@ -53,6 +53,7 @@ export function createToolContext(
     linux: { ...machine, run: (command, options) => keepAlive(callId, step, () => machine.run(command, options)) },
     reportProgress: (text) => progress(callId, text),
     sandbox: createCodeRunner(callId, step, signal),
+    subagents: deps.subagents.open({ runId, callId, record: step.record }),
   };
 }
 
