@@ -40,6 +40,7 @@ const params: Record<string, string> = {
   version: "1",
   branch: "try",
   user: "nobody",
+  task: "task-1",
 };
 
 /** Valid bodies, so that a rejection is due to the caller. */
@@ -57,6 +58,8 @@ const bodies: Record<string, unknown> = {
   invoke: { message: "hello" },
   cancelTurn: {},
   resolveToolCall: { callId: "call-1", output: "done" },
+  createTask: { title: "Fix it" },
+  updateTask: { status: "complete" },
   putApp: { code: "export default {}" },
   editFiles: { edits: [{ write: "a.txt", content: "x" }] },
   revert: { version: 1 },

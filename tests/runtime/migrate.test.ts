@@ -71,6 +71,7 @@ test.each([4, 5, 6])(
         { feature: "agent", version: 5 },
         { feature: "files", version: 3 },
         { feature: "key", version: 0 },
+        { feature: "tasks", version: 1 },
       ],
     });
   },

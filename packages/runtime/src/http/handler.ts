@@ -20,6 +20,7 @@ import { addHostRoutes } from "./routes/host.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
 import { addModelRoutes } from "./routes/models.ts";
 import { addProcessRoutes } from "./routes/processes.ts";
+import { addTaskRoutes } from "./routes/tasks.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
@@ -71,6 +72,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addBlueprintRoutes,
     addAgentRoutes,
     addTurnRoutes,
+    addTaskRoutes,
     addAppRoutes,
     addProcessRoutes,
     addFileRoutes,

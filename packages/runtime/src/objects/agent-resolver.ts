@@ -101,6 +101,7 @@ export class AgentResolver {
     await base.refresh({ retryFailed: true });
     const props = mergeProps(registered.props, request);
     const tools = this.#addPropsTools(base, registered, request);
+    if (this.#options.store.tasks.hasOpen) tools.enable("tasks");
     const models = openSystemModels(env, system);
     const roles = openRoles(models, [
       ...(request?.models ? [request.models] : []),

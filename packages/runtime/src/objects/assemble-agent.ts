@@ -24,6 +24,7 @@ import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
+import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { visitAgent } from "./visit-agent.ts";
 
@@ -123,7 +124,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     },
   });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
-  const features: readonly AgentFeature[] = [files, app];
+  const tasks = new TasksFeature(store.tasks, recorder);
+  const features: readonly AgentFeature[] = [files, app, tasks];
 
   return {
     name,
@@ -143,6 +145,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     sockets,
     files,
     app,
+    tasks,
     features,
   };
 }

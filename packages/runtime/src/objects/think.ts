@@ -22,6 +22,7 @@ import { isLive, type LiveSockets } from "./live-sockets.ts";
 import { createStatus } from "./snapshot.ts";
 import type { Sockets } from "./sockets.ts";
 import { StorageApi } from "./storage-api.ts";
+import { TasksApi } from "./tasks-api.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
 
 /**
@@ -39,6 +40,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   });
   readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
+  readonly #taskGraph = new TasksApi(async () => (await this.#open()).tasks);
   readonly #storage = new StorageApi({
     open: () => this.#open(),
     listSubAgents: () => this.#listSubAgents(),
@@ -83,6 +85,11 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   get app(): AppApi {
     return this.#app;
+  }
+
+  /** `tasks` is a property of the Agents SDK. */
+  get taskGraph(): TasksApi {
+    return this.#taskGraph;
   }
 
   get storage(): StorageApi {

@@ -9,6 +9,7 @@ import { Messages } from "./messages.ts";
 import { MiddlewareState } from "./middleware-state.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { Spending } from "./spending.ts";
+import { Tasks } from "./tasks.ts";
 import { Turns } from "./turns.ts";
 import { VersionEvents } from "./version-events.ts";
 
@@ -30,6 +31,7 @@ export class AgentStore {
   readonly messages: Messages;
   readonly ledger: Ledger;
   readonly actions: Actions;
+  readonly tasks: Tasks;
   readonly calls: ModelCalls;
   readonly spending: Spending;
   readonly facts: AgentFacts;
@@ -46,6 +48,7 @@ export class AgentStore {
     this.messages = new Messages(sql);
     this.ledger = new Ledger(sql);
     this.actions = new Actions(sql, agent, redactor.redactLog);
+    this.tasks = new Tasks(sql);
     this.calls = new ModelCalls(sql);
     this.spending = new Spending(sql);
     this.facts = new AgentFacts(sql);
@@ -57,6 +60,7 @@ export class AgentStore {
       this.messages,
       this.ledger,
       this.actions,
+      this.tasks,
       this.calls,
       this.spending,
       this.facts,
@@ -79,6 +83,7 @@ export class AgentStore {
       this.log.revert(last);
       this.spending.revert();
       this.messages.revert();
+      this.tasks.revert();
       throw error;
     }
   }

@@ -7,6 +7,7 @@ import type { Deferred } from "./defer.ts";
 import type { Files, Shell } from "./files.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
+import type { Tasks } from "./tasks.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -35,6 +36,7 @@ export interface ToolContext {
   shell: Shell;
   sandbox: CodeRunner;
   linux: Linux;
+  tasks: Tasks;
 }
 
 /** A failure with a specific error code. Any other error that a tool throws gets the code `threw`. */
