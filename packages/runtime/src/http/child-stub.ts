@@ -28,6 +28,7 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
   return {
     conversation,
     subagents: createFeature("subagents"),
+    taskGraph: createFeature("taskGraph"),
     storage: createFeature("storage"),
     files: root.files,
     get app(): ThinkStub["app"] {

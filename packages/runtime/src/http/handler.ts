@@ -21,6 +21,7 @@ import { addJobRoutes } from "./routes/jobs.ts";
 import { addModelRoutes } from "./routes/models.ts";
 import { addProcessRoutes } from "./routes/processes.ts";
 import { addSubagentRoutes } from "./routes/subagents.ts";
+import { addTaskRoutes } from "./routes/tasks.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
@@ -74,6 +75,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addAgentRoutes,
     addTurnRoutes,
     addSubagentRoutes,
+    addTaskRoutes,
     addAppRoutes,
     addProcessRoutes,
     addFileRoutes,

@@ -107,6 +107,7 @@ export class AgentResolver {
     await base.refresh({ retryFailed: true });
     const props = mergeProps(registered.props, request);
     const tools = this.#addPropsTools(base, registered, request);
+    if (this.#options.store.tasks.hasOpen || this.#options.subagents().hasOpen) tools.enable("tasks");
     const models = openSystemModels(env, system);
     const roles = this.#openRoles(models, registered, blueprint, request);
     const { definition, driver } = this.#openDriver(agent, blueprint);

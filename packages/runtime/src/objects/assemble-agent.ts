@@ -29,7 +29,8 @@ import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
-import { noTasks } from "./subagents/delegated-tasks.ts";
+import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
+import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { visitAgent } from "./visit-agent.ts";
 
@@ -130,7 +131,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     limits: env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({}),
     resolver,
     children,
-    tasks: noTasks,
+    tasks: createDelegatedTasks(store.tasks),
     queue: () => queue,
     sync: () => storage.sync(),
     onBusy: () => heartbeat.begin(),
@@ -186,7 +187,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     },
   });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
-  const features: readonly AgentFeature[] = [files, app, subagents, assignment];
+  const tasks = new TasksFeature(store.tasks, recorder);
+  const features: readonly AgentFeature[] = [files, app, tasks, subagents, assignment];
 
   return {
     name,
@@ -209,6 +211,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     subagents,
     assignment,
     children,
+    tasks,
     features,
   };
 }

@@ -26,7 +26,7 @@ import { ChildRemover } from "./subagents/child-remover.ts";
 import { ChildStarter } from "./subagents/child-starter.ts";
 import type { DelegatedTasks } from "./subagents/delegated-tasks.ts";
 import { Delegations, type DelegationSource } from "./subagents/delegations.ts";
-import { explainEnd, formatReports } from "./subagents/format-report.ts";
+import { formatReports, toChildReport } from "./subagents/format-report.ts";
 import {
   createCancelEvents,
   createOwnEnd,
@@ -95,17 +95,22 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return this.#starter.isBusy || this.#reconciling !== undefined || subagents.listUnclosed().length > 0;
   }
 
+  get hasOpen(): boolean {
+    return this.hasActive || this.#options.store.subagents.listUndelivered().length > 0;
+  }
+
   get hasActive(): boolean {
     return this.#options.store.subagents.countActive() > 0;
   }
 
   /** What tools of a turn can do with sub-agents. */
-  open(source: Omit<DelegationSource, "from" | "messageId"> & { runId: string }): Subagents {
+  open({ onBackground, ...source }: Parameters<SubagentPort["open"]>[0]): Subagents {
     const { store, registration } = this.#options;
     return {
       delegate: (delegation) => {
         const messageId = store.messages.getLastStepId(source.runId);
         const from = { user: registration.get().agent.owner, context: store.facts.getRequestContext() };
+        if (!delegation.wait) onBackground();
         return this.delegate(delegation, { ...source, from, ...(messageId ? { messageId } : {}) });
       },
       get: async (taskId) => {
@@ -340,17 +345,4 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
       console.error("the check of sub-agents could not be scheduled", error);
     });
   }
-}
-
-function toChildReport(row: SubagentRow): ChildReport {
-  const { taskId, childThreadId: threadId, callId = "", result = "" } = row;
-  const failed = row.state !== "complete";
-  return {
-    callId,
-    toolName: "delegateToSubagent",
-    report: failed ? explainEnd(toSubagent(row)) : result,
-    failed,
-    threadId,
-    taskId,
-  };
 }

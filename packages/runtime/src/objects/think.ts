@@ -28,6 +28,7 @@ import { StorageApi } from "./storage-api.ts";
 import { SubagentsApi } from "./subagents-api.ts";
 import type { AssignmentReport, AssignmentRequest, AssignmentStatus, RelayedAction } from "./subagents/assignment.ts";
 import type { ChildStub } from "./subagents/child-client.ts";
+import { TasksApi } from "./tasks-api.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
 
 /**
@@ -46,6 +47,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
   readonly #subagents = new SubagentsApi(() => this.#open());
+  readonly #taskGraph = new TasksApi(async () => (await this.#open()).tasks);
   readonly #storage = new StorageApi({
     open: () => this.#open(),
     listSubAgents: () => this.#listSubAgents(),
@@ -94,6 +96,11 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   get subagents(): SubagentsApi {
     return this.#subagents;
+  }
+
+  /** `tasks` is a property of the Agents SDK. */
+  get taskGraph(): TasksApi {
+    return this.#taskGraph;
   }
 
   get storage(): StorageApi {

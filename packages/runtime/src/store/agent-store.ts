@@ -10,6 +10,7 @@ import { MiddlewareState } from "./middleware-state.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { Spending } from "./spending.ts";
 import { Subagents } from "./subagents.ts";
+import { Tasks } from "./tasks.ts";
 import { Turns } from "./turns.ts";
 import { VersionEvents } from "./version-events.ts";
 
@@ -31,6 +32,7 @@ export class AgentStore {
   readonly messages: Messages;
   readonly ledger: Ledger;
   readonly actions: Actions;
+  readonly tasks: Tasks;
   readonly calls: ModelCalls;
   readonly spending: Spending;
   readonly facts: AgentFacts;
@@ -48,6 +50,7 @@ export class AgentStore {
     this.messages = new Messages(sql);
     this.ledger = new Ledger(sql);
     this.actions = new Actions(sql, agent, redactor.redactLog);
+    this.tasks = new Tasks(sql);
     this.calls = new ModelCalls(sql);
     this.spending = new Spending(sql);
     this.facts = new AgentFacts(sql);
@@ -60,6 +63,7 @@ export class AgentStore {
       this.messages,
       this.ledger,
       this.actions,
+      this.tasks,
       this.calls,
       this.spending,
       this.facts,
@@ -84,6 +88,7 @@ export class AgentStore {
       this.spending.revert();
       this.messages.revert();
       this.subagents.revert();
+      this.tasks.revert();
       throw error;
     }
   }

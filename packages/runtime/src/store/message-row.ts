@@ -96,7 +96,8 @@ export function toMessage(row: MessageRow): Message {
   addField(message, "tokensOutput", row.tokens_output);
   addField(message, "costUsd", row.cost_usd);
   addField(message, "retryParentId", row.retry_parent_id);
-  addField(message, "taskId", row.task_id);
+  // A message belongs to the root task of its turn, which has the same id.
+  addField(message, "taskId", row.task_id ?? row.turn);
   addField(message, "facetName", row.facet_name);
   addField(message, "parentMessageId", row.parent_message_id);
   addField(message, "delegatedTaskIds", parseJson(row.delegated_task_ids));

@@ -64,6 +64,12 @@ export interface AgentHandle extends AgentFiles {
     callId: string,
     result: { output: unknown } | { error: string },
   ): Promise<ResponseOf<Endpoints["resolveToolCall"]>>;
+  /** Returns the agent's tasks, as whole trees: open and recently finished ones, or the archive. */
+  tasks(query?: QueryIn<Endpoints["listTasks"]>): Promise<ResponseOf<Endpoints["listTasks"]>>;
+  /** Creates a task: a subtask of another one, or the root of a new tree. */
+  createTask(task: string | BodyIn<Endpoints["createTask"]>): Promise<ResponseOf<Endpoints["createTask"]>>;
+  /** Starts, completes, fails, cancels, blocks or releases a task, or changes what it depends on. */
+  updateTask(id: string, change: BodyIn<Endpoints["updateTask"]>): Promise<ResponseOf<Endpoints["updateTask"]>>;
   /** Returns the agent's app: its version, its modules and its address. */
   app(): Promise<ResponseOf<Endpoints["getApp"]>>;
   /** Sets the agent's app, replacing the current one. */
@@ -142,6 +148,9 @@ export function createAgentHandle(
     start: () => retry((signal) => call("startAgent", { params, signal })),
     resolveToolCall: (callId, result) =>
       retry((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
+    tasks: (query = {}) => retry((signal) => call("listTasks", { params, query, signal })),
+    createTask: (task) => call("createTask", { params, body: typeof task === "string" ? { title: task } : task }),
+    updateTask: (id, body) => call("updateTask", { params: { ...params, task: id }, body }),
     app: () => retry((signal) => call("getApp", { params, signal })),
     putApp: (app) => retry((signal) => call("putApp", { params, body: app, signal })),
     deleteApp: () => call("deleteApp", { params }),

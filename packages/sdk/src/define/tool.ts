@@ -8,6 +8,7 @@ import type { Files, Shell } from "./files.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
 import type { Subagents } from "./subagents.ts";
+import type { Tasks } from "./tasks.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -37,6 +38,7 @@ export interface ToolContext {
   sandbox: CodeRunner;
   linux: Linux;
   subagents: Subagents;
+  tasks: Tasks;
 }
 
 /** A failure with a specific error code. Any other error that a tool throws gets the code `threw`. */

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { budgetStatusSchema } from "./budget.ts";
 import { modes } from "./choices.ts";
 import { propsSchema } from "./props.ts";
+import { taskSchema } from "./task.ts";
 
 export const runStatuses = ["idle", "registered", "running", "paused", "completed", "canceled", "error"] as const;
 
@@ -207,6 +208,7 @@ export const agentStateSchema = z
     status: agentStatusSchema.shape.status,
     model: z.string().optional(),
     todos: z.array(todoSchema),
+    tasks: z.array(taskSchema).optional().meta({ description: "The trees with open tasks, if there are any." }),
     title: z.string().optional(),
     context: contextSchema.optional(),
     subagents: z.array(subagentStateSchema).optional(),

@@ -103,9 +103,8 @@ export function completeTask(
 ): TaskGraph | TaskError {
   const task = findOpen(graph, id);
   if ("message" in task) return task;
-  const status = "complete";
-  const { error: _, ...rest } = task;
-  const done = put(graph, { ...rest, status, completedAt: now, ...(result === undefined ? {} : { result }) });
+  const outcome = result === undefined ? {} : { result };
+  const done = put(graph, { ...task, status: "complete", completedAt: now, ...outcome });
   return listDependents(done, id)
     .filter((other) => other.status === "blocked" && areDependenciesSatisfied(done, other))
     .reduce((all, other) => put(all, { ...other, status: "pending" }), done);
@@ -134,7 +133,7 @@ export function blockTask(graph: TaskGraph, id: string): TaskGraph | TaskError {
   const task = findOpen(graph, id);
   if ("message" in task) return task;
   if (task.status === "blocked") return graph;
-  return blockDependents(put(graph, { ...task, status: "blocked" }), id);
+  return blockDependents(put(graph, { ...dropStart(task), status: "blocked" }), id);
 }
 
 /** Makes a blocked or started task pending again. */
@@ -143,8 +142,17 @@ export function releaseTask(graph: TaskGraph, id: string): TaskGraph | TaskError
   if ("message" in task) return task;
   const hurdles = listHurdles(graph, task);
   if (hurdles.length > 0) return fail("waits", `Task “${id}” waits for ${hurdles.join(", ")}.`);
-  const { assignedTo: _, startedAt: __, ...rest } = task;
-  return put(graph, { ...rest, status: "pending" });
+  return put(graph, { ...dropStart(task), status: "pending" });
+}
+
+/** Notes a result or an error without changing the status. */
+export function noteOutcome(
+  graph: TaskGraph,
+  id: string,
+  outcome: Pick<Task, "result" | "error">,
+): TaskGraph | TaskError {
+  const task = findOpen(graph, id);
+  return "message" in task ? task : put(graph, { ...task, ...outcome });
 }
 
 /** Returns what changed in tasks that are in both graphs. */
@@ -282,6 +290,11 @@ function blockDependents(graph: TaskGraph, id: string): TaskGraph {
 
 function listDependents({ tasks }: TaskGraph, id: string): Task[] {
   return [...tasks.values()].filter(({ dependencies }) => dependencies.includes(id));
+}
+
+function dropStart(task: Task): Task {
+  const { assignedTo: _, startedAt: __, ...rest } = task;
+  return rest;
 }
 
 function put({ tasks }: TaskGraph, task: Task): TaskGraph {

@@ -1,10 +1,18 @@
-import { type AgentAddress, type Delegation, fail, formatAddress, type NewEvent, type Sender } from "@thinkery/sdk";
+import {
+  type AgentAddress,
+  type Delegation,
+  fail,
+  formatAddress,
+  type NewEvent,
+  type Sender,
+  type Task,
+} from "@thinkery/sdk";
 import type { SubagentLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import { isActive, type SubagentRow } from "../../store/subagent-row.ts";
 import type { AgentResolver } from "../agent-resolver.ts";
 import type { Registration } from "../registration.ts";
-import type { DelegatedTask, DelegatedTasks } from "./delegated-tasks.ts";
+import { type DelegatedTasks, toFacetName } from "./delegated-tasks.ts";
 
 /** Who delegates. A request over HTTP has no turn. */
 export interface DelegationSource {
@@ -77,12 +85,12 @@ export class Delegations {
   #assignTask(
     { taskId, title, description = "" }: Delegation,
     { runId }: DelegationSource,
-  ): { task: DelegatedTask; events: NewEvent[] } {
+  ): { task: Task; events: NewEvent[] } {
     const { tasks } = this.#options;
-    if (taskId !== undefined) return tasks.assign(taskId, toFacetName(taskId));
+    if (taskId !== undefined) return tasks.assign(taskId, runId);
     const firstLine = description.trim().split("\n", 1)[0] ?? "";
     const shortTitle = (title ?? firstLine).slice(0, maxTitleChars).toWellFormed() || "Task";
-    return tasks.create({ title: shortTitle, description, runId, facetOf: toFacetName });
+    return tasks.create({ title: shortTitle, description, runId });
   }
 
   #chooseType(requested: string | undefined, taskType: string, types: readonly { name: string }[]): string {
@@ -94,7 +102,7 @@ export class Delegations {
     throw fail("bad_request", `There is no sub-agent type “${requested}”. ${available}`);
   }
 
-  #createSpawnedEvent(delegation: Delegation, source: DelegationSource, task: DelegatedTask, agentType: string) {
+  #createSpawnedEvent(delegation: Delegation, source: DelegationSource, task: Task, agentType: string) {
     const { address, store, limits } = this.#options;
     const { runId, callId, messageId, from } = source;
     const facetName = toFacetName(task.id);
@@ -123,10 +131,8 @@ export class Delegations {
   }
 }
 
-const toFacetName = (taskId: string) => `subagent-${taskId}`;
-
 /** A sub-agent gets the assignment verbatim, and nothing else. */
-function createMessage({ taskId, title, description, context }: Delegation, task: DelegatedTask): string {
+function createMessage({ taskId, title, description, context }: Delegation, task: Task): string {
   if (taskId === undefined) return description ?? task.title;
   const parts = [title ?? task.title, description ?? task.description, context];
   return parts.filter((part) => part !== undefined && part !== "").join("\n\n");

@@ -1,4 +1,4 @@
-import type { Subagent } from "@thinkery/sdk";
+import type { ChildReport, Subagent } from "@thinkery/sdk";
 import { type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
 
 /** Maximum characters of a report in an event and in a message; the whole text is a blob. */
@@ -33,4 +33,18 @@ function formatReport(row: SubagentRow): string {
   const text = state === "complete" ? result : explainEnd(toSubagent(row));
   const attributes = `task=${JSON.stringify(taskId)} type=${JSON.stringify(agentType)} status=${JSON.stringify(state)}`;
   return `<subagent_report ${attributes}>\n${text}\n</subagent_report>`;
+}
+
+/** Converts a report to what middleware hears of it. */
+export function toChildReport(row: SubagentRow): ChildReport {
+  const { taskId, childThreadId: threadId, callId = "", result = "" } = row;
+  const failed = row.state !== "complete";
+  return {
+    callId,
+    toolName: "delegateToSubagent",
+    report: failed ? explainEnd(toSubagent(row)) : result,
+    failed,
+    threadId,
+    taskId,
+  };
 }

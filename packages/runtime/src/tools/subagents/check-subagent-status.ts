@@ -13,6 +13,8 @@ export const checkSubagentStatus = defineTool(
     idempotent: true,
     parallel: true,
     modelOnly: true,
+    onDemand: "tasks",
+    polls: true,
   },
   async ({ taskId }, { subagents }) => {
     const { status, step, activity, result, error, startedAt, completedAt } = await subagents.get(taskId);

@@ -20,6 +20,7 @@ export const delegateToSubagent = defineTool(
     idempotent: true,
     parallel: true,
     modelOnly: true,
+    onDemand: "tasks",
   },
   async ({ subagentType, ...delegation }, { subagents }) => {
     const { taskId, facetName, status } = await subagents.delegate({

@@ -10,6 +10,7 @@ export const waitForSubagents = defineTool(
     action: "wait",
     idempotent: true,
     modelOnly: true,
+    onDemand: "tasks",
   },
   (_input, { subagents }) => {
     if (subagents.listActive().length > 0) return defer();
