@@ -77,14 +77,19 @@ export class CredentialWatch {
   /** Returns a stream that ends when the credential does. */
   endStream(credential: Credential, source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    const ending = new AbortController();
-    const release = this.watchStream(credential, () => ending.abort());
-    const copied = source
-      .pipeTo(writable, { signal: ending.signal, preventAbort: true })
-      .catch(() => writable.close())
-      .catch(() => {})
-      .finally(release);
-    this.#options.ctx.waitUntil(copied);
+    const [reader, writer] = [source.getReader(), writable.getWriter()];
+    // Not `pipeTo` with a signal: it would notice that only with the next chunk.
+    const end = () => Promise.allSettled([writer.close(), reader.cancel()]);
+    const release = this.watchStream(credential, () => void end());
+    const copy = async () => {
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) await writer.write(chunk.value);
+    };
+    this.#options.ctx.waitUntil(
+      copy()
+        .catch(() => {})
+        .then(end)
+        .finally(release),
+    );
     return readable;
   }
 

@@ -85,7 +85,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     });
     this.#starter = new ChildStarter({
       ...options,
-      onFailed: (row, status, error) => this.#finish(row, createOwnEnd(status, error)),
+      onFailed: (row, status, error) => this.#finish(row, createOwnEnd(row, status, error)),
     });
   }
 
@@ -201,7 +201,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   /** Cancels a sub-agent that works, and deletes it. Its report stays. Idempotent. */
   async remove(taskId: string): Promise<void> {
     const row = this.#require(taskId);
-    if (isActive(row)) await this.#finish(row, createOwnEnd("cancelled"));
+    if (isActive(row)) await this.#finish(row, createOwnEnd(row, "cancelled"));
     await this.#remover.remove(this.#require(taskId));
   }
 

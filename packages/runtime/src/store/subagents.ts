@@ -169,10 +169,10 @@ export class Subagents {
 
   #complete({ ts }: AgentEvent, data: EventData["subagent.completed"]): void {
     this.#update(
-      `closed = CASE WHEN ? AND state = 'running' THEN 0 ELSE 1 END,
+      `closed = ?,
        state = ?, completed_at = ?, result = ?, result_blob = ?, error = ?, usage = ?, steps = ?, merge = ?`,
       data.taskId,
-      data.unconfirmed ? 1 : 0,
+      data.unconfirmed ? 0 : 1,
       data.status,
       Date.parse(ts),
       data.result ?? null,

@@ -9,9 +9,20 @@ import { maxReportChars } from "./format-report.ts";
 export type End = Omit<EventData["subagent.completed"], "childThreadId" | "taskId">;
 
 /** The end of a sub-agent that did not report: it was cancelled or given up. */
-export function createOwnEnd(status: Exclude<ReportStatus, "complete">, error?: string): End {
+export function createOwnEnd(
+  { state }: Pick<SubagentRow, "state">,
+  status: Exclude<ReportStatus, "complete">,
+  error?: string,
+): End {
   const usage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  return { status, ...(error ? { error } : {}), usage, steps: 0, ms: 0, unconfirmed: true };
+  return {
+    status,
+    ...(error ? { error } : {}),
+    usage,
+    steps: 0,
+    ms: 0,
+    ...(state === "running" ? { unconfirmed: true } : {}),
+  };
 }
 
 /** The end that a sub-agent reported. A long result is stored as a blob. */
@@ -30,10 +41,13 @@ export async function createReportedEnd(
 /** Creates the events that cancel the sub-agents of a turn which ends early. */
 export function createCancelEvents(rows: readonly SubagentRow[], runId: string, tasks: DelegatedTasks): NewEvent[] {
   return [
-    ...rows.flatMap(({ childThreadId, taskId }): NewEvent[] => [
-      { type: "subagent.completed", data: { childThreadId, taskId, ...createOwnEnd("cancelled") } },
-      ...tasks.end(taskId, { status: "cancelled" }),
-    ]),
+    ...rows.flatMap((row): NewEvent[] => {
+      const { childThreadId, taskId } = row;
+      return [
+        { type: "subagent.completed", data: { childThreadId, taskId, ...createOwnEnd(row, "cancelled") } },
+        ...tasks.end(taskId, { status: "cancelled" }),
+      ];
+    }),
     // The model need not be told: it was canceled too.
     { type: "subagent.delivered", data: { runId, taskIds: rows.map(({ taskId }) => taskId) } },
   ];
