@@ -35,6 +35,10 @@ const accept = (runId: string, content: string): NewEvent => ({
 });
 const start = (runId: string): NewEvent => ({ type: "run.started", data: { runId, model: "x:y", boot: "b" } });
 const finish = (runId: string): NewEvent => ({ type: "agent.completed", data: { runId, result: "Done." } });
+const createdTask = (id: string, fields: Partial<Task> = {}): NewEvent => ({
+  type: "task.created",
+  data: { task: { id, type: "code", title: id, status: "pending", dependencies: [], createdAt: 0, ...fields } },
+});
 const titles = (tasks: Task[]) => tasks.map(({ title }) => title);
 
 test("the root task of a message follows its turn without events of its own", async () => {
@@ -215,28 +219,31 @@ test("open trees and the latest twenty finished ones are listed, older ones are 
 test("a page is never too large for a message between objects", async () => {
   const { call } = openTasks("large");
   const text = "x".repeat(20_000);
-  const createTask = (id: string): NewEvent => ({
-    type: "task.created",
-    data: {
-      task: {
-        id,
-        type: "code",
-        title: id,
-        status: "pending",
-        dependencies: [],
-        createdAt: 0,
-        description: text,
-        result: text,
-      },
-    },
-  });
   for (let batch = 0; batch < 6; batch++) {
-    await call("record", { events: Array.from({ length: 20 }, (_, index) => createTask(`t${batch}-${index}`)) });
+    await call("record", {
+      events: Array.from({ length: 20 }, (_, index) =>
+        createdTask(`t${batch}-${index}`, { description: text, result: text }),
+      ),
+    });
   }
   const page = await call("page");
   expect(page.tasks.length).toBeLessThan(100);
   const rest = await call("page", { query: { limit: 100, after: page.next } });
   expect(page.tasks.length + rest.tasks.length).toBe(120);
+});
+
+test("the number of open tasks is limited", async () => {
+  const { call, create } = openTasks("many");
+  const events = Array.from({ length: 1000 }, (_, index) =>
+    createdTask(`t${index}`, index > 0 ? { dependencies: [`t${index - 1}`] } : {}),
+  );
+  await call("record", { events });
+  expect((await create("one more")).refused).toEqual({
+    code: "conflict",
+    message: "This agent has 1,000 open tasks. Complete or cancel some.",
+  });
+  expect((await call("change", { id: "t0", change: { status: "cancelled" } })).affected).toHaveLength(999);
+  expect((await create("one more", { dependencies: ["t999"] })).status).toBe("blocked");
 });
 
 test("clearing the conversation removes all tasks", async () => {
