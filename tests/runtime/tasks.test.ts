@@ -118,6 +118,15 @@ test("dependencies connect trees, and a change reaches what depends on it", asyn
   });
 });
 
+test("a dependency that is added or removed later counts as well", async () => {
+  const { create, change } = openTasks("later");
+  const [a, b, c] = [await create("a"), await create("b"), await create("c")];
+  await change(b.id, { dependencies: [a.id, c.id] });
+  await change(b.id, { dependencies: [a.id] });
+  expect((await change(c.id, { status: "failed" })).affected).toEqual([]);
+  expect((await change(a.id, { status: "failed" })).affected).toEqual([`${b.id} blocked`]);
+});
+
 test("the message of a turn is neither changed nor depended on", async () => {
   const { call, create, change } = openTasks("turns");
   await call("record", { events: [accept("r", "Go"), start("r"), accept("s", "Next")] });
@@ -253,4 +262,21 @@ test("clearing the conversation removes all tasks", async () => {
   await call("clear");
   expect(await call("open")).toEqual({ hasOpen: false, trees: [] });
   expect((await call("page")).progress.total).toBe(0);
+});
+
+test("a tool call that is repeated after a crash has its effect once", async () => {
+  const { call } = openTasks("calls");
+  await call("record", { events: [accept("r", "Go"), start("r")] });
+  const create = (callId: string) => call("createInCall", { runId: "r", callId, task: { title: "Step" } });
+  const first = await create("c1");
+  expect(first).toMatchObject({ parentId: "r", type: "code", metadata: { callId: "c1" } });
+  await call("reopen");
+  expect(await create("c1")).toEqual(first);
+  expect((await create("c2")).id).not.toBe(first.id);
+  const end = (change: object) => call("changeInCall", { runId: "r", callId: "c3", id: first.id, change });
+  const done = await end({ status: "complete", result: "ok" });
+  expect(done).toMatchObject({ task: { status: "complete", result: "ok" }, affected: [] });
+  expect(await end({ status: "complete", result: "ok" })).toEqual(done);
+  expect((await end({ status: "complete", result: "other" })).refused.message).toMatch(/is already complete/);
+  expect((await end({ status: "failed" })).refused.message).toMatch(/is already complete/);
 });
