@@ -87,7 +87,15 @@ test("a turn that ends leaves its sub-agents working, and the next one gets the 
   expect(subagent).toMatchObject({ status: "complete", wait: false });
   // The assignment is the first message, verbatim.
   const { messages } = (await testbed.api(`/agents/ada/sub/${subagent.facetName}/messages`)).body;
-  expect(messages[0]).toMatchObject({ role: "user", content: "Find the cause\n\nlook\n\nIt is urgent." });
+  expect(messages[0]).toMatchObject({
+    role: "user",
+    content: "Find the cause\n\nlook\n\nIt is urgent.",
+    facetName: subagent.facetName,
+    parentMessageId: subagent.messageId,
+  });
+  // So is the context of the request that made the parent delegate.
+  const { state } = (await testbed.api(`/agents/ada/sub/${subagent.facetName}/state`)).body;
+  expect(state.thread.request).toMatchObject({ userAgent: "node" });
   expect(await say(agent, "and now?")).toBe("I heard: and now?");
   expect(await say(agent, "again")).toBe("I heard: again");
   const delivered = (await agent.log()).filter(({ type }) => type === "subagent.delivered");

@@ -1,16 +1,22 @@
 import type { AgentEvent, Task } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ModelServer, openModelServer } from "../kit/model-server.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
 let testbed: Testbed;
+let server: ModelServer;
 
 const create = (title: string, fields: object = {}) => ({ tool: "createSubtask", input: { title, ...fields } });
 const latest = "{{ results.createSubtask.taskId }}";
 
 beforeAll(async () => {
+  server = await openModelServer();
   testbed = await openTestbed({
-    config: { turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 } },
+    config: {
+      providers: { local: { baseUrl: `${server.url}/v1` } },
+      turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
+    },
     scripts: {
       planner: [
         {
@@ -68,7 +74,10 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => testbed?.stop());
+afterAll(async () => {
+  await testbed?.stop();
+  await server?.stop();
+});
 
 async function listTasks(agent: TestAgent, query = "") {
   return (await testbed.api(`${agent.at}/tasks${query}`)).body as { tasks: Task[]; progress: object; next?: string };
@@ -135,16 +144,23 @@ test("a model plans with tasks, and readers see the tree", async () => {
   ]);
 });
 
-test("only the tool that creates tasks is offered until there are tasks", async () => {
-  const agent = await testbed.newAgent({ model: "scripted:planner" });
-  const listOffered = async () =>
-    ((await agent.state()).tools as { name: string }[])
-      .map(({ name }) => name)
-      .filter((name) => /task/i.test(name) && name !== "task");
-  expect(await listOffered()).toEqual(["createSubtask"]);
-  await post(agent, { title: "Something" });
-  await agent.say("hello");
-  expect((await agent.state()).tasks).toMatchObject([{ title: "Something" }]);
+test("the tools for existing tasks are offered once there are some, in the same turn and in the next", async () => {
+  const call = { id: "c1", name: "createSubtask", input: { title: "Step" } };
+  const answers = [{ text: "Hi." }, { toolCalls: [call] }, { text: "Planned." }, { text: "Still." }, { text: "Over." }];
+  server.answer(answers);
+  const agent = await testbed.newAgent({ model: "local:test-model" });
+  const other = await testbed.newAgent({ model: "local:test-model" });
+  for (const message of ["hello", "plan", "go on"]) await agent.say(message);
+  await other.say("hello");
+  const offered = server
+    .listRequests()
+    .map(({ raw }) =>
+      ["createSubtask", "listTasks", "completeTask"].filter((name) => raw.includes(`"name":"${name}","des`)),
+    );
+  const all = ["createSubtask", "listTasks", "completeTask"];
+  expect(offered).toEqual([["createSubtask"], ["createSubtask"], all, all, ["createSubtask"]]);
+  expect((await agent.state()).tasks).toMatchObject([{ title: "plan" }, { title: "Step" }]);
+  expect(await other.state()).not.toHaveProperty("tasks");
 });
 
 test("an eleventh subtask, a fourth level and nonsense are refused with a clear result", async () => {

@@ -35,6 +35,10 @@ const accept = (runId: string, content: string): NewEvent => ({
 });
 const start = (runId: string): NewEvent => ({ type: "run.started", data: { runId, model: "x:y", boot: "b" } });
 const finish = (runId: string): NewEvent => ({ type: "agent.completed", data: { runId, result: "Done." } });
+const createdTask = (id: string, fields: Partial<Task> = {}): NewEvent => ({
+  type: "task.created",
+  data: { task: { id, type: "code", title: id, status: "pending", dependencies: [], createdAt: 0, ...fields } },
+});
 const titles = (tasks: Task[]) => tasks.map(({ title }) => title);
 
 test("the root task of a message follows its turn without events of its own", async () => {
@@ -112,6 +116,15 @@ test("dependencies connect trees, and a change reaches what depends on it", asyn
     code: "conflict",
     message: `Task “${b.id}” is already complete.`,
   });
+});
+
+test("a dependency that is added or removed later counts as well", async () => {
+  const { create, change } = openTasks("later");
+  const [a, b, c] = [await create("a"), await create("b"), await create("c")];
+  await change(b.id, { dependencies: [a.id, c.id] });
+  await change(b.id, { dependencies: [a.id] });
+  expect((await change(c.id, { status: "failed" })).affected).toEqual([]);
+  expect((await change(a.id, { status: "failed" })).affected).toEqual([`${b.id} blocked`]);
 });
 
 test("the message of a turn is neither changed nor depended on", async () => {
@@ -215,28 +228,31 @@ test("open trees and the latest twenty finished ones are listed, older ones are 
 test("a page is never too large for a message between objects", async () => {
   const { call } = openTasks("large");
   const text = "x".repeat(20_000);
-  const createTask = (id: string): NewEvent => ({
-    type: "task.created",
-    data: {
-      task: {
-        id,
-        type: "code",
-        title: id,
-        status: "pending",
-        dependencies: [],
-        createdAt: 0,
-        description: text,
-        result: text,
-      },
-    },
-  });
   for (let batch = 0; batch < 6; batch++) {
-    await call("record", { events: Array.from({ length: 20 }, (_, index) => createTask(`t${batch}-${index}`)) });
+    await call("record", {
+      events: Array.from({ length: 20 }, (_, index) =>
+        createdTask(`t${batch}-${index}`, { description: text, result: text }),
+      ),
+    });
   }
   const page = await call("page");
   expect(page.tasks.length).toBeLessThan(100);
   const rest = await call("page", { query: { limit: 100, after: page.next } });
   expect(page.tasks.length + rest.tasks.length).toBe(120);
+});
+
+test("the number of open tasks is limited", async () => {
+  const { call, create } = openTasks("many");
+  const events = Array.from({ length: 1000 }, (_, index) =>
+    createdTask(`t${index}`, index > 0 ? { dependencies: [`t${index - 1}`] } : {}),
+  );
+  await call("record", { events });
+  expect((await create("one more")).refused).toEqual({
+    code: "conflict",
+    message: "This agent has 1,000 open tasks. Complete or cancel some.",
+  });
+  expect((await call("change", { id: "t0", change: { status: "cancelled" } })).affected).toHaveLength(999);
+  expect((await create("one more", { dependencies: ["t999"] })).status).toBe("blocked");
 });
 
 test("clearing the conversation removes all tasks", async () => {
@@ -246,4 +262,21 @@ test("clearing the conversation removes all tasks", async () => {
   await call("clear");
   expect(await call("open")).toEqual({ hasOpen: false, trees: [] });
   expect((await call("page")).progress.total).toBe(0);
+});
+
+test("a tool call that is repeated after a crash has its effect once", async () => {
+  const { call } = openTasks("calls");
+  await call("record", { events: [accept("r", "Go"), start("r")] });
+  const create = (callId: string) => call("createInCall", { runId: "r", callId, task: { title: "Step" } });
+  const first = await create("c1");
+  expect(first).toMatchObject({ parentId: "r", type: "code", metadata: { callId: "c1" } });
+  await call("reopen");
+  expect(await create("c1")).toEqual(first);
+  expect((await create("c2")).id).not.toBe(first.id);
+  const end = (change: object) => call("changeInCall", { runId: "r", callId: "c3", id: first.id, change });
+  const done = await end({ status: "complete", result: "ok" });
+  expect(done).toMatchObject({ task: { status: "complete", result: "ok" }, affected: [] });
+  expect(await end({ status: "complete", result: "ok" })).toEqual(done);
+  expect((await end({ status: "complete", result: "other" })).refused.message).toMatch(/is already complete/);
+  expect((await end({ status: "failed" })).refused.message).toMatch(/is already complete/);
 });

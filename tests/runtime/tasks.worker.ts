@@ -11,6 +11,8 @@ import {
   planStart,
   planTask,
 } from "../../packages/runtime/src/store/task-changes.ts";
+import type { StepContext } from "../../packages/runtime/src/turn/calls/step-context.ts";
+import { openTasks } from "../../packages/runtime/src/turn/calls/tasks.ts";
 
 interface TaskRequest {
   step: string;
@@ -20,6 +22,8 @@ interface TaskRequest {
   metadata?: Record<string, unknown>;
   change?: TaskChange;
   assignedTo?: string;
+  callId?: string;
+  runId?: string;
   end?: Parameters<typeof planEnd>[2];
   query?: TaskQuery;
 }
@@ -45,6 +49,8 @@ export class TaskStore extends DurableObject {
       assignedTo = "",
       end,
       query,
+      callId = "",
+      runId = "",
     } = (await request.json()) as TaskRequest;
     const { tasks } = this.#store;
     const options = { now: Date.now() };
@@ -58,6 +64,9 @@ export class TaskStore extends DurableObject {
         if (planned.length > 0) this.#store.record(planned);
         return tasks.get(id);
       },
+      // As a tool does, in one call of a turn.
+      createInCall: () => this.#open(callId, runId).create(task!),
+      changeInCall: () => this.#open(callId, runId).update(id, change!),
       get: () => tasks.get(id),
       page: () => tasks.page(query ?? { limit: 100 }),
       graph: () => [...tasks.loadGraph([id]).tasks.keys()],
@@ -74,6 +83,16 @@ export class TaskStore extends DurableObject {
       const { code, message } = error as Error & { code?: string };
       return Response.json({ refused: { code, message } });
     }
+  }
+
+  #open(callId: string, runId: string) {
+    const step = {
+      runId,
+      store: this.#store,
+      deps: { tools: { enable() {} } },
+      record: (...events: NewEvent[]) => void (events.length > 0 && this.#store.record(events)),
+    };
+    return openTasks(callId, step as unknown as StepContext);
   }
 
   #apply({ task, affected, events }: PlannedTask) {

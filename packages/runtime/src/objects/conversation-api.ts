@@ -28,6 +28,7 @@ import { converse, followEvents } from "./broadcasts.ts";
 import type { Credential, CredentialWatch } from "./credential-watch.ts";
 import { createExport, createStatus, createUsage, readState } from "./snapshot.ts";
 import type { EventStream } from "./stream.ts";
+import type { Assignment } from "./subagents/assignment.ts";
 
 /** Sends messages to an agent and reads its conversation, log and usage. */
 export class ConversationApi extends RpcTarget {
@@ -120,7 +121,10 @@ export class ConversationApi extends RpcTarget {
   }
 
   async listMessages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
-    return (await this.#open()).store.messages.page(query);
+    const { store, registration } = await this.#open();
+    const page = store.messages.page(query);
+    const { assignment } = registration.get();
+    return assignment ? { ...page, messages: page.messages.map((message) => addOrigin(message, assignment)) } : page;
   }
 
   async clear(by: string): Promise<void> {
@@ -169,6 +173,11 @@ export class ConversationApi extends RpcTarget {
 
 async function checkProps({ resolver, registration }: AgentParts, { props }: Invoke): Promise<void> {
   if (props) await resolver.check(registration.get(), parseProps(props));
+}
+
+/** Says which sub-agent a message belongs to, and which message of its parent delegated to it. */
+function addOrigin(message: Message, { facetName, parentMessageId }: Assignment): Message {
+  return { ...message, facetName, ...(parentMessageId === undefined ? {} : { parentMessageId }) };
 }
 
 function toLifecycleResponse({ status, queued }: LifecycleResponse): LifecycleResponse {

@@ -21,6 +21,9 @@ import {
 } from "@thinkery/sdk";
 import type { Tasks } from "./tasks.ts";
 
+/** Bounds what a change has to look at: open tasks may all depend on each other. */
+const maxOpenTasks = 1000;
+
 interface ChangeOptions {
   /** The turn that makes the change, if one does. */
   runId?: string;
@@ -41,6 +44,9 @@ export function planTask(
   { title, type, description, dependencies = [], parentId }: NewTask,
   { metadata, runId, now }: ChangeOptions & { metadata?: Record<string, unknown> },
 ): PlannedTask {
+  if (tasks.countOpen() >= maxOpenTasks) {
+    throw fail("conflict", "This agent has 1,000 open tasks. Complete or cancel some.");
+  }
   const graph = tasks.loadGraph([...(parentId === undefined ? [] : [parentId]), ...dependencies]);
   const id = createTaskId();
   const planned = check(

@@ -70,6 +70,10 @@ export class Tasks {
     return this.#hasOpen;
   }
 
+  countOpen(): number {
+    return this.#sql.exec<{ n: number }>(`SELECT count(*) AS n FROM tasks WHERE ${openTask}`).one().n;
+  }
+
   get(id: string): Task | undefined {
     const [row] = this.#sql.exec<TaskRow>("SELECT * FROM tasks WHERE id = ?", id).toArray();
     return row ? rowToTask(row) : readRootTasks(this.#sql, [id])[0];

@@ -368,3 +368,12 @@ describe("reading", () => {
     expect(diffGraphs(before, expectGraph(add(before, "e")))).toEqual([]);
   });
 });
+
+test("a chain of any length is blocked", () => {
+  const length = 20_000;
+  const chain = createTaskGraph(
+    Array.from({ length }, (_, index) => task(`t${index}`, index > 0 ? { dependencies: [`t${index - 1}`] } : {})),
+  );
+  const failed = apply(chain, "fail t0");
+  expect([...failed.tasks.values()].filter(({ status }) => status === "blocked")).toHaveLength(length - 1);
+});

@@ -282,10 +282,33 @@ function blockIfNeeded(graph: TaskGraph, id: string): TaskGraph {
   return blockDependents(put(graph, { ...task, status: "blocked" }), id);
 }
 
+/** Blocks the pending tasks that depend on one, directly or not. */
 function blockDependents(graph: TaskGraph, id: string): TaskGraph {
-  return listDependents(graph, id)
-    .filter(({ status }) => status === "pending")
-    .reduce((all, other) => blockDependents(put(all, { ...other, status: "blocked" }), other.id), graph);
+  const dependents = groupByDependency(graph);
+  const tasks = new Map(graph.tasks);
+  const blocked = [id];
+  // The list grows while it is iterated.
+  for (const current of blocked) {
+    for (const dependent of dependents.get(current) ?? []) {
+      const task = tasks.get(dependent);
+      if (task?.status !== "pending") continue;
+      tasks.set(dependent, { ...task, status: "blocked" });
+      blocked.push(dependent);
+    }
+  }
+  return { tasks };
+}
+
+function groupByDependency({ tasks }: TaskGraph): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { id, dependencies } of tasks.values()) {
+    for (const dependency of dependencies) {
+      const group = groups.get(dependency);
+      if (group) group.push(id);
+      else groups.set(dependency, [id]);
+    }
+  }
+  return groups;
 }
 
 function listDependents({ tasks }: TaskGraph, id: string): Task[] {
