@@ -40,6 +40,7 @@ const params: Record<string, string> = {
   version: "1",
   branch: "try",
   user: "nobody",
+  task: "task-1",
 };
 
 /** Valid bodies, so that a rejection is due to the caller. */
@@ -57,6 +58,9 @@ const bodies: Record<string, unknown> = {
   invoke: { message: "hello" },
   cancelTurn: {},
   resolveToolCall: { callId: "call-1", output: "done" },
+  createTask: { title: "Fix it" },
+  updateTask: { status: "complete" },
+  spawnSubagent: { taskId: "task-1" },
   putApp: { code: "export default {}" },
   editFiles: { edits: [{ write: "a.txt", content: "x" }] },
   revert: { version: 1 },
@@ -69,8 +73,16 @@ const bodies: Record<string, unknown> = {
   serve: { agent: "alice@den", message: "hello" },
 };
 
-function request(name: string, endpoint: Endpoint, token: string | undefined, extra: Record<string, string> = {}) {
-  const path = endpoint.path.replace(/[:*]([a-z]+)/g, (_, key: string) => params[key] ?? "missing");
+function request(
+  name: string,
+  endpoint: Endpoint,
+  token: string | undefined,
+  extra: Record<string, string> = {},
+  below = "",
+) {
+  const path = endpoint.path
+    .replace("/:agent", `/:agent${below}`)
+    .replace(/[:*]([a-z]+)/g, (_, key: string) => params[key] ?? "missing");
   const headers = {
     ...(token ? { authorization: `Bearer ${token}` } : {}),
     ...(endpoint.body ? { "content-type": "application/json" } : {}),
@@ -125,6 +137,27 @@ test.each(guarded.filter(([name, { path }]) => path.includes(":agency") || name 
   },
 );
 
+test.each(guarded.filter(([, { path }]) => path.includes("/agent/:agent")))(
+  "%s of an unknown sub-agent is not found, and no shortcut to the agent itself",
+  async (name, endpoint) => {
+    const isSocket = endpoint.status === 101;
+    for (const below of [
+      "/sub/ghost",
+      "/sub/ghost/sub/other",
+      "/sub/a%2Fb",
+      "/sub/%F0%9F%90%B1",
+      "/sub/x".repeat(1000),
+    ]) {
+      expect((await request(name, endpoint, undefined, {}, below)).status).toBeGreaterThanOrEqual(401);
+      for (const token of [tokens[`mallory ${endpoint.access}`], host.token]) {
+        const { status } = await request(name, endpoint, token, { "x-thinkery-sub": "" }, below);
+        // A socket is first of all not an upgrade here.
+        expect([below.slice(0, 20), isSocket && status === 400 ? 404 : status]).toEqual([below.slice(0, 20), 404]);
+      }
+    }
+  },
+);
+
 test.each(guarded.filter(([, { access }]) => access === "owner"))(
   "%s is rejected for the admin of another user",
   async (name, endpoint) => {
@@ -141,6 +174,7 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
       getApp: 404,
       fetchApp: 404,
       getProcess: 404,
+      getSubagent: 404,
       readFile: 404,
       getVersion: 404,
       openLive: 400,

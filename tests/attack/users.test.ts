@@ -39,6 +39,7 @@ beforeAll(async () => {
         params: { agency, agent: "alice" },
         body: { edits: [{ write: "a.txt", content: marker }] },
       });
+      await client.call("createTask", { params: { agency, agent: "alice" }, body: { title: marker } });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
     }
   }
@@ -58,6 +59,7 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     path: "a.txt",
     version: "1",
     branch: "try",
+    task: "task-1",
   };
   const target = `alice@${agency}`;
   const bodies: Record<string, unknown> = {
@@ -72,6 +74,9 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     invoke: { message: "hello" },
     cancelTurn: {},
     resolveToolCall: { callId: "call-1", output: "done" },
+    createTask: { title: "Fix it" },
+    updateTask: { status: "complete" },
+    spawnSubagent: { taskId: "task-1" },
     putApp: { code: "export default {}" },
     editFiles: { edits: [{ write: "a.txt", content: "x" }] },
     revert: { version: 1, dryRun: true },

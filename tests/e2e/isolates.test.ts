@@ -5,6 +5,7 @@ import { type Client, createClient } from "@thinkery/sdk/client";
 import {
   linuxLimitsSchema,
   sandboxLimitsSchema,
+  subagentLimitsSchema,
   turnLimitsSchema,
   workspaceLimitsSchema,
 } from "@thinkery/sdk/internal";
@@ -76,6 +77,7 @@ beforeAll(async () => {
     models: { providers: { local: { baseUrl: `${server.url}/v1`, apiKeyVariable: "LOCAL_KEY" } }, prices: {} },
     modelVariables: { variables: { LOCAL_KEY: providerKey }, secrets: [providerKey] },
     turn: turnLimitsSchema.parse({ heartbeatSeconds: 1 }),
+    subagents: subagentLimitsSchema.parse({}),
     sandbox: sandboxLimitsSchema.parse({}),
     linux: linuxLimitsSchema.parse({}),
     workspace: workspaceLimitsSchema.parse({}),

@@ -1,4 +1,4 @@
-import type { NewEvent, SentMessage } from "@thinkery/sdk";
+import { type NewEvent, type SentMessage, type Task, taskStatuses, taskTypes } from "@thinkery/sdk";
 import type { Random } from "../kit/random.ts";
 
 const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.001 };
@@ -300,6 +300,39 @@ export function createEventGenerator(chance: Random) {
     ];
   }
 
+  const tasks: string[] = [];
+
+  function changeTask(): NewEvent[] {
+    const known = tasks.slice(-5);
+    const dependencies = known.filter(() => chance.chance(0.2));
+    const runId = turn?.runId;
+    if (known.length > 0 && chance.chance(0.5)) {
+      const status = chance.pick(taskStatuses);
+      const fields = [
+        { status },
+        { status, result: chance.text(9), completedAt: ++idCount },
+        { status, error: "broken" },
+        { status: "in_progress", startedAt: ++idCount, assignedTo: "subagent-x" } as const,
+        { dependencies },
+      ];
+      return [{ type: "task.updated", data: { taskId: chance.pick(known), ...chance.pick(fields) } }];
+    }
+    const parentId = chance.chance(0.4) ? chance.pick([...known, "lost"]) : runId;
+    const task: Task = {
+      id: id("task"),
+      ...(parentId ? { parentId } : {}),
+      type: chance.pick(taskTypes),
+      title: chance.text(8),
+      ...(chance.chance(0.3) ? { description: chance.text(20) } : {}),
+      status: "pending",
+      dependencies,
+      createdAt: ++idCount,
+      ...(chance.chance(0.3) ? { metadata: { callId: "c" } } : {}),
+    };
+    tasks.push(task.id);
+    return [{ type: "task.created", data: { task, ...(runId ? { runId } : {}) } }];
+  }
+
   function end(ending: NewEvent): NewEvent[] {
     const current = turn as Turn;
     turn = undefined;
@@ -355,6 +388,7 @@ export function createEventGenerator(chance: Random) {
       if (chance.chance(0.1)) return accept();
       if (chance.chance(0.05)) return changeState();
       if (chance.chance(0.05)) return changeApp();
+      if (chance.chance(0.1)) return changeTask();
       if (!turn) {
         const dropped = chance.chance(0.1) ? queue.shift() : undefined;
         return dropped ? [{ type: "run.canceled", data: { runId: dropped.runId, reason: "canceled" } }] : start();

@@ -68,9 +68,11 @@ test.each([4, 5, 6])(
     });
     expect(await response.json()).toEqual({
       rows: [
-        { feature: "agent", version: 5 },
+        { feature: "agent", version: 6 },
         { feature: "files", version: 3 },
         { feature: "key", version: 0 },
+        { feature: "subagents", version: 1 },
+        { feature: "tasks", version: 1 },
       ],
     });
   },

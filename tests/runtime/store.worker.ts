@@ -18,6 +18,8 @@ const projections = [
   "facts",
   "blobs",
   "middleware_state",
+  "tasks",
+  "task_dependencies",
 ];
 
 interface StoreRequest {
@@ -80,13 +82,14 @@ export class StoreObject extends DurableObject {
           );
         this.#store = new AgentStore(this.ctx.storage, agent, new Redactor([]));
         this.#store.rebuild();
-        const { messages, actions, turns, spending, facts } = this.#store;
+        const { messages, actions, turns, spending, facts, tasks } = this.#store;
         const all = Number.MAX_SAFE_INTEGER - 1;
         return {
           messages: messages.page({ limit: all }, all).messages,
           actions: actions.page({ limit: all }).actions,
           run: turns.getRun(agent),
           todos: facts.getTodos(),
+          ...(tasks.listStored().length > 0 ? { tasks: tasks.listStored() } : {}),
           title: facts.getTitle(),
           usage: {
             ...summarizeUsage(spending.readRows()),
@@ -105,7 +108,8 @@ export class StoreObject extends DurableObject {
       projections.map((name) => [
         name,
         this.ctx.storage.sql
-          .exec(`SELECT rowid AS position, * FROM ${name} ORDER BY 2`)
+          // Tables without row ids have no other order.
+          .exec(`SELECT ${name.startsWith("task") ? "0" : "rowid"} AS position, * FROM ${name} ORDER BY 2, 3`)
           .toArray()
           .map(normalizePosition(name)),
       ]),

@@ -16,6 +16,8 @@ import { createHandler, type HandlerOptions } from "./http/handler.ts";
 import { Supervision } from "./http/supervision.ts";
 import { filesystem } from "./middleware/filesystem.ts";
 import { planning } from "./middleware/planning.ts";
+import { subagents } from "./middleware/subagents.ts";
+import { tasks } from "./middleware/tasks.ts";
 import { Agency } from "./objects/agency.ts";
 import { Think } from "./objects/think.ts";
 import { User } from "./objects/user.ts";
@@ -82,7 +84,9 @@ export class AgentSystem<Config extends object = object> {
   /** Adds the stock tools and middleware under the tag `default`; those that few agents need have tags of their own. */
   defaults(): this {
     this.#add(planning as Middleware<never>, []);
+    this.#add(tasks as Middleware<never>, []);
     this.#add(filesystem as Middleware<never>, []);
+    this.#add(subagents as Middleware<never>, []);
     for (const tool of stockTools) this.addTool(tool);
     this.addTool(serveApp, ["apps"]);
     return this;

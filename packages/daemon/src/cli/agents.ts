@@ -20,6 +20,12 @@ async function createMissingAgentError(client: Client, agency: string, agent: st
   } catch (error) {
     if (isNotFound(error)) return createMissingAgencyError(client, agency);
   }
+  const [root = "", ...below] = agent.split("/");
+  if (below.length > 0 && names.includes(root)) {
+    const parent = agent.slice(0, agent.lastIndexOf("/"));
+    const list = agency === globalAgency ? parent : `${parent}@${agency}`;
+    return fail("not_found", `Sub-agent “${agent}” not found in ${agency}. List them with \`thinkery ls ${list}\`.`);
+  }
   const suggestion = findNearest(agent, names);
   const [target, list] =
     agency === globalAgency ? [agent, "thinkery ls"] : [`${agent}@${agency}`, `thinkery ls @${agency}`];

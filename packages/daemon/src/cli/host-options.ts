@@ -58,6 +58,7 @@ export async function resolveHostOptions(cli: Cli, flags: HostFlags): Promise<Ho
     },
     modelVariables: readModelVariables(cli.env, config.providers),
     turn: config.turn,
+    subagents: config.subagents,
     sandbox: config.sandbox,
     linux: config.linux,
     workspace: config.workspace,

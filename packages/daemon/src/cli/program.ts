@@ -33,6 +33,7 @@ import { addRestart, addStart } from "./commands/start.ts";
 import { addStats } from "./commands/stats.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStop } from "./commands/stop.ts";
+import { addTask } from "./commands/task.ts";
 import { addToken } from "./commands/token.ts";
 import { addUsage } from "./commands/usage.ts";
 import { addUser } from "./commands/user.ts";
@@ -77,7 +78,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
   program.commandsGroup("Host:");
   for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addGc, addOpen]) add(program, cli);
   program.commandsGroup("Agents:");
-  for (const add of [addNew, addLs, addInfo, addCancel, addRm, addApp, addProcess, addAgency, addBlueprint])
+  for (const add of [addNew, addLs, addInfo, addCancel, addRm, addTask, addApp, addProcess, addAgency, addBlueprint])
     add(program, cli);
   program.commandsGroup("Files:");
   for (const add of [addFiles, addVersions, addRevert, addBranch]) add(program, cli);

@@ -20,6 +20,10 @@ test("an agent can be qualified with its agency and its tag", () => {
   expect(parseTarget("alice@review:pr-123")).toEqual({ kind: "agent", agent: "alice", agency: "review:pr-123" });
 });
 
+test("a path names a sub-agent", () => {
+  expect(parseTarget("alice/subagent-x@review")).toMatchObject({ agent: "alice/subagent-x", agency: "review" });
+});
+
 test("a leading @ names the agency itself", () => {
   expect(parseTarget("@review")).toEqual({ kind: "agency", agency: "review" });
   expect(parseTarget("@review:pr-123")).toEqual({ kind: "agency", agency: "review:pr-123" });
@@ -32,7 +36,9 @@ test("each kind of invalid target has its own error", () => {
   expect(getError(() => parseTarget("a@b@c"))).toContain("more than one “@”");
   expect(getError(() => parseTarget("alice:pr-1"))).toContain("put the tag after the agency");
   expect(getError(() => parseTarget("#general@review"))).toContain("channel");
-  expect(getError(() => parseTarget("a/b"))).toContain("Invalid agent name “a/b”");
+  expect(getError(() => parseTarget("a//b"))).toContain("Invalid agent name “”");
+  expect(getError(() => parseTarget("a/../b"))).toContain("Invalid agent name “..”");
+  expect(getError(() => parseTarget("a/b/c/d/e"))).toContain("too deep");
   expect(getError(() => parseTarget("alice@re view"))).toContain("Invalid agency name “re view”");
   expect(getError(() => parseTarget("sub"))).toContain("reserved");
   expect(getError(() => parseTarget("аlice"))).toContain("ASCII");

@@ -1,6 +1,7 @@
 import {
   defaultLinuxLimits,
   defaultSandboxLimits,
+  defaultSubagentLimits,
   defaultTurnLimits,
   defaultWorkspaceLimits,
   type ModelConfig,
@@ -19,6 +20,7 @@ export const defaultConfig = {
   prices: {} as ModelConfig["prices"],
   contextTokens: {} as NonNullable<ModelConfig["contextTokens"]>,
   turn: defaultTurnLimits,
+  subagents: defaultSubagentLimits,
   sandbox: defaultSandboxLimits,
   linux: defaultLinuxLimits,
   workspace: defaultWorkspaceLimits,

@@ -5,6 +5,7 @@ import {
   linuxLimitsSchema,
   providerSettingSchema,
   sandboxLimitsSchema,
+  subagentLimitsSchema,
   turnLimitsSchema,
   workspaceLimitsSchema,
 } from "@thinkery/sdk/internal";
@@ -135,6 +136,9 @@ export const configSchema = z
           ),
         ),
       turn: turnLimitsSchema.prefault({}).meta(homeOnly("Time, retry and step limits of a turn.")),
+      subagents: subagentLimitsSchema
+        .prefault({})
+        .meta(homeOnly("Limits of sub-agents, and how often those that work are checked.")),
       sandbox: sandboxLimitsSchema.prefault({}).meta({
         description:
           "Limits of code that agents run. Only in config.jsonc of the data folder: a file in the working folder must not raise them.",
@@ -158,6 +162,7 @@ const keysInside: Record<string, string[]> = {
   providers: Object.keys(providerSettingSchema.shape),
   prices: Object.keys(priceSchema.shape),
   turn: Object.keys(turnLimitsSchema.shape),
+  subagents: Object.keys(subagentLimitsSchema.shape),
   sandbox: Object.keys(sandboxLimitsSchema.shape),
   linux: Object.keys(linuxLimitsSchema.shape),
   workspace: Object.keys(workspaceLimitsSchema.shape),

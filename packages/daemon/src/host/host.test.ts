@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import {
   linuxLimitsSchema,
   sandboxLimitsSchema,
+  subagentLimitsSchema,
   turnLimitsSchema,
   workspaceLimitsSchema,
 } from "@thinkery/sdk/internal";
@@ -33,6 +34,7 @@ function createOptions(home: Home, overrides: Partial<HostOptions> = {}): HostOp
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },
     turn: turnLimitsSchema.parse({}),
+    subagents: subagentLimitsSchema.parse({}),
     sandbox: sandboxLimitsSchema.parse({}),
     linux: linuxLimitsSchema.parse({}),
     workspace: workspaceLimitsSchema.parse({}),

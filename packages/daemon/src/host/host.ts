@@ -1,7 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { fail, isThinkeryError } from "@thinkery/sdk";
-import type { LinuxLimits, ModelConfig, SandboxLimits, TurnLimits, WorkspaceLimits } from "@thinkery/sdk/internal";
+import type {
+  LinuxLimits,
+  ModelConfig,
+  SandboxLimits,
+  SubagentLimits,
+  TurnLimits,
+  WorkspaceLimits,
+} from "@thinkery/sdk/internal";
 import type { ModelVariables } from "../config/providers.ts";
 import { toHomeError } from "../home/home-error.ts";
 import type { Home } from "../home/home.ts";
@@ -42,6 +49,7 @@ export interface HostOptions {
   /** API keys and base URLs of models, from the environment. */
   modelVariables: ModelVariables;
   turn: TurnLimits;
+  subagents: SubagentLimits;
   /** Limits for agents' code and commands. */
   sandbox: SandboxLimits;
   linux: LinuxLimits;

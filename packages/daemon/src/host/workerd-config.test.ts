@@ -1,6 +1,7 @@
 import {
   linuxLimitsSchema,
   sandboxLimitsSchema,
+  subagentLimitsSchema,
   turnLimitsSchema,
   workspaceLimitsSchema,
 } from "@thinkery/sdk/internal";
@@ -33,6 +34,7 @@ const config: MainConfig = {
   variables: ["OPENAI_API_KEY"],
   models: { providers: {}, prices: {} },
   turn: turnLimitsSchema.parse({}),
+  subagents: subagentLimitsSchema.parse({}),
   sandbox: sandboxLimitsSchema.parse({}),
   linux: linuxLimitsSchema.parse({}),
   workspace: workspaceLimitsSchema.parse({}),

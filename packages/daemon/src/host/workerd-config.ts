@@ -3,6 +3,7 @@ import type {
   LinuxLimits,
   ModelConfig,
   SandboxLimits,
+  SubagentLimits,
   TurnLimits,
   WorkspaceLimits,
 } from "@thinkery/sdk/internal";
@@ -43,6 +44,7 @@ export interface MainConfig {
   variables: string[];
   models: ModelConfig;
   turn: TurnLimits;
+  subagents: SubagentLimits;
   sandbox: SandboxLimits;
   linux: LinuxLimits;
   workspace: WorkspaceLimits;
@@ -111,6 +113,7 @@ export function formatMainConfig(config: MainConfig): string {
     `(name = "MODELS", service = "models")`,
     `(name = "MODEL_CONFIG", json = ${formatJson(config.models)})`,
     `(name = "TURN_LIMITS", json = ${formatJson(config.turn)})`,
+    `(name = "SUBAGENT_LIMITS", json = ${formatJson(config.subagents)})`,
     `(name = "SANDBOX_LIMITS", json = ${formatJson(config.sandbox)})`,
     `(name = "LINUX_LIMITS", json = ${formatJson(config.linux)})`,
     `(name = "WORKSPACE_LIMITS", json = ${formatJson(config.workspace)})`,

@@ -3,8 +3,9 @@ import type { Think } from "@thinkery/sdk/react";
 import { useCallback, useEffect, useRef } from "react";
 import { useHasScope } from "../api/login.ts";
 import { Link } from "../frame/link.tsx";
-import { homePath } from "../frame/navigation.ts";
+import { buildPath, homePath } from "../frame/navigation.ts";
 import { Notice } from "../parts/notice.tsx";
+import { TaskPanel } from "../tasks/task-panel.tsx";
 import { Composer } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
 import { LifecycleButton } from "./lifecycle-button.tsx";
@@ -48,7 +49,12 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
         think={think}
         onEdit={edit}
       />
-      <Todos todos={think.todos} />
+      {(think.todos.length > 0 || think.tasks.length > 0) && (
+        <div className="plans">
+          <Todos todos={think.todos} />
+          <TaskPanel tasks={think.tasks} href={`${buildPath(agency, agent)}/tasks`} />
+        </div>
+      )}
       <footer className="chat-foot">
         {error && (
           <div role="alert">

@@ -128,19 +128,19 @@ test("document titles name the view", () => {
 });
 
 /** An additional view with its own params. */
-const tasks = defineView({
+const board = defineView({
   scope: "agent",
-  name: "tasks",
-  label: "Tasks",
+  name: "board",
+  label: "Board",
   order: 5,
   address: {
-    segments: ["tasks"],
+    segments: ["board"],
     initial: { open: 0 },
     parse: ([, ...rest], query) => (rest.length === 0 ? { open: Number(query.get("open") ?? 0) } : undefined),
-    build: ({ open }: { open: number }) => (open > 0 ? `/tasks?open=${open}` : "/tasks"),
+    build: ({ open }: { open: number }) => (open > 0 ? `/board?open=${open}` : "/board"),
   },
   Badge: ({ agent, current }) => createElement("b", null, `${agent.name}${current ? " here" : ""}`),
-  Component: ({ agency, params }) => createElement("p", null, `Task ${params.open} of ${agency.name}`),
+  Component: ({ agency, params }) => createElement("p", null, `Card ${params.open} of ${agency.name}`),
 });
 
 const props: AgentViewProps = {
@@ -154,11 +154,11 @@ const props: AgentViewProps = {
 };
 
 test("a registered view is routed and has a tab with its badge, in order", () => {
-  const registry = createViewRegistry([...allViews, tasks]);
-  const place = registry.findPlace("/app/global/alice/tasks?open=3");
+  const registry = createViewRegistry([...allViews, board]);
+  const place = registry.findPlace("/app/global/alice/board?open=3");
   if (place.scope !== "agent") throw new Error("The view was not found.");
-  expect(place.match.title).toBe("Tasks");
-  expect(renderToStaticMarkup(place.match.render(props))).toBe("<p>Task 3 of Global</p>");
+  expect(place.match.title).toBe("Board");
+  expect(renderToStaticMarkup(place.match.render(props))).toBe("<p>Card 3 of Global</p>");
 
   const base = buildPath("global", "alice");
   const views = registry.views.agent;
@@ -166,11 +166,12 @@ test("a registered view is routed and has a tab with its badge, in order", () =>
   const markup = renderToStaticMarkup(createElement(ViewTabs<"agent">, { of: "alice", views, current, base, props }));
   expect(markup.match(/<a .*?<\/a>/g)).toEqual([
     expect.stringMatching(/^<a href="\/app\/global\/alice">Conversation<span .*aria-label="running".*<\/a>$/),
-    '<a aria-current="page" href="/app/global/alice/tasks">Tasks<b>alice here</b></a>',
+    '<a aria-current="page" href="/app/global/alice/board">Board<b>alice here</b></a>',
     '<a href="/app/global/alice/files">Files</a>',
+    '<a href="/app/global/alice/tasks">Tasks</a>',
   ]);
 
-  expect(findPlace("/app/global/alice/tasks")).toEqual({ scope: "none" });
+  expect(findPlace("/app/global/alice/board")).toEqual({ scope: "none" });
 });
 
 test("a registry with an ambiguous or unreachable view throws", () => {

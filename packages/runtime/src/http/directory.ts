@@ -1,5 +1,7 @@
 import { formatAgencyKey, formatAgentObjectName, fail, parseAgencyKey } from "@thinkery/sdk";
 import type { Env } from "../objects/env.ts";
+import { createChildStub } from "./child-stub.ts";
+import { readSubPath } from "./sub-path.ts";
 
 /**
  * Checks that an agency or agent exists and belongs to the caller, before its object is addressed: merely naming a
@@ -31,12 +33,15 @@ export async function enterAgent(env: Env, user: string, agency: string, agent: 
 interface AgentCall {
   env: Env;
   caller: { user: string };
+  request: Request;
   params: { agency: string; agent: string };
 }
 
-/** Returns the agent of a call. Throws if it does not exist or the caller has no access. */
-export async function requireAgent({ env, caller, params: { agency, agent } }: AgentCall) {
-  return env.Think.getByName(await enterAgent(env, caller.user, agency, agent));
+/** Returns the agent of a call, or the sub-agent. Throws if it does not exist or the caller has no access. */
+export async function requireAgent(call: AgentCall, sub = readSubPath(call.request)) {
+  const { env, caller, params } = call;
+  const root = env.Think.getByName(await enterAgent(env, caller.user, params.agency, params.agent));
+  return sub.length === 0 ? root : createChildStub(root, sub);
 }
 
 export function forgetAgent(user: string, agency: string, agent: string): void {

@@ -20,6 +20,8 @@ import { addHostRoutes } from "./routes/host.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
 import { addModelRoutes } from "./routes/models.ts";
 import { addProcessRoutes } from "./routes/processes.ts";
+import { addSubagentRoutes } from "./routes/subagents.ts";
+import { addTaskRoutes } from "./routes/tasks.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
@@ -28,6 +30,7 @@ import { addVersionRoutes } from "./routes/versions.ts";
 import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
 import { expandShortPath, isShortPath } from "./short-path.ts";
 import { addSocketRoutes } from "./socket.ts";
+import { routeToRoot } from "./sub-path.ts";
 
 const maxUrlChars = 8 * 1024;
 
@@ -71,6 +74,8 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addBlueprintRoutes,
     addAgentRoutes,
     addTurnRoutes,
+    addSubagentRoutes,
+    addTaskRoutes,
     addAppRoutes,
     addProcessRoutes,
     addFileRoutes,
@@ -106,11 +111,11 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     if ((request.method === "GET" || request.method === "HEAD") && isPagePath(path)) return servePage(path, env);
     if (isSdkPath(path)) return app.fetch(request, env, context);
     const moved = moveTicket(request, url);
-    if (!isShortPath(path)) return app.fetch(moved, env, context);
+    if (!isShortPath(path)) return app.fetch(routeToRoot(moved, url), env, context);
     const user = identifyUser(moved, env, secret);
     if (user === undefined) throw createUnauthorizedError(moved, env);
     url.pathname = expandShortPath(path, getDefaultAgency(user));
-    return app.fetch(new Request(url, moved), env, context);
+    return app.fetch(routeToRoot(new Request(url, moved), url), env, context);
   }
 }
 

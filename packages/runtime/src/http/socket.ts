@@ -1,9 +1,10 @@
 import { type Endpoints, endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { enterAgent } from "./directory.ts";
+import { enterAgent, requireAgent } from "./directory.ts";
 import { forward, closeIfNotFound } from "./forward.ts";
 import { isUpgrade } from "./guard.ts";
 import { type Call, type HonoEnv, route } from "./route.ts";
+import { readSubPath } from "./sub-path.ts";
 
 /** An agent's sockets. The object checks what callers may send by the scopes we forward. */
 export function addSocketRoutes(app: Hono<HonoEnv>): void {
@@ -22,6 +23,11 @@ function connect(
   }
   return closeIfNotFound(request, async () => {
     const name = await enterAgent(env, caller.user, agency, agent);
-    return forward(request, env.Think.getByName(name), caller, { path: `/agents/think/${name}`, ...kind });
+    const sub = readSubPath(request);
+    // The SDK's own check would respond with 404, whose reason a browser does not show.
+    if (sub.length > 0) await requireAgent({ env, request, caller, params: { agency, agent } });
+    // Live documents are those of the root agent's files.
+    const below = kind.live ? "" : sub.map((child) => `/sub/think/${child}`).join("");
+    return forward(request, env.Think.getByName(name), caller, { path: `/agents/think/${name}${below}`, ...kind });
   });
 }

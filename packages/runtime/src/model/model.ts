@@ -23,7 +23,12 @@ export function createCallId(): string {
 }
 
 export type ModelMessage =
-  | { role: "user"; content: string | UserPart[] }
+  | {
+      role: "user";
+      content: string | UserPart[];
+      /** From the host, such as the report of a sub-agent; not what a person said. */
+      notice?: true;
+    }
   | {
       role: "assistant";
       content: string;

@@ -10,6 +10,7 @@ import {
   fail,
   isThinkeryError,
   type ListedBlueprint,
+  listSubagentTypes,
   type NewAgent,
   ownerUser,
   parseAgencyKey,
@@ -19,6 +20,7 @@ import {
 import { AgencyRecord } from "../agency/agency-record.ts";
 import { AgentRegistry, type AgentRegistration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
+import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { openLinux } from "../sandbox/linux.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
@@ -100,6 +102,9 @@ export abstract class Agency extends BaseObject<Revision> {
     checkBlueprint(this.getSystem(), blueprint);
     this.#checkModels({ model: blueprint.model });
     this.#checkModels(blueprint.models ?? {}, ["models"]);
+    for (const type of listSubagentTypes(blueprint) ?? []) {
+      if (typeof type !== "string") this.#checkModels({ model: type.model, ...type.models }, ["config", "subagents"]);
+    }
     const stored = this.#blueprints.put(blueprint);
     this.#notifyChange();
     return this.#addWarnings(stored);
@@ -183,9 +188,17 @@ export abstract class Agency extends BaseObject<Revision> {
   }
 
   /** Returns what an agent needs for its next turn: its blueprint, and whether it must reserve budget. */
-  async resolveBlueprint(blueprint: string): Promise<{ blueprint: ListedBlueprint; metered: boolean }> {
+  async resolveBlueprint(
+    blueprint: string,
+  ): Promise<{ blueprint: ListedBlueprint; metered: boolean; types: SubagentTypeInfo[] }> {
+    const types = await this.listSubagentTypes();
+    return { blueprint: this.#blueprints.get(blueprint), metered: this.#usage.isMetered, types };
+  }
+
+  /** Returns what an agent needs to know about the blueprints it may delegate to. */
+  async listSubagentTypes(): Promise<SubagentTypeInfo[]> {
     await this.#open();
-    return { blueprint: this.#blueprints.get(blueprint), metered: this.#usage.isMetered };
+    return this.#blueprints.list().map((blueprint) => toType(blueprint));
   }
 
   async isMetered(): Promise<boolean> {
@@ -203,6 +216,12 @@ export abstract class Agency extends BaseObject<Revision> {
   async reportUsageBatch(reports: UsageReport[]): Promise<string[]> {
     await this.#open();
     return this.#usage.reportUsageBatch(reports);
+  }
+
+  /** Records what deleted sub-agents have spent. Idempotent. */
+  async closeAccounts(reports: UsageReport[]): Promise<void> {
+    await this.#open();
+    for (const last of reports) this.#usage.close(last);
   }
 
   async getUsage(days?: number): Promise<AgencyUsage> {
@@ -241,9 +260,10 @@ export abstract class Agency extends BaseObject<Revision> {
   };
 
   readonly #eraseAgent = async (name: string): Promise<void> => {
-    const last = await this.#getThink(name).retire();
-    if (last) this.#usage.close(last);
-    await openLinux(this.env, formatAgentObjectName(this.name, name)).forget();
+    const reports = await this.#getThink(name).retire();
+    for (const last of reports) this.#usage.close(last);
+    const agents = new Set([name, ...reports.map((report) => report.name)]);
+    for (const agent of agents) await openLinux(this.env, formatAgentObjectName(this.name, agent)).forget();
     await this.#getThink(name).erase();
     // Last, because blobs must outlive what refers to them. Repeated after a crash, like everything above.
     const key = formatAgentObjectName(this.name, name);

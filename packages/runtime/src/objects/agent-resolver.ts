@@ -8,10 +8,12 @@ import {
   type Props,
 } from "@thinkery/sdk";
 import { getRevision } from "../agency/revision.ts";
+import { formatSubagentTypes, selectSubagentTypes, type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import { createSystemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
+import type { Models } from "../model/catalogue.ts";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openRoles } from "../model/roles.ts";
 import { openLinux } from "../sandbox/linux.ts";
@@ -29,10 +31,12 @@ import { ShellFiles } from "../turn/calls/shell-files.ts";
 import { resolveLimits } from "../turn/limits.ts";
 import { createTurnScope } from "../turn/loop/create-turn-scope.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
+import type { SubagentPort } from "../turn/subagent-port.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { Env } from "./env.ts";
 import type { RegisteredAgent } from "./registration.ts";
+import { inheritPolicy, selectInherited, withoutApps } from "./subagents/inheritance.ts";
 
 /** Bounds the age of a blueprint that was changed in another isolate (Cloudflare), of which we are not notified. */
 const ttlMs = 30_000;
@@ -48,6 +52,7 @@ interface AgentResolverOptions {
   recorder: Recorder;
   workspace: WorkspacePort;
   budgetClient: BudgetClient;
+  subagents(): SubagentPort;
 }
 
 /** A value from the agency, and when it was read. */
@@ -75,6 +80,7 @@ export class AgentResolver {
   readonly #name: string;
   #blueprintCache: Cached<Blueprint> | undefined;
   #meteredCache: Cached<boolean> | undefined;
+  #typesCache: Cached<readonly SubagentTypeInfo[]> | undefined;
   #resolved: Promise<ResolvedBlueprint> | ResolvedBlueprint | undefined;
   #resolvedFrom: Blueprint | undefined;
   /** Reused between turns: a driver may cache what it derived from the conversation. */
@@ -101,15 +107,9 @@ export class AgentResolver {
     await base.refresh({ retryFailed: true });
     const props = mergeProps(registered.props, request);
     const tools = this.#addPropsTools(base, registered, request);
+    if (this.#options.store.tasks.hasOpen || this.#options.subagents().hasOpen) tools.enable("tasks");
     const models = openSystemModels(env, system);
-    const roles = openRoles(models, [
-      ...(request?.models ? [request.models] : []),
-      ...(registered.props.models ? [registered.props.models] : []),
-      ...(agent.model ? [{ primary: agent.model }] : []),
-      { ...(blueprint.model ? { primary: blueprint.model } : {}), ...blueprint.models },
-      layer.models(),
-      ...(system.defaultModel ? [{ primary: system.defaultModel }] : []),
-    ]);
+    const roles = this.#openRoles(models, registered, blueprint, request);
     const { definition, driver } = this.#openDriver(agent, blueprint);
     return {
       ...this.#createBaseDeps(registered, blueprint, props, tools),
@@ -124,13 +124,61 @@ export class AgentResolver {
       },
       system: createSystemPrompt({
         blueprint: blueprint.prompt,
+        assignment: registered.assignment !== undefined,
+        subagents: tools.find("task") ? formatSubagentTypes(await this.#selectTypes(blueprint), blueprint.name) : "",
         class: layer.instructions(),
         props: [agent.system, props.additionalInstructions],
       }),
       settings: props.settings ?? {},
       getCost: (model, usage) => toValidCost(models.computeCost(model, usage)),
       budgetClient,
+      subagents: this.#options.subagents(),
     };
+  }
+
+  /** Returns the types of sub-agents that an agent may name. */
+  async listSubagentTypes(registered: RegisteredAgent): Promise<readonly SubagentTypeInfo[]> {
+    return this.#selectTypes(await this.#readBlueprint(registered));
+  }
+
+  /** Resolves what a sub-agent of this type gets from its parent. */
+  async resolveForChild(registered: RegisteredAgent, request: Props | undefined, typeName: string) {
+    const { agent, assignment } = registered;
+    const blueprint = await this.#readBlueprint(registered);
+    const types = await this.#selectTypes(blueprint);
+    const type =
+      types.find(({ name }) => name === typeName) ??
+      (typeName === agent.blueprint ? toType(blueprint, assignment?.blueprint) : undefined);
+    const models = openSystemModels(this.#options.env, this.#options.system);
+    const fast = () => this.#openRoles(models, registered, blueprint, request).getModelId("fast");
+    const { config } = this.#createBaseDeps(registered, blueprint, {}, new Toolbox());
+    return {
+      type,
+      model: type?.model ? undefined : await fast().catch(() => undefined),
+      ...selectInherited(config, mergeProps(registered.props, request)),
+    };
+  }
+
+  #openRoles(models: Models, { agent, props }: RegisteredAgent, blueprint: Blueprint, request: Props | undefined) {
+    const { system, layer } = this.#options;
+    return openRoles(models, [
+      ...(request?.models ? [request.models] : []),
+      ...(props.models ? [props.models] : []),
+      ...(agent.model ? [{ primary: agent.model }] : []),
+      { ...(blueprint.model ? { primary: blueprint.model } : {}), ...blueprint.models },
+      layer.models(),
+      ...(system.defaultModel ? [{ primary: system.defaultModel }] : []),
+    ]);
+  }
+
+  async #selectTypes(blueprint: Blueprint): Promise<readonly SubagentTypeInfo[]> {
+    const cached = this.#typesCache;
+    if (cached && this.#isFresh(cached)) return selectSubagentTypes(blueprint, cached.value);
+    const { env, address } = this.#options;
+    const revision = getRevision(address.agency);
+    const value = await env.Agency.getByName(address.agency).listSubagentTypes();
+    this.#typesCache = { value, revision, at: Date.now() };
+    return selectSubagentTypes(blueprint, value);
   }
 
   /** Throws if the props are invalid for this agent. `blueprint` is passed while the agent is being created. */
@@ -166,12 +214,12 @@ export class AgentResolver {
   }
 
   /** Returns the agent's own budget. Works without the blueprint too, because usage remains after it is deleted. */
-  async resolveBudget({ agent, props }: RegisteredAgent): Promise<AgentBudget | undefined> {
-    const blueprint = await this.#readBlueprint(agent.blueprint).catch((error: unknown) => {
+  async resolveBudget(registered: RegisteredAgent): Promise<AgentBudget | undefined> {
+    const blueprint = await this.#readBlueprint(registered).catch((error: unknown) => {
       if (isThinkeryError(error) && error.code === "not_found") return undefined;
       throw error;
     });
-    return mergeLimits(blueprint?.config?.budget, props.budget);
+    return mergeLimits(blueprint?.config?.budget, registered.props.budget);
   }
 
   #openDriver(agent: AgentInfo, blueprint: Blueprint): { definition: DriverDefinition; driver: Driver } {
@@ -181,7 +229,7 @@ export class AgentResolver {
   }
 
   async #resolveBlueprint(registered: RegisteredAgent): Promise<ResolvedBlueprint> {
-    return this.#useBlueprint(registered, await this.#readBlueprint(registered.agent.blueprint));
+    return this.#useBlueprint(registered, await this.#readBlueprint(registered));
   }
 
   async #useBlueprint(registered: RegisteredAgent, blueprint: Blueprint): Promise<ResolvedBlueprint> {
@@ -210,7 +258,7 @@ export class AgentResolver {
   async #load(registered: RegisteredAgent, blueprint: Blueprint): Promise<ResolvedBlueprint> {
     const { system, layer } = this.#options;
     const tools = await Toolbox.load([
-      ...createToolSources(system, { agent: this.#name, blueprint }),
+      ...createToolSources(registered.assignment ? withoutApps(system) : system, { agent: this.#name, blueprint }),
       createStaticSource("the class", layer.tools()),
     ]);
     const pipeline = createPipeline(system, blueprint);
@@ -242,25 +290,28 @@ export class AgentResolver {
     });
   }
 
-  #createBaseDeps({ agent }: RegisteredAgent, { config }: Blueprint, props: Props, tools: Toolbox) {
+  #createBaseDeps({ agent, assignment }: RegisteredAgent, blueprint: Blueprint, props: Props, tools: Toolbox) {
     const { env, store } = this.#options;
+    const config = assignment ? inheritPolicy(blueprint.config, assignment) : blueprint.config;
     const budget = mergeLimits(config?.budget, props.budget);
+    const maxSteps = Math.min(budget?.steps ?? Infinity, assignment?.maxSteps ?? Infinity);
     return {
       tools,
       props,
       config: budget ? { ...config, budget } : config,
       info: () => ({ ...agent, request: store.facts.getRequestContext() }),
-      limits: resolveLimits(env.TURN_LIMITS, budget?.steps),
+      limits: resolveLimits(env.TURN_LIMITS, maxSteps === Infinity ? undefined : maxSteps),
       // With a daemon, the developer wants to see errors in detail.
       development: env.HOST !== undefined,
     };
   }
 
-  async #readBlueprint(name: string): Promise<Blueprint> {
+  async #readBlueprint({ agent: { blueprint: name }, assignment }: RegisteredAgent): Promise<Blueprint> {
+    if (assignment?.blueprint) return assignment.blueprint;
     const cached = this.#blueprintCache;
     if (cached && this.#isFresh(cached)) return cached.value;
     const revision = getRevision(this.#options.address.agency);
-    const { blueprint, metered } = await this.#options.env.Agency.getByName(
+    const { blueprint, metered, types } = await this.#options.env.Agency.getByName(
       this.#options.address.agency,
     ).resolveBlueprint(name);
     // Keeps the object identity of an unchanged blueprint, so that middleware need not start again.
@@ -269,6 +320,7 @@ export class AgentResolver {
     const at = Date.now();
     this.#blueprintCache = { value, revision, at };
     this.#meteredCache = { value: metered, revision, at };
+    this.#typesCache = { value: types, revision, at };
     return value;
   }
 

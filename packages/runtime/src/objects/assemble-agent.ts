@@ -1,5 +1,7 @@
 import { type AgentAddress, formatAgentObjectName, formatAddress } from "@thinkery/sdk";
+import { subagentLimitsSchema } from "@thinkery/sdk/internal";
 import { createSecretRedactor } from "../model/redactor.ts";
+import { openLinux } from "../sandbox/linux.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import { openBlobIndex, openCountedBlobs } from "../store/blobs/counted.ts";
@@ -8,14 +10,15 @@ import { formerThinkSteps, thinkSchema, thinkTables } from "../store/schema/thin
 import type { ClassLayer } from "../system/layers.ts";
 import type { System } from "../system/system.ts";
 import { TurnQueue } from "../turn/admission/turn-queue.ts";
-import { resolveLimits } from "../turn/limits.ts";
-import { Recorder } from "../turn/loop/recorder.ts";
+import { getMaxGapMs, resolveLimits } from "../turn/limits.ts";
+import { type Listener, Recorder } from "../turn/loop/recorder.ts";
 import { getWorkspaceLimits } from "../workspace/quota.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgencyBudgetClient } from "./agency-budget-client.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
+import { AssignmentFeature, type ParentStub } from "./assignment-feature.ts";
 import { Broadcaster } from "./broadcaster.ts";
 import { DiskQuota } from "./disk-quota.ts";
 import type { Env } from "./env.ts";
@@ -24,6 +27,10 @@ import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
+import { SubagentsFeature } from "./subagents-feature.ts";
+import { ChildClient, type Facets } from "./subagents/child-client.ts";
+import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
+import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { visitAgent } from "./visit-agent.ts";
 
@@ -35,12 +42,19 @@ interface AgentContext {
   layer: ClassLayer;
   /** Schedules a heartbeat that survives the loss of memory. */
   schedule(seconds: number, beat: number): Promise<unknown>;
+  /** Schedules a check of the sub-agents in the same way. */
+  scheduleCheck(seconds: number): Promise<unknown>;
+  /** The agent's own sub-agents. */
+  facets: Facets;
+  /** Opens the agent that a sub-agent belongs to. */
+  openParent(): Promise<ParentStub>;
+  waitUntil(work: Promise<unknown>): void;
   /** Called when the state that clients see may have changed. */
   onChange(): void;
 }
 
 /** Creates the parts of an agent. Called after each wake, when the object knows its address. */
-export function assembleAgent({ storage, env, address, system, layer, schedule, onChange }: AgentContext) {
+export function assembleAgent({ storage, env, address, system, layer, schedule, onChange, ...context }: AgentContext) {
   migrate(storage, thinkSchema, { formerSteps: formerThinkSteps, tables: thinkTables });
   const name = formatAddress(address);
   const root = formatAgentObjectName(address.agency, address.path[0]);
@@ -50,11 +64,21 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const redactor = createSecretRedactor(env);
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
-  const recorder = new Recorder(store, broadcaster, redactor);
+  const isRoot = address.path.length === 1;
+  const listener: Listener = isRoot
+    ? broadcaster
+    : {
+        onRecorded(events) {
+          broadcaster.onRecorded(events);
+          assignment.noteEvents(events);
+        },
+        onText: (...text) => broadcaster.onText(...text),
+        onProgress: (...progress) => broadcaster.onProgress(...progress),
+      };
+  const recorder = new Recorder(store, listener, redactor);
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
-  const isRoot = address.path.length === 1;
   const disk = new DiskQuota({ env, storage, agent: name, isRoot, registration });
   const blobs = openCountedBlobs({
     env,
@@ -95,6 +119,39 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     recorder,
     budgetClient,
     workspace,
+    subagents: () => subagents,
+  });
+  const children = new ChildClient(context.facets);
+  const subagents = new SubagentsFeature({
+    address,
+    store,
+    blobs,
+    recorder,
+    registration,
+    limits: env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({}),
+    resolver,
+    children,
+    tasks: createDelegatedTasks(store.tasks),
+    queue: () => queue,
+    sync: () => storage.sync(),
+    onBusy: () => heartbeat.begin(),
+    schedule: (seconds) => context.scheduleCheck(seconds),
+    waitUntil: (work) => context.waitUntil(work),
+    closeAccounts: async (reports) => {
+      if (reports.length > 0) await agency().closeAccounts(reports);
+      for (const report of reports) await openLinux(env, `${address.agency}~${report.name}`).forget();
+    },
+  });
+  const assignment = new AssignmentFeature({
+    name,
+    store,
+    recorder,
+    registration,
+    maxGapMs: getMaxGapMs(limits),
+    queue: () => queue,
+    openParent: () => context.openParent(),
+    onBusy: () => heartbeat.begin(),
+    waitUntil: (work) => context.waitUntil(work),
   });
   const turnLease = new TurnLease({
     env,
@@ -112,18 +169,26 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     boot: env.BOOT ?? { id: "", after: "stop" },
     limits,
     resolve: (turn) => resolver.resolve(registration.get(), turn.props),
+    createEndEvents: (runId) => subagents.createEndEvents(runId),
+    onTurnEnd(runId) {
+      subagents.onTurnEnd();
+      assignment.onTurnEnd(runId);
+    },
+    onPaused: () => subagents.onPaused(),
     onBusy() {
       heartbeat.begin();
       turnLease.renew().catch(logLeaseError);
     },
     onIdle() {
       budgetClient.releaseAll();
-      turnLease.release().catch(logLeaseError);
+      // A sub-agent uses the lease of its root agent, which may go on.
+      if (isRoot) turnLease.release().catch(logLeaseError);
       disk.reportChange().catch((error: unknown) => console.error("disk usage could not be reported", error));
     },
   });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
-  const features: readonly AgentFeature[] = [files, app];
+  const tasks = new TasksFeature(store.tasks, recorder);
+  const features: readonly AgentFeature[] = [files, app, tasks, subagents, assignment];
 
   return {
     name,
@@ -143,6 +208,10 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     sockets,
     files,
     app,
+    subagents,
+    assignment,
+    children,
+    tasks,
     features,
   };
 }

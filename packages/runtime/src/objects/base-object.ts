@@ -16,7 +16,10 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env, kind: ConnectionHolder["kind"]) {
     super(ctx, env);
-    this.credentialWatch = new CredentialWatch({ ctx, env, holder: { kind, name: ctx.id.name ?? "" } });
+    const { name = "" } = ctx.id;
+    // The SDK names facets itself. Nobody else may address an object by such a name: that would create one.
+    const holder = name.startsWith("cf-agents:") ? undefined : { kind, name };
+    this.credentialWatch = new CredentialWatch({ ctx, env, holder });
   }
 
   /** Called by a user's object when one of its credentials was revoked or has expired. */

@@ -2,6 +2,7 @@ import {
   type Action,
   type ActionQuery,
   type Admission,
+  type Agent as AgentInfo,
   type AgentEvent,
   type AgentState,
   type AgentUsage,
@@ -27,6 +28,7 @@ import { converse, followEvents } from "./broadcasts.ts";
 import type { Credential, CredentialWatch } from "./credential-watch.ts";
 import { createExport, createStatus, createUsage, readState } from "./snapshot.ts";
 import type { EventStream } from "./stream.ts";
+import type { Assignment } from "./subagents/assignment.ts";
 
 /** Sends messages to an agent and reads its conversation, log and usage. */
 export class ConversationApi extends RpcTarget {
@@ -37,6 +39,10 @@ export class ConversationApi extends RpcTarget {
     super();
     this.#open = open;
     this.#credentialWatch = credentialWatch;
+  }
+
+  async getAgent(): Promise<AgentInfo> {
+    return (await this.#open()).registration.get().agent;
   }
 
   async admit(invoke: Invoke, from: Sender): Promise<Admission> {
@@ -115,14 +121,18 @@ export class ConversationApi extends RpcTarget {
   }
 
   async listMessages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
-    return (await this.#open()).store.messages.page(query);
+    const { store, registration } = await this.#open();
+    const page = store.messages.page(query);
+    const { assignment } = registration.get();
+    return assignment ? { ...page, messages: page.messages.map((message) => addOrigin(message, assignment)) } : page;
   }
 
   async clear(by: string): Promise<void> {
-    const { store, broadcaster, queue, resolver, features } = await this.#open();
+    const { store, broadcaster, queue, resolver, features, subagents } = await this.#open();
     if (queue.isBusy || store.turns.getPaused()) {
       throw fail("conflict", "A turn is running. Cancel it, or wait until it is over.");
     }
+    await subagents.removeAll();
     broadcaster.onRecorded(store.clear(by));
     resolver.resetDriver();
     for (const feature of features) feature.clear?.();
@@ -163,6 +173,11 @@ export class ConversationApi extends RpcTarget {
 
 async function checkProps({ resolver, registration }: AgentParts, { props }: Invoke): Promise<void> {
   if (props) await resolver.check(registration.get(), parseProps(props));
+}
+
+/** Says which sub-agent a message belongs to, and which message of its parent delegated to it. */
+function addOrigin(message: Message, { facetName, parentMessageId }: Assignment): Message {
+  return { ...message, facetName, ...(parentMessageId === undefined ? {} : { parentMessageId }) };
 }
 
 function toLifecycleResponse({ status, queued }: LifecycleResponse): LifecycleResponse {

@@ -32,7 +32,8 @@ function readCredential({ headers }: Request): Credential | undefined {
 interface CredentialWatchOptions {
   ctx: DurableObjectState;
   env: Env;
-  holder: ConnectionHolder;
+  /** Absent in a sub-agent: its root agent holds its connections. */
+  holder: ConnectionHolder | undefined;
 }
 
 /**
@@ -73,6 +74,25 @@ export class CredentialWatch {
     };
   }
 
+  /** Returns a stream that ends when the credential does. */
+  endStream(credential: Credential, source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const [reader, writer] = [source.getReader(), writable.getWriter()];
+    // Not `pipeTo` with a signal: it would notice that only with the next chunk.
+    const end = () => Promise.allSettled([writer.close(), reader.cancel()]);
+    const release = this.watchStream(credential, () => void end());
+    const copy = async () => {
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) await writer.write(chunk.value);
+    };
+    this.#options.ctx.waitUntil(
+      copy()
+        .catch(() => {})
+        .then(end)
+        .finally(release),
+    );
+    return readable;
+  }
+
   /** Tells the user's object if this was the last connection of a credential. */
   noteClosed(socket: WebSocket): void {
     const { ctx } = this.#options;
@@ -88,6 +108,7 @@ export class CredentialWatch {
 
   async #watch(credential: Credential): Promise<void> {
     const { env, holder } = this.#options;
+    if (!holder) return;
     const isValid = await env.User.getByName(credential.user)
       .addConnectionHolder(credential.hash, holder)
       .catch((error: unknown) => {
@@ -98,8 +119,8 @@ export class CredentialWatch {
   }
 
   async #releaseIfUnused(credential: Credential): Promise<void> {
-    if (this.#isUsed(credential)) return;
     const { env, holder } = this.#options;
+    if (!holder || this.#isUsed(credential)) return;
     await env.User.getByName(credential.user).removeConnectionHolder(credential.hash, holder);
     // A new connection may have been registered before the removal arrived.
     if (this.#isUsed(credential)) await this.#watch(credential);

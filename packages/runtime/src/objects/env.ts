@@ -1,4 +1,4 @@
-import type { Boot, TurnLimits, WorkspaceLimits } from "@thinkery/sdk/internal";
+import type { Boot, SubagentLimits, TurnLimits, WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { RpcTarget } from "cloudflare:workers";
 import type { OutboundEnv } from "../host/outbound.ts";
 import type { ModelEnv } from "../model/providers.ts";
@@ -39,6 +39,7 @@ export interface Env extends ModelEnv, OutboundEnv, SandboxEnv, BlobEnv {
   PROVIDERS: string[];
   /** Set by the daemon; the defaults apply if absent. */
   TURN_LIMITS?: TurnLimits;
+  SUBAGENT_LIMITS?: SubagentLimits;
   WORKSPACE_LIMITS?: WorkspaceLimits;
   /** Identifies this start of main, and says how the previous one ended. */
   BOOT?: Boot;

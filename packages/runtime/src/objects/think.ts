@@ -14,14 +14,21 @@ import type { System } from "../system/system.ts";
 import { resolveAddress } from "./agent-address.ts";
 import { AppApi } from "./app-api.ts";
 import { type AgentParts, assembleAgent } from "./assemble-agent.ts";
+import type { ParentStub } from "./assignment-feature.ts";
 import { BaseObject } from "./base-object.ts";
 import { ConversationApi } from "./conversation-api.ts";
+import type { Credential } from "./credential-watch.ts";
 import type { Env } from "./env.ts";
+import { callFeature, type FeatureCall } from "./feature-call.ts";
 import { FilesApi } from "./files-api.ts";
 import { isLive, type LiveSockets } from "./live-sockets.ts";
 import { createStatus } from "./snapshot.ts";
 import type { Sockets } from "./sockets.ts";
 import { StorageApi } from "./storage-api.ts";
+import { SubagentsApi } from "./subagents-api.ts";
+import type { AssignmentReport, AssignmentRequest, AssignmentStatus, RelayedAction } from "./subagents/assignment.ts";
+import type { ChildStub } from "./subagents/child-client.ts";
+import { TasksApi } from "./tasks-api.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
 
 /**
@@ -39,6 +46,8 @@ export abstract class Think extends BaseObject<AgentStatus> {
   });
   readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
+  readonly #subagents = new SubagentsApi(() => this.#open());
+  readonly #taskGraph = new TasksApi(async () => (await this.#open()).tasks);
   readonly #storage = new StorageApi({
     open: () => this.#open(),
     listSubAgents: () => this.#listSubAgents(),
@@ -85,6 +94,15 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return this.#app;
   }
 
+  get subagents(): SubagentsApi {
+    return this.#subagents;
+  }
+
+  /** `tasks` is a property of the Agents SDK. */
+  get taskGraph(): TasksApi {
+    return this.#taskGraph;
+  }
+
   get storage(): StorageApi {
     return this.#storage;
   }
@@ -114,12 +132,14 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return (await this.#open()).registration.get().agent;
   }
 
-  /** Stops the agent before it is erased, and returns its total usage. Idempotent. */
-  async retire(): Promise<UsageReport | undefined> {
+  /** Stops the agent and its sub-agents before they are erased, and returns their total usage. Idempotent. */
+  async retire(): Promise<UsageReport[]> {
     await this.ensureReady();
-    const { queue, store, budgetClient } = this.#agent;
+    const { queue, store, budgetClient, features, subagents } = this.#agent;
     queue.halt();
-    return store.log.last > 0 ? budgetClient.createFullReport() : undefined;
+    for (const feature of features) feature.halt?.();
+    const reports = await subagents.retire();
+    return store.log.last > 0 ? [budgetClient.createFullReport(), ...reports] : reports;
   }
 
   /** Deletes everything, even if the agent cannot be opened. Idempotent. */
@@ -127,13 +147,59 @@ export abstract class Think extends BaseObject<AgentStatus> {
     this.#parts?.queue.halt();
     for (const feature of this.#parts?.features ?? []) feature.halt?.();
     await createSlotClient(this.env)?.forget(this.name);
+    for (const name of this.#listSubAgents().subAgents) await this.dynamicAgents.delete(this.#class, name);
     await this.destroy();
+  }
+
+  /** Called by the parent of a sub-agent, possibly twice: creates it and begins its work. */
+  async startAssignment(request: AssignmentRequest): Promise<AssignmentStatus> {
+    await this.ensureReady();
+    return this.#agent.assignment.start(request);
+  }
+
+  /** Called by the parent of a sub-agent that is no longer needed. */
+  async cancelAssignment(token: string): Promise<void> {
+    (await this.#open()).assignment.cancel(token);
+  }
+
+  async describeAssignment(): Promise<AssignmentStatus> {
+    return (await this.#open()).assignment.describe();
+  }
+
+  /** Called by a sub-agent, until it succeeds. */
+  async receiveReport(report: AssignmentReport): Promise<void> {
+    await (await this.#open()).subagents.receiveReport(report);
+  }
+
+  async receiveActions(
+    sender: Pick<AssignmentReport, "taskId" | "token">,
+    actions: RelayedAction[],
+  ): Promise<{ number: number; isOver: boolean }> {
+    return (await this.#open()).subagents.receiveActions(sender, actions);
+  }
+
+  /** Calls a feature of a sub-agent, which each agent on the way must have. Never called with names from a client. */
+  async callChild([name, ...rest]: string[], call: FeatureCall, credential?: Credential): Promise<unknown> {
+    const { children } = await this.#open();
+    if (name === undefined) return callFeature(this, call);
+    const result = await children.forward(name, rest, call);
+    return credential && result instanceof ReadableStream
+      ? this.credentialWatch.endStream(credential, result as ReadableStream<Uint8Array>)
+      : result;
+  }
+
+  /** Called by the schedule while sub-agents work. */
+  async checkSubagents(): Promise<void> {
+    await this.ensureReady();
+    await this.#agent.subagents
+      .check()
+      .catch((error: unknown) => console.error("sub-agents could not be checked", error));
   }
 
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
     await this.__unsafe_ensureInitialized();
-    const { heartbeat, queue, store, budgetClient, turnLease, disk } = this.#agent;
+    const { heartbeat, queue, store, budgetClient, turnLease, disk, subagents, assignment } = this.#agent;
     if (!heartbeat.take(beat)) return;
     await this.ensureReady().catch((error: unknown) => {
       heartbeat.stop();
@@ -142,10 +208,11 @@ export abstract class Think extends BaseObject<AgentStatus> {
     if (queue.isBusy) await Promise.all([turnLease.renew(), disk.reportChange()]);
     queue.checkProgress(Date.now());
     queue.wake();
+    assignment.tick(Date.now());
     // An agent that was erased in the meantime has nothing to report.
     const isReported = store.log.last === 0 || (await budgetClient.reportIfDue(queue.isBusy));
     // A turn may have started while the report was sent.
-    if (queue.isBusy || !isReported) await heartbeat.arm();
+    if (queue.isBusy || !isReported || subagents.isBusy || !assignment.isReported) await heartbeat.arm();
     else heartbeat.stop();
   }
 
@@ -161,6 +228,16 @@ export abstract class Think extends BaseObject<AgentStatus> {
         models: () => this.getModelConfig(),
       },
       schedule: (seconds, beat) => this.schedule(seconds, "heartbeat", beat, { idempotent: true }),
+      scheduleCheck: (seconds) => this.schedule(seconds, "checkSubagents", undefined, { idempotent: true }),
+      facets: {
+        has: (name) => this.dynamicAgents.has(this.#class.name, name),
+        list: () => this.#listSubAgents().subAgents,
+        // The SDK's stub type does not know the parameters of our methods.
+        open: async (name) => (await this.dynamicAgents.get(this.#class, name)) as unknown as ChildStub,
+        delete: (name) => this.dynamicAgents.delete(this.#class, name),
+      },
+      openParent: async () => (await this.parentAgent(this.#class)) as unknown as ParentStub,
+      waitUntil: (work) => this.ctx.waitUntil(work),
       onChange: () => this.#syncState(),
     });
   }

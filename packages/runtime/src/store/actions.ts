@@ -14,6 +14,20 @@ interface Row extends Record<string, SqlStorageValue> {
   success: number;
   error: string | null;
   message_id: string | null;
+  agent: string | null;
+}
+
+interface NewAction {
+  callId: string;
+  runId: string;
+  toolName: string;
+  action: string;
+  input: string;
+  summary: string | undefined;
+  error: string | undefined;
+  ms: number;
+  message: string | null;
+  agent: string | null;
 }
 
 const maxSummaryChars = 500;
@@ -39,27 +53,40 @@ export class Actions {
     if (event.type === "tool.started" || event.type === "capability.called") {
       this.#inputs.set(event.data.callId, JSON.stringify(event.data.args) ?? "");
     }
+    if (event.type === "subagent.action") this.#insertRelayed(event);
     if (event.type !== "tool.output" && event.type !== "tool.error" && event.type !== "capability.answered") return;
     const { callId, runId, toolName, ms, action } = event.data;
     const { summary, error } = getOutcome(event);
     const input = this.#inputs.get(callId) ?? this.#readStoredInput(callId);
     this.#inputs.delete(callId);
     const message = this.#lastMessage?.turn === runId ? this.#lastMessage.message : this.#readMessageId(runId);
+    this.#insert(event, { callId, runId, toolName, action, input, summary, error, ms, message, agent: null });
+  }
+
+  /** An action of a sub-agent, in the turn that delegated to it. */
+  #insertRelayed(event: Extract<AgentEvent, { type: "subagent.action" }>): void {
+    const { runId = "", messageId, summary, error, ...rest } = event.data;
+    this.#insert(event, { ...rest, runId, summary, error, message: messageId ?? null });
+  }
+
+  #insert({ seq, ts }: AgentEvent, action: NewAction): void {
+    const { error, summary } = action;
     this.#sql.exec(
-      `INSERT INTO actions (number, id, timestamp, turn, tool, action, input, output_summary, duration_ms, success, error, message_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      event.seq,
-      callId,
-      Date.parse(event.ts),
-      runId,
-      toolName,
-      action,
-      this.#shorten(input),
+      `INSERT INTO actions (number, id, timestamp, turn, tool, action, input, output_summary, duration_ms, success, error, message_id, agent)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      seq,
+      action.callId,
+      Date.parse(ts),
+      action.runId,
+      action.toolName,
+      action.action,
+      this.#shorten(action.input),
       summary === undefined ? null : this.#shorten(summary),
-      Math.round(ms),
+      Math.round(action.ms),
       error === undefined ? 1 : 0,
       error === undefined ? null : this.#shorten(error),
-      message,
+      action.message,
+      action.agent,
     );
   }
 
@@ -72,6 +99,14 @@ export class Actions {
   getLatest(): Action | undefined {
     const [row] = this.#sql.exec<Row>("SELECT * FROM actions ORDER BY number DESC LIMIT 1").toArray();
     return row && this.#toAction(row);
+  }
+
+  /** Returns the actions after this number, oldest first. */
+  readAfter(number: number, limit: number): (Action & { number: number })[] {
+    return this.#sql
+      .exec<Row>("SELECT * FROM actions WHERE number > ? ORDER BY number LIMIT ?", number, limit)
+      .toArray()
+      .map((row) => ({ ...this.#toAction(row), number: row.number }));
   }
 
   /** Returns a page of actions, newest first. */
@@ -133,6 +168,7 @@ export class Actions {
       ...(row.error !== null ? { error: row.error } : {}),
       ...(row.message_id !== null ? { messageId: row.message_id } : {}),
       runId: row.turn,
+      ...(row.agent === null ? {} : { agent: row.agent }),
     };
   }
 }

@@ -9,6 +9,8 @@ import { Messages } from "./messages.ts";
 import { MiddlewareState } from "./middleware-state.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { Spending } from "./spending.ts";
+import { Subagents } from "./subagents.ts";
+import { Tasks } from "./tasks.ts";
 import { Turns } from "./turns.ts";
 import { VersionEvents } from "./version-events.ts";
 
@@ -30,11 +32,13 @@ export class AgentStore {
   readonly messages: Messages;
   readonly ledger: Ledger;
   readonly actions: Actions;
+  readonly tasks: Tasks;
   readonly calls: ModelCalls;
   readonly spending: Spending;
   readonly facts: AgentFacts;
   readonly blobs: BlobReferences;
   readonly middlewareState: MiddlewareState;
+  readonly subagents: Subagents;
   readonly #storage: DurableObjectStorage;
   readonly #projections: readonly Projection[];
 
@@ -46,22 +50,26 @@ export class AgentStore {
     this.messages = new Messages(sql);
     this.ledger = new Ledger(sql);
     this.actions = new Actions(sql, agent, redactor.redactLog);
+    this.tasks = new Tasks(sql);
     this.calls = new ModelCalls(sql);
     this.spending = new Spending(sql);
     this.facts = new AgentFacts(sql);
     this.blobs = new BlobReferences(sql);
     this.middlewareState = new MiddlewareState(sql);
+    this.subagents = new Subagents(sql);
     // Order matters: actions read what messages and ledger stored about a call.
     this.#projections = [
       this.turns,
       this.messages,
       this.ledger,
       this.actions,
+      this.tasks,
       this.calls,
       this.spending,
       this.facts,
       this.blobs,
       this.middlewareState,
+      this.subagents,
       new VersionEvents(sql),
     ];
   }
@@ -79,6 +87,8 @@ export class AgentStore {
       this.log.revert(last);
       this.spending.revert();
       this.messages.revert();
+      this.subagents.revert();
+      this.tasks.revert();
       throw error;
     }
   }

@@ -19,6 +19,9 @@ export class BlobReferences implements BlobSource {
     if (event.type === "tool.output" && event.data.result.blob) {
       this.#add(event.data.result.blob, event.data.result.mediaType ?? "text/plain", event.data.result.size);
     }
+    if (event.type === "subagent.completed" && event.data.resultBlob) {
+      this.#add(event.data.resultBlob, "text/plain", event.data.resultBytes ?? 0);
+    }
     if (event.type === "request.accepted") {
       for (const { attachments = [] } of event.data.messages) {
         for (const { blob, mediaType, size } of attachments) this.#add(blob, mediaType, size);

@@ -40,6 +40,7 @@ export class AgentFacts {
     }
     if (event.type === "app.set") this.#put("app", { ...event.data, updatedAt: event.ts } satisfies StoredApp);
     if (event.type === "app.removed") this.#sql.exec("DELETE FROM facts WHERE name = 'app'");
+    if (event.type === "assignment.reported") this.#put("reported", event.data.runId);
     if (event.type === "agent.stopped") this.#setStopped(event.data.by);
     if (event.type === "agent.resumed") this.#setStopped(null);
     if (event.type === "history.cleared") {
@@ -77,6 +78,11 @@ export class AgentFacts {
   getStoppedBy(): string | undefined {
     if (this.#stoppedBy === undefined) this.#stoppedBy = (this.#get("stopped") as string | undefined) ?? null;
     return this.#stoppedBy ?? undefined;
+  }
+
+  /** Returns the turn whose report an agent's parent has, if there is one. */
+  getReportedTurn(): string | undefined {
+    return this.#get("reported") as string | undefined;
   }
 
   /** Returns the context of the latest request that had one. */

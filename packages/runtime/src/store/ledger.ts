@@ -106,6 +106,14 @@ export class Ledger {
       .map(({ call }) => call);
   }
 
+  /** Returns the calls of a tool that wait for a reported result, in any turn. */
+  listDeferredCalls(tool: string): string[] {
+    return this.#sql
+      .exec<{ call: string }>("SELECT call FROM ledger WHERE state = 'deferred' AND tool = ?", tool)
+      .toArray()
+      .map(({ call }) => call);
+  }
+
   /** Returns the turn's unfinished calls made by code; only those of one parent call if it is given. */
   listOpenChildren(turn: string, parentCallId?: string): { call: string; tool: string; parent_call: string }[] {
     return this.#sql

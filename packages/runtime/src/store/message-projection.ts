@@ -104,6 +104,12 @@ export class MessageProjection {
           Date.parse(event.ts),
         );
         break;
+      case "subagent.spawned":
+        this.#noteDelegation(event.data);
+        break;
+      case "subagent.delivered":
+        this.#insertNotice(event.seq, Date.parse(event.ts), event.data);
+        break;
       case "history.cleared":
         this.empty();
         break;
@@ -202,6 +208,28 @@ export class MessageProjection {
       draft.startedAt,
       draft.model,
       draft.attempt,
+    );
+  }
+
+  #noteDelegation({ messageId, taskId }: EventData["subagent.spawned"]): void {
+    if (messageId === undefined) return;
+    if (this.#lastCompleted?.id === messageId) this.#lastCompleted = undefined;
+    this.#sql.exec(
+      "UPDATE messages SET delegated_task_ids = json_insert(coalesce(delegated_task_ids, '[]'), '$[#]', ?) WHERE id = ?",
+      taskId,
+      messageId,
+    );
+  }
+
+  #insertNotice(seq: number, at: number, { runId, messageId, content }: EventData["subagent.delivered"]): void {
+    if (messageId === undefined || content === undefined) return;
+    this.#sql.exec(
+      "INSERT INTO messages (id, position, turn, role, status, content, timestamp, notice) VALUES (?, ?, ?, 'user', 'complete', ?, ?, 1)",
+      messageId,
+      seq * positionsPerEvent,
+      runId,
+      content,
+      at,
     );
   }
 

@@ -26,6 +26,7 @@ export interface MessageRow extends Record<string, SqlStorageValue> {
   facet_name: string | null;
   parent_message_id: string | null;
   delegated_task_ids: string | null;
+  notice: number | null;
 }
 
 /** Column values of a row that are not set. */
@@ -38,6 +39,7 @@ export const emptyRow = {
   facet_name: null,
   parent_message_id: null,
   delegated_task_ids: null,
+  notice: null,
 } satisfies Partial<MessageRow>;
 
 /** A message as a driver needs it to build a request to a model. */
@@ -52,6 +54,8 @@ export interface TranscriptMessage {
   toolCalls: (MessageToolCall & { malformed?: string })[];
   toolResult?: MessageToolResult;
   replay?: unknown;
+  /** It is from the host, not from a person. */
+  notice?: true;
 }
 
 export function toTranscriptMessage(row: MessageRow): TranscriptMessage {
@@ -65,6 +69,7 @@ export function toTranscriptMessage(row: MessageRow): TranscriptMessage {
     toolCalls: row.tool_calls ? (JSON.parse(row.tool_calls) as MessageToolCall[]) : [],
     ...(row.tool_result ? { toolResult: JSON.parse(row.tool_result) as MessageToolResult } : {}),
     ...(row.replay ? { replay: JSON.parse(row.replay) as unknown } : {}),
+    ...(row.notice ? { notice: true } : {}),
   };
 }
 
@@ -91,7 +96,8 @@ export function toMessage(row: MessageRow): Message {
   addField(message, "tokensOutput", row.tokens_output);
   addField(message, "costUsd", row.cost_usd);
   addField(message, "retryParentId", row.retry_parent_id);
-  addField(message, "taskId", row.task_id);
+  // A message belongs to the root task of its turn, which has the same id.
+  addField(message, "taskId", row.task_id ?? row.turn);
   addField(message, "facetName", row.facet_name);
   addField(message, "parentMessageId", row.parent_message_id);
   addField(message, "delegatedTaskIds", parseJson(row.delegated_task_ids));

@@ -114,6 +114,18 @@ export class Messages {
     return last?.content ?? "";
   }
 
+  /** Returns the id of the turn's last complete message of the model. */
+  getLastStepId(turn: string): string | undefined {
+    const { lastCompleted } = this.#projection;
+    if (lastCompleted?.turn === turn) return lastCompleted.id;
+    return this.#sql
+      .exec<{ id: string }>(
+        "SELECT id FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1",
+        turn,
+      )
+      .toArray()[0]?.id;
+  }
+
   /** Returns the messages that joined a running turn and were not delivered yet. */
   listWaitingIds(turn: string): string[] {
     return this.#sql

@@ -1,4 +1,12 @@
-import { type Blueprint, fail, createValidationError, type Middleware, type Tool } from "@thinkery/sdk";
+import {
+  type Blueprint,
+  blueprintSchema,
+  createValidationError,
+  fail,
+  listSubagentTypes,
+  type Middleware,
+  type Tool,
+} from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import type { DriverDefinition } from "../drivers/driver.ts";
@@ -97,6 +105,12 @@ export function checkBlueprint(system: System, blueprint: Blueprint): void {
   validateRules(blueprint);
   checkDriver(system.drivers, blueprint.driver, ["driver"]);
   createPipeline(system, blueprint);
+  for (const type of listSubagentTypes(blueprint) ?? []) {
+    if (typeof type === "string") continue;
+    const parsed = blueprintSchema.safeParse(type);
+    if (!parsed.success) throw createValidationError("blueprint", parsed.error);
+    checkBlueprint(system, parsed.data);
+  }
 }
 
 /** Warns about probable mistakes: tags that nothing has. */

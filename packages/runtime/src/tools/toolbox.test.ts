@@ -2,6 +2,9 @@ import { defineTool, type Tool } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { coreTools } from "./core.ts";
+import { completeTask } from "./tasks/complete-task.ts";
+import { createSubtask } from "./tasks/create-subtask.ts";
+import { listTasks } from "./tasks/list-tasks.ts";
 import { createStaticSource, MutableToolSource, type ToolSource } from "./tool-source.ts";
 import { createCoreSource, Toolbox } from "./toolbox.ts";
 
@@ -173,4 +176,29 @@ test("a tool the parent gains does not replace one of the child", async () => {
   notify();
   await child.refresh();
   expect([listNames(child), child.find("same")]).toEqual([["same"], own]);
+});
+
+test("tools on demand are offered once their group is enabled, and can be called before", () => {
+  const rare = defineTool(
+    { name: "rare", description: "Rare.", inputSchema: z.object({}), onDemand: "tasks" },
+    () => "",
+  );
+  const base = new Toolbox([createStaticSource("the test", [readFile, rare])]);
+  const names = (box: Toolbox) => box.definitions().map(({ name }) => name);
+  const [turn, other] = [new Toolbox([], base), new Toolbox([], base)];
+  expect(names(turn)).toEqual(["readFile"]);
+  expect(turn.find("rare")).toBe(rare);
+  turn.enable("tasks");
+  expect(names(turn)).toEqual(["readFile", "rare"]);
+  expect(turn.definitions()).toBe(turn.definitions());
+  expect([names(base), names(other)]).toEqual([["readFile"], ["readFile"]]);
+  base.enable("tasks");
+  expect(names(other)).toEqual(["readFile", "rare"]);
+});
+
+test("the tools of tasks add little to what every model call contains", () => {
+  const box = new Toolbox([createStaticSource("the test", [createSubtask, listTasks, completeTask])]);
+  const asOpenAi = box.definitions().map((definition) => ({ type: "function", function: definition }));
+  expect(asOpenAi).toHaveLength(1);
+  expect(JSON.stringify(asOpenAi).length).toBeLessThan(360);
 });

@@ -36,6 +36,8 @@ export class Toolbox {
   readonly #attachments: Attachment[] = [];
   #byName = new Map<string, Entry>();
   #definitions: { of: readonly ToolDefinition[] | undefined; all: readonly ToolDefinition[] } | undefined;
+  /** Groups of tools that are offered although they are on demand. */
+  readonly #enabled = new Set<string>();
 
   /** For sources whose lists are synchronous; otherwise use `load`. */
   constructor(sources: readonly ToolSource[] = [], parent?: Toolbox) {
@@ -130,13 +132,25 @@ export class Toolbox {
     return `There is no tool “${name.slice(0, 100)}”.${near ? ` Did you mean ${near}?` : ""} Available tools: ${names}.`;
   }
 
+  /** Offers a group of tools from now on that are left out unless an agent needs them. The parent does not. */
+  enable(group: string): void {
+    if (this.#enabled.has(group)) return;
+    this.#enabled.add(group);
+    this.#definitions = undefined;
+  }
+
   /** In a fixed order and shape: the bytes a provider caches must not change between calls. */
   definitions(): readonly ToolDefinition[] {
     const inherited = this.#parent?.definitions();
-    if (inherited && this.#byName.size === 0) return inherited;
+    if (inherited && this.#byName.size === 0 && this.#enabled.size === 0) return inherited;
     if (this.#definitions?.of !== inherited) this.#definitions = undefined;
-    this.#definitions ??= { of: inherited, all: this.#listAll().map(toDefinition) };
+    const isOffered = ({ onDemand }: Tool) => onDemand === undefined || this.#isEnabled(onDemand);
+    this.#definitions ??= { of: inherited, all: this.#listAll().filter(isOffered).map(toDefinition) };
     return this.#definitions.all;
+  }
+
+  #isEnabled(group: string): boolean {
+    return this.#enabled.has(group) || (this.#parent ? this.#parent.#isEnabled(group) : false);
   }
 
   #findEntry(name: string): Entry | undefined {

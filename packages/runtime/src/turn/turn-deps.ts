@@ -9,6 +9,7 @@ import type { Toolbox } from "../tools/toolbox.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { BudgetClient } from "./budget/budget-client.ts";
 import type { ShellFiles } from "./calls/shell-files.ts";
+import type { SubagentPort } from "./subagent-port.ts";
 
 /** What a turn depends on. Resolved before it starts, the same for all its steps. */
 export interface TurnDeps {
@@ -39,4 +40,5 @@ export interface TurnDeps {
   development: boolean;
   getCost(model: string, usage: Usage): number | undefined;
   budgetClient: BudgetClient;
+  subagents: SubagentPort;
 }

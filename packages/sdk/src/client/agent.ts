@@ -3,6 +3,7 @@ import type { ResponseOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
+import type { Subagent } from "../protocol/subagent.ts";
 import type { AgentTarget } from "../protocol/target.ts";
 import { createAppFetch } from "./app.ts";
 import type { Caller } from "./caller.ts";
@@ -64,6 +65,18 @@ export interface AgentHandle extends AgentFiles {
     callId: string,
     result: { output: unknown } | { error: string },
   ): Promise<ResponseOf<Endpoints["resolveToolCall"]>>;
+  /** Returns the agent's tasks, as whole trees: open and recently finished ones, or the archive. */
+  tasks(query?: QueryIn<Endpoints["listTasks"]>): Promise<ResponseOf<Endpoints["listTasks"]>>;
+  /** Creates a task: a subtask of another one, or the root of a new tree. */
+  createTask(task: string | BodyIn<Endpoints["createTask"]>): Promise<ResponseOf<Endpoints["createTask"]>>;
+  /** Starts, completes, fails, cancels, blocks or releases a task, or changes what it depends on. */
+  updateTask(id: string, change: BodyIn<Endpoints["updateTask"]>): Promise<ResponseOf<Endpoints["updateTask"]>>;
+  /** Returns the agent's sub-agents, newest first. */
+  subagents(): Promise<Subagent[]>;
+  /** Delegates a task to a sub-agent, which works in the background. The same task again is the same sub-agent. */
+  spawn(task: string | BodyIn<Endpoints["spawnSubagent"]>): Promise<ResponseOf<Endpoints["spawnSubagent"]>>;
+  /** Returns a handle to a sub-agent, by its `facetName`. It has the files of its root agent, and no app. */
+  sub(name: string): AgentHandle;
   /** Returns the agent's app: its version, its modules and its address. */
   app(): Promise<ResponseOf<Endpoints["getApp"]>>;
   /** Sets the agent's app, replacing the current one. */
@@ -142,6 +155,19 @@ export function createAgentHandle(
     start: () => retry((signal) => call("startAgent", { params, signal })),
     resolveToolCall: (callId, result) =>
       retry((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
+    tasks: (query = {}) => retry((signal) => call("listTasks", { params, query, signal })),
+    createTask: (task) => call("createTask", { params, body: typeof task === "string" ? { title: task } : task }),
+    updateTask: (id, body) => call("updateTask", { params: { ...params, task: id }, body }),
+    subagents: async () => (await retry((signal) => call("listSubagents", { params, signal }))).subagents,
+    spawn: (task) =>
+      retry((signal) =>
+        call("spawnSubagent", { params, body: typeof task === "string" ? { taskId: task } : task, signal }),
+      ),
+    sub: (name) =>
+      createAgentHandle(
+        { fetchEndpoint, fetchHost, call, retryTimeoutMs },
+        { ...target, agent: `${target.agent}/${name}` },
+      ),
     app: () => retry((signal) => call("getApp", { params, signal })),
     putApp: (app) => retry((signal) => call("putApp", { params, body: app, signal })),
     deleteApp: () => call("deleteApp", { params }),

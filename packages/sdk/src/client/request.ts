@@ -88,9 +88,16 @@ export async function toError(response: Response): Promise<Error> {
   );
 }
 
-/** Replaces the `:name` parts of a route, and a `*name` at its end, which may contain slashes. */
+/**
+ * Replaces the `:name` parts of a route, and a `*name` at its end, which may contain slashes. An agent may be the path of
+ * a sub-agent, `alice/subagent-1`, whose endpoints are below `/sub/`.
+ */
 export function fillPath(path: string, params: Record<string, string> = {}): string {
-  const filled = path.replace(/:([a-z]+)/gi, (_, key: string) => encodeURIComponent(params[key] ?? ""));
+  const fill = (key: string) => {
+    const value = params[key] ?? "";
+    return key === "agent" ? value.split("/").map(encodeURIComponent).join("/sub/") : encodeURIComponent(value);
+  };
+  const filled = path.replace(/:([a-z]+)/gi, (_, key: string) => fill(key));
   return filled.replace(/\*([a-z]+)$/i, (_, key: string) =>
     (params[key] ?? "").split("/").map(encodeURIComponent).join("/"),
   );

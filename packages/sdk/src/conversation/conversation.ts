@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
+import type { Task } from "../protocol/task.ts";
 import type { AgentStatus, Todo } from "../protocol/turn.ts";
 import type { Results } from "./call.ts";
 import type { CapabilitiesByCall } from "./capabilities.ts";
@@ -34,6 +35,8 @@ export interface Conversation {
   /** An error that does not belong to a message. */
   error?: EntryError | undefined;
   todos: readonly Todo[];
+  /** Tasks of open trees and those that were created since, oldest first; without the root tasks of messages. */
+  tasks: readonly Task[];
   model?: string | undefined;
   /** True if there are older messages than the first entry; see `loadOlder`. */
   older: boolean;
@@ -54,6 +57,7 @@ export const emptyConversation: Conversation = {
   changes: {},
   state: emptyState,
   todos: [],
+  tasks: [],
   older: false,
   turnCount: 0,
 };

@@ -21,6 +21,7 @@ import { prependHistory } from "./history.ts";
 import { createMemoryOutbox, type Outbox, type UnsentMessage } from "./outbox.ts";
 import { removeMessage, receive, addUnsent } from "./receive.ts";
 import { backfillEvents } from "./reduce.ts";
+import { fromState } from "./tasks.ts";
 
 export interface LiveOptions {
   /** For example `alice`, `alice@review` or `alice@review:pr-123`. */
@@ -234,11 +235,12 @@ export class LiveConversation {
     });
     if (!response || socket !== this.#socket) return;
     this.#frames.flush();
-    const { todos, model } = response.state;
+    const { todos, model, tasks } = response.state;
     this.#updateConversation((conversation) => ({
       ...conversation,
       model: conversation.model === before.model ? (model ?? conversation.model) : conversation.model,
       todos: conversation.todos === before.todos ? todos : conversation.todos,
+      tasks: conversation.tasks === before.tasks ? fromState(tasks) : conversation.tasks,
     }));
   }
 

@@ -28,6 +28,7 @@ import {
   discardDraft,
 } from "./run.ts";
 import { reduceState } from "./state.ts";
+import { addTask, changeTask } from "./tasks.ts";
 import { type CallResult, type ConversationUpdate, eventToUpdates } from "./update.ts";
 
 /** The event that an update comes from. Empty if it comes from a chat frame. */
@@ -117,6 +118,10 @@ export function reduceUpdate(
     }
     case "todos":
       return { ...conversation, todos: update.todos };
+    case "task-created":
+      return { ...conversation, tasks: addTask(conversation.tasks, update.task) };
+    case "task-changed":
+      return { ...conversation, tasks: changeTask(conversation.tasks, update.change) };
     case "cleared":
       return clearConversation(conversation);
     default:

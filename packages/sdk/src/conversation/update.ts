@@ -2,6 +2,7 @@ import type { CapabilityEvent } from "../client/capability.ts";
 import type { AgentEvent, EventData, PauseReason, SentMessage, ToolErrorCode } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
+import type { Task } from "../protocol/task.ts";
 import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
 
 /** Something worth showing that is not a message. */
@@ -67,6 +68,8 @@ export type ConversationUpdate =
   | { kind: "files"; changed: EventData["files.changed"] }
   | { kind: "note"; runId: string; note: NoteContent }
   | { kind: "todos"; todos: Todo[] }
+  | { kind: "task-created"; task: Task }
+  | { kind: "task-changed"; change: EventData["task.updated"] }
   | { kind: "title"; title: string }
   /** The agent accepts nothing until `agent-resumed`. */
   | { kind: "agent-stopped" }
@@ -162,6 +165,10 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
     }
     case "todos.updated":
       return [{ kind: "todos", todos: event.data.todos }];
+    case "task.created":
+      return [{ kind: "task-created", task: event.data.task }];
+    case "task.updated":
+      return [{ kind: "task-changed", change: event.data }];
     case "title.set":
       return [{ kind: "title", title: event.data.title }];
     case "agent.stopped":

@@ -48,6 +48,9 @@ export interface ChildReport {
   toolName: string;
   report: string;
   failed: boolean;
+  /** The sub-agent that reported, and its task, if it worked in the background. */
+  threadId?: string;
+  taskId?: string;
 }
 
 /** What `beforeTool` may return: a new input, or the reason for rejecting the call, which the caller reads. */

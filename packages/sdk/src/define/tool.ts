@@ -7,6 +7,8 @@ import type { Deferred } from "./defer.ts";
 import type { Files, Shell } from "./files.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
+import type { Subagents } from "./subagents.ts";
+import type { Tasks } from "./tasks.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -35,6 +37,8 @@ export interface ToolContext {
   shell: Shell;
   sandbox: CodeRunner;
   linux: Linux;
+  subagents: Subagents;
+  tasks: Tasks;
 }
 
 /** A failure with a specific error code. Any other error that a tool throws gets the code `threw`. */
@@ -66,6 +70,10 @@ export interface Tool<Input = unknown, Output = unknown> {
   parallel: boolean;
   /** Whether its only effect is events in the agent's log. Such a tool returns at once. */
   local?: boolean;
+  /** A group of tools that the model is only offered once the agent needs them. It may call them at any time. */
+  onDemand?: string;
+  /** Whether it is called again and again to look for news, so that a model that does so is not stuck. */
+  polls?: boolean;
   /** The call fails after this time. Defaults to the host's limit for tools. */
   timeoutSeconds?: number;
   /** Whether only the model may call it, and not the code that the model writes. */

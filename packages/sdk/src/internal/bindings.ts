@@ -5,6 +5,7 @@ import { modelRolesSchema } from "../protocol/roles.ts";
 import {
   defaultLinuxLimits,
   defaultSandboxLimits,
+  defaultSubagentLimits,
   defaultTurnLimits,
   defaultWorkspaceLimits,
 } from "./default-limits.ts";
@@ -100,6 +101,73 @@ export const turnLimitsSchema = z.strictObject({
 });
 
 export type TurnLimits = z.infer<typeof turnLimitsSchema>;
+
+/** Limits of sub-agents. */
+export const subagentLimitsSchema = z.strictObject({
+  maxSteps: createIntegerSetting(
+    1,
+    10_000,
+    defaultSubagentLimits.maxSteps,
+    "Maximum number of model calls of a sub-agent.",
+  ),
+  timeoutSeconds: createIntegerSetting(
+    1,
+    86_400,
+    defaultSubagentLimits.timeoutSeconds,
+    "A sub-agent that has worked for this long fails, unless its parent set another time.",
+  ),
+  initialCheckSeconds: createIntegerSetting(
+    1,
+    86_400,
+    defaultSubagentLimits.initialCheckSeconds,
+    "When a working sub-agent is first checked.",
+  ),
+  checkIntervalSeconds: createIntegerSetting(
+    1,
+    86_400,
+    defaultSubagentLimits.checkIntervalSeconds,
+    "Interval of the checks after the first one.",
+  ),
+  maxChecks: createIntegerSetting(
+    1,
+    10_000,
+    defaultSubagentLimits.maxChecks,
+    "A sub-agent that does not respond in this many checks in a row is marked as interrupted.",
+  ),
+  maxActive: createIntegerSetting(
+    1,
+    200,
+    defaultSubagentLimits.maxActive,
+    "Maximum number of sub-agents of an agent that work at the same time. Others wait.",
+  ),
+  maxPerTurn: createIntegerSetting(
+    1,
+    10_000,
+    defaultSubagentLimits.maxPerTurn,
+    "Maximum number of sub-agents that a turn can delegate to.",
+  ),
+  maxDepth: createIntegerSetting(1, 3, defaultSubagentLimits.maxDepth, "How deep sub-agents can be nested."),
+  maxRetained: createIntegerSetting(
+    1,
+    1000,
+    defaultSubagentLimits.maxRetained,
+    "Maximum number of finished sub-agents of an agent to keep. The oldest are deleted; their reports stay.",
+  ),
+  mergeCheckSeconds: createIntegerSetting(
+    1,
+    86_400,
+    defaultSubagentLimits.mergeCheckSeconds,
+    "Timeout of the command that checks a merge.",
+  ),
+  streamThrottleMs: createIntegerSetting(
+    0,
+    60_000,
+    defaultSubagentLimits.streamThrottleMs,
+    "Minimum time between two batches of a sub-agent's stream.",
+  ),
+});
+
+export type SubagentLimits = z.infer<typeof subagentLimitsSchema>;
 
 /** Limits of a run of code. */
 export const sandboxLimitsSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isAgentObjectName } from "../protocol/names.ts";
+import { isAgentAddress } from "../protocol/names.ts";
 import { processSchema } from "../protocol/process.ts";
 
 /** Maximum length of a command. The kernel does not accept much longer arguments. */
@@ -7,8 +7,8 @@ export const maxCommandBytes = 100_000;
 
 /** A command that main asks the daemon to run for one of its agents. */
 export const commandSchema = z.strictObject({
-  /** `agency~agent`. It becomes a path, so its names are validated again. */
-  agent: z.string().refine(isAgentObjectName, "expected agency~agent"),
+  /** `agency~agent` or `agency~agent/sub-agent`. It becomes a path, so its names are validated again. */
+  agent: z.string().refine(isAgentAddress, "expected agency~agent"),
   command: z
     .string()
     .min(1)

@@ -10,6 +10,20 @@ export const defaultTurnLimits = {
   maxSteps: 64,
 };
 
+export const defaultSubagentLimits = {
+  maxSteps: 15,
+  timeoutSeconds: 600,
+  initialCheckSeconds: 30,
+  checkIntervalSeconds: 60,
+  maxChecks: 10,
+  maxActive: 32,
+  maxPerTurn: 200,
+  maxDepth: 3,
+  maxRetained: 200,
+  mergeCheckSeconds: 300,
+  streamThrottleMs: 50,
+};
+
 export const defaultSandboxLimits = {
   timeoutSeconds: 30,
   maxTimeoutSeconds: 300,

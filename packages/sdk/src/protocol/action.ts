@@ -15,6 +15,7 @@ export const actionSchema = z
     error: z.string().optional(),
     messageId: z.string().optional(),
     runId: z.string(),
+    agent: z.string().optional().meta({ description: "The sub-agent that acted, if it was not the agent itself." }),
   })
   .meta({ id: "Action" });
 

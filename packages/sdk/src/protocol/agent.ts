@@ -19,6 +19,7 @@ export const agentSchema = z
     model: modelIdSchema.optional(),
     system: z.string().optional(),
     owner: z.string(),
+    parent: z.string().optional().meta({ description: "The address of the agent that a sub-agent works for." }),
     createdAt: z.string(),
   })
   .meta({ id: "Agent", description: "A durable agent." });

@@ -10,24 +10,40 @@ const policyRuleSchema = z.strictObject({
   action: z.enum(["deny", "ask", "allow"]),
 });
 
-/** Checks only the keys that the host reads; middleware adds its own. */
-const blueprintConfigSchema = z.looseObject({
+/** The keys that every blueprint's config may have. */
+const baseConfigSchema = z.looseObject({
   budget: agentBudgetSchema.optional(),
   hitl: z.strictObject({ tools: z.array(z.string().min(1)).max(200) }).optional(),
   policy: z.array(policyRuleSchema).max(500).optional(),
 });
 
+const fields = {
+  name: blueprintNameSchema,
+  description: z.string().max(2000).default(""),
+  prompt: z.string().max(100_000).default(""),
+  tags: z.array(z.string().min(1).max(64)).max(64).default(["default"]),
+  model: modelIdSchema.optional().meta({ description: "The model of the primary role." }),
+  models: modelRolesSchema.omit({ primary: true }).optional().meta({ description: "The models of the other roles." }),
+  driver: driverNameSchema.optional().meta({ description: "How turns are computed. Defaults to `think`." }),
+};
+
+/** A blueprint inside another one's config. Its own sub-agents are checked when it is used. */
+const inlineBlueprintSchema = z.strictObject({ ...fields, config: baseConfigSchema.optional() });
+
+const subagentTypesSchema = z
+  .array(z.union([blueprintNameSchema, inlineBlueprintSchema], { error: "expected the name of a blueprint, or one" }))
+  .max(50);
+
+/** Checks only the keys that the host reads; middleware adds its own. */
+const blueprintConfigSchema = baseConfigSchema.extend({
+  subagents: z
+    .union([subagentTypesSchema, z.strictObject({ subagents: subagentTypesSchema })])
+    .optional()
+    .meta({ description: "What sub-agents it may delegate to. Without it, all blueprints of its agency." }),
+});
+
 export const blueprintSchema = z
-  .strictObject({
-    name: blueprintNameSchema,
-    description: z.string().max(2000).default(""),
-    prompt: z.string().max(100_000).default(""),
-    tags: z.array(z.string().min(1).max(64)).max(64).default(["default"]),
-    model: modelIdSchema.optional().meta({ description: "The model of the primary role." }),
-    models: modelRolesSchema.omit({ primary: true }).optional().meta({ description: "The models of the other roles." }),
-    driver: driverNameSchema.optional().meta({ description: "How turns are computed. Defaults to `think`." }),
-    config: blueprintConfigSchema.optional(),
-  })
+  .strictObject({ ...fields, config: blueprintConfigSchema.optional() })
   .meta({ id: "Blueprint", description: "The definition of an agent: prompt, model, tags and configuration." });
 
 export type Blueprint = z.infer<typeof blueprintSchema>;
@@ -36,7 +52,7 @@ export type Blueprint = z.infer<typeof blueprintSchema>;
 export type NewBlueprint = z.input<typeof blueprintSchema>;
 
 /** The keys of a blueprint's config that the host itself reads. Each middleware adds its own. */
-export type BlueprintConfig = Pick<z.input<typeof blueprintConfigSchema>, "budget" | "hitl" | "policy">;
+export type BlueprintConfig = Pick<z.input<typeof blueprintConfigSchema>, "budget" | "hitl" | "policy" | "subagents">;
 
 export const listedBlueprintSchema = blueprintSchema
   .extend({
@@ -51,3 +67,11 @@ export const listedBlueprintSchema = blueprintSchema
 export type ListedBlueprint = z.infer<typeof listedBlueprintSchema>;
 
 export const blueprintListSchema = z.object({ blueprints: z.array(listedBlueprintSchema), next: nextSchema });
+
+export type SubagentType = z.infer<typeof subagentTypesSchema>[number];
+
+/** Returns the types that a blueprint's config limits its sub-agents to, or undefined if it does not. */
+export function listSubagentTypes({ config }: Pick<Blueprint, "config">): readonly SubagentType[] | undefined {
+  const types = config?.subagents;
+  return types && "subagents" in types ? types.subagents : types;
+}

@@ -39,3 +39,13 @@ export type BudgetLevel = (typeof budgetLevels)[number];
 export const budgetPeriods = ["day", "ever"] as const;
 
 export type BudgetPeriod = (typeof budgetPeriods)[number];
+
+/** What kind of work a task is. */
+export const taskTypes = ["explore", "code", "test", "review", "plan", "fix"] as const;
+
+export type TaskType = (typeof taskTypes)[number];
+
+/** `blocked` waits for a task that failed or was cancelled, or is held back. The last three are final. */
+export const taskStatuses = ["pending", "in_progress", "blocked", "complete", "failed", "cancelled"] as const;
+
+export type TaskStatus = (typeof taskStatuses)[number];

@@ -7,6 +7,8 @@ import { defineEndpoint } from "./endpoint.ts";
 import { appEndpoints } from "./endpoints/app.ts";
 import { fileEndpoints } from "./endpoints/files.ts";
 import { processEndpoints } from "./endpoints/processes.ts";
+import { subagentEndpoints } from "./endpoints/subagents.ts";
+import { taskEndpoints } from "./endpoints/tasks.ts";
 import { agentParams, turnEndpoints } from "./endpoints/turns.ts";
 import { usageEndpoints } from "./endpoints/usage.ts";
 import { userEndpoints } from "./endpoints/users.ts";
@@ -221,7 +223,9 @@ export const endpoints = {
   }),
 
   ...turnEndpoints,
+  ...taskEndpoints,
   ...appEndpoints,
+  ...subagentEndpoints,
   ...processEndpoints,
   ...fileEndpoints,
   ...versionEndpoints,

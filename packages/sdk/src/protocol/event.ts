@@ -6,6 +6,7 @@ import { modelEvents } from "./events/model.ts";
 import { notebookEvents } from "./events/notebook.ts";
 import { requestEvents } from "./events/request.ts";
 import { subagentEvents } from "./events/subagent.ts";
+import { taskEvents } from "./events/task.ts";
 import { toolEvents } from "./events/tool.ts";
 import { turnEvents } from "./events/turn.ts";
 import { workspaceEvents } from "./events/workspace.ts";
@@ -30,6 +31,7 @@ const dataSchemas = () => ({
   ...notebookEvents(),
   ...appEvents(),
   ...approvalEvents(),
+  ...taskEvents(),
   ...subagentEvents(),
 });
 

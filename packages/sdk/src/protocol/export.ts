@@ -4,6 +4,8 @@ import { agentSchema } from "./agent.ts";
 import { appSchema } from "./app.ts";
 import { eventSchema } from "./event.ts";
 import { messageSchema } from "./message.ts";
+import { subagentSchema } from "./subagent.ts";
+import { taskSchema } from "./task.ts";
 import { runSchema, todoSchema } from "./turn.ts";
 import { agentUsageSchema } from "./usage.ts";
 
@@ -16,11 +18,16 @@ export const agentExportSchema = z
     title: z.string().optional(),
     todos: z.array(todoSchema),
     app: appSchema.optional(),
+    tasks: z
+      .array(taskSchema)
+      .optional()
+      .meta({ description: "Without the root tasks of messages, which are the runs." }),
     run: runSchema,
     messages: z.array(messageSchema),
     events: z.array(eventSchema),
     actions: z.array(actionSchema),
     usage: agentUsageSchema,
+    subagents: z.array(subagentSchema).optional(),
   })
   .meta({ id: "AgentExport" });
 

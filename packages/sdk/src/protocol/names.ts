@@ -78,6 +78,9 @@ export interface AgentAddress {
   path: readonly [agent: string, ...subAgents: string[]];
 }
 
+/** Sub-agents can be nested three levels deep. */
+export const maxPathLength = 4;
+
 /** Formats an address as `agency~agent` or `agency~agent/sub-agent`; names contain neither `~` nor `/`. */
 export function formatAddress({ agency, path }: AgentAddress): string {
   return `${agency}~${path.join("/")}`;
@@ -92,13 +95,18 @@ export function parseAddress(text: string): AgentAddress | undefined {
 
 /** Whether a text is the name of an agent's Durable Object, and thus safe as a path of two segments. */
 export function isAgentObjectName(text: string): boolean {
-  const { agency: key = "", path: [agent, ...subAgents] = [""] } = parseAddress(text) ?? {};
+  return isAgentAddress(text) && !text.includes("/");
+}
+
+/** Whether a text is the address of an agent or a sub-agent. */
+export function isAgentAddress(text: string): boolean {
+  const { agency: key = "", path = [""] } = parseAddress(text) ?? {};
   const { id, user } = parseAgencyKey(key);
-  if (subAgents.length > 0 || formatAgencyKey(user, id) !== key) return false;
+  if (formatAgencyKey(user, id) !== key || path.length > maxPathLength) return false;
   return (
     !findNameIssue(nameRules.agency, id) &&
     !findNameIssue(nameRules.user, user) &&
-    !findNameIssue(nameRules.agent, agent)
+    path.every((name) => !findNameIssue(nameRules.agent, name))
   );
 }
 

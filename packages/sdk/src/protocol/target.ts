@@ -1,9 +1,10 @@
 import { globalAgency } from "./default-agency.ts";
 import { fail } from "./errors.ts";
-import { findNameIssue, nameRules } from "./names.ts";
+import { findNameIssue, maxPathLength, nameRules } from "./names.ts";
 
 export interface AgentTarget {
   kind: "agent";
+  /** The name of an agent, or the path of a sub-agent below it: `alice/subagent-task-1`. */
   agent: string;
   agency: string;
 }
@@ -13,7 +14,7 @@ export interface AgencyTarget {
   agency: string;
 }
 
-const forms = "use alice, alice@review, alice@review:pr-123 or @review";
+const forms = "use alice, alice/sub-agent, alice@review, alice@review:pr-123 or @review";
 
 /** Parses the name of an agent or an agency as users type it. Without an agency, it is in the default one. */
 export function parseTarget(text: string, defaultAgency = globalAgency): AgentTarget | AgencyTarget {
@@ -32,7 +33,10 @@ export function parseTarget(text: string, defaultAgency = globalAgency): AgentTa
       `“${text}” has a tag but no agency; put the tag after the agency, as in alice@review:pr-123.`,
     );
   }
-  checkName("agent", agent);
+  const path = agent.split("/");
+  for (const name of path) checkName("agent", name);
+  if (path.length > maxPathLength)
+    throw fail("bad_request", `“${text}” is too deep: sub-agents are nested at most ${maxPathLength - 1} levels.`);
   return { kind: "agent", agent, agency: agency ?? defaultAgency };
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { budgetStatusSchema } from "./budget.ts";
 import { modes } from "./choices.ts";
 import { propsSchema } from "./props.ts";
+import { taskSchema } from "./task.ts";
 
 export const runStatuses = ["idle", "registered", "running", "paused", "completed", "canceled", "error"] as const;
 
@@ -32,6 +33,7 @@ export const failureCodes = [
   "repeated_call",
   "no_progress",
   "crashed",
+  "timeout",
   "internal",
 ] as const;
 
@@ -183,6 +185,17 @@ const chatMessageSchema = z.object({
 
 export type ChatMessage = z.infer<typeof chatMessageSchema>;
 
+const subagentStateSchema = z.object({
+  childThreadId: z.string(),
+  token: z.string(),
+  status: z.enum(["waiting", "completed", "canceled"]),
+  outcome: z.string().meta({ description: "The status as `/subagents` lists it." }),
+  createdAt: z.number(),
+  completedAt: z.number().optional(),
+  report: z.string().optional(),
+  toolCallId: z.string().optional(),
+});
+
 export const agentStateSchema = z
   .looseObject({
     messages: z.array(chatMessageSchema),
@@ -195,8 +208,14 @@ export const agentStateSchema = z
     status: agentStatusSchema.shape.status,
     model: z.string().optional(),
     todos: z.array(todoSchema),
+    tasks: z.array(taskSchema).optional().meta({ description: "The trees with open tasks, if there are any." }),
     title: z.string().optional(),
     context: contextSchema.optional(),
+    subagents: z.array(subagentStateSchema).optional(),
+    parent: z
+      .object({ threadId: z.string(), token: z.string() })
+      .optional()
+      .meta({ description: "The agent that a sub-agent works for." }),
   })
   .meta({ id: "AgentState" });
 

@@ -1,4 +1,4 @@
-import type { AgentStatus, DiskUsage, Run } from "@thinkery/sdk";
+import type { AgentStatus, DiskUsage, Run, Subagent } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { createMissingAgencyError, findAgent, findUsedModel } from "../agents.ts";
@@ -15,7 +15,7 @@ export function addInfo(program: Command, cli: Cli): void {
   program
     .command("info")
     .description("show an agent or agency")
-    .argument("<target>", "alice, alice@review or @review")
+    .argument("<target>", "alice, alice/sub-agent, alice@review or @review")
     .addHelpText("after", formatExamples(["info alice@review", ""], ["info @review", "the agency itself"]))
     .action(async (text: string) => {
       const target = parseTarget(cli, text);
@@ -32,11 +32,14 @@ async function showAgent(cli: Cli, { client, worker }: Connection, target: Agent
   const { state, run } = await withRetry((signal) => client.call("getState", { params: { agency, agent }, signal }));
   const { turns } = await readUsage(client, agency, agent);
   const disk = await withRetry((signal) => client.call("getDiskUsage", { params: { agency, agent }, signal }));
+  const { subagents } = await withRetry((signal) =>
+    client.call("listSubagents", { params: { agency, agent }, signal }),
+  );
   const usedModel = await findUsedModel(client, target);
   const { title } = state;
   const queued = Math.max(0, turns.open - (run.status === "running" || run.status === "paused" ? 1 : 0));
   cli.output.reply(
-    { ...found, status: state.status, run, title, usedModel, queued, disk, ...(worker ? { worker } : {}) },
+    { ...found, status: state.status, run, title, usedModel, queued, disk, subagents, ...(worker ? { worker } : {}) },
     () =>
       cli.output.formatFields([
         ["name", found.name],
@@ -54,10 +57,23 @@ async function showAgent(cli: Cli, { client, worker }: Connection, target: Agent
         ["branches", disk.branches.branches === 0 ? undefined : formatBranches(disk)],
         ["blobs", disk.blobs.blobs === 0 ? undefined : `${disk.blobs.blobs} (${formatSize(disk.blobs.bytes)})`],
         ["disk", formatSize(disk.totalBytes)],
+        ["parent", found.parent],
+        ["sub-agents", formatSubagents(subagents)],
         ["owner", found.owner],
         ["created", found.createdAt],
       ]),
   );
+}
+
+const maxListedSubagents = 10;
+
+function formatSubagents(subagents: readonly Subagent[]): string | undefined {
+  if (subagents.length === 0) return undefined;
+  const listed = subagents
+    .slice(0, maxListedSubagents)
+    .map(({ facetName, agentType, status }) => `${facetName} (${agentType}, ${status})`);
+  const rest = subagents.length - listed.length;
+  return [...listed, ...(rest > 0 ? [`and ${rest} more`] : [])].join(", ");
 }
 
 function formatBranches({ branches }: DiskUsage): string {

@@ -1,19 +1,23 @@
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
+import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { listAgents } from "../lists.ts";
-import { parseAgencyTarget } from "../target.ts";
+import { type AgentTarget, parseAgencyTarget, parseTarget } from "../target.ts";
 
 export function addLs(program: Command, cli: Cli): void {
   program
     .command("ls")
-    .description("list agents")
-    .argument("[agency]", "agency, as @review (default: @global)")
-    .addHelpText("after", formatExamples(["ls", ""], ["ls @review:pr-123", ""]))
-    .action(async (target: string | undefined) => {
-      const { agency } = parseAgencyTarget(cli, target);
+    .description("list agents, or an agent's sub-agents")
+    .argument("[target]", "agency, as @review (default: @global), or an agent, as alice or alice/sub-agent")
+    .addHelpText("after", formatExamples(["ls", ""], ["ls @review:pr-123", ""], ["ls alice", "her sub-agents"]))
+    .action(async (text: string | undefined) => {
+      const target = text === undefined ? parseAgencyTarget(cli, text) : parseTarget(cli, text);
       const { client } = await connect(cli);
+      if (target.kind === "agent") return listSubagents(cli, client, target);
+      const { agency } = target;
       const agents = await listAgents(client, agency);
       cli.output.reply({ agents }, () => {
         if (agents.length === 0) return `No agents in ${agency}. Create one with \`thinkery new <name>\`.`;
@@ -21,4 +25,17 @@ export function addLs(program: Command, cli: Cli): void {
         return cli.output.formatTable(["NAME", "BLUEPRINT", "MODEL", "CREATED"], rows);
       });
     });
+}
+
+async function listSubagents(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
+  await findAgent(client, target);
+  const { agency, agent } = target;
+  const { subagents } = await withRetry((signal) =>
+    client.call("listSubagents", { params: { agency, agent }, signal }),
+  );
+  cli.output.reply({ subagents }, () => {
+    if (subagents.length === 0) return `${agent} has no sub-agents.`;
+    const rows = subagents.map(({ facetName, agentType, status, title }) => [facetName, agentType, status, title]);
+    return cli.output.formatTable(["NAME", "BLUEPRINT", "STATUS", "TASK"], rows);
+  });
 }

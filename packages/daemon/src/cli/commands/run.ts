@@ -86,7 +86,7 @@ async function runJob(
 }
 
 function refuseFile(target: string): void {
-  if (!/\.ya?ml$|[/\\]/i.test(target)) return;
+  if (!/\.ya?ml$|^\.*[/\\]|\\/i.test(target)) return;
   throw fail(
     "bad_request",
     `“${target}” is a file; running workflow files is not supported yet. Pass an agent, or --new.`,

@@ -15,7 +15,7 @@ export async function openSocket(
   handlers: SocketHandlers,
 ): Promise<AgentSocket> {
   const { WebSocket } = await import("ws");
-  const path = `/agency/${encodeURIComponent(target.agency)}/agent/${encodeURIComponent(target.agent)}/ws`;
+  const path = `/agency/${encodeURIComponent(target.agency)}/agent/${target.agent.split("/").map(encodeURIComponent).join("/sub/")}/ws`;
   let socket: WebSocket | undefined;
   const opened = openAgentSocket({
     ...handlers,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fail, isAgentObjectName, parseAddress } from "@thinkery/sdk";
+import { fail, isAgentAddress, parseAddress } from "@thinkery/sdk";
 import { getErrorCode, OpenFolder } from "../../folder/open-folder.ts";
 import { removeFolder } from "../../folder/remove.ts";
 
@@ -17,7 +17,7 @@ interface AgentFoldersOptions {
 
 const removedPrefix = ".gone-";
 
-/** Manages a folder for each agent, at `<root>/<agency>/<agent>`. */
+/** Manages a folder for each agent, at `<root>/<agency>/<agent>`, and `<agent>+<sub-agent>` for its sub-agents. */
 export class AgentFolders {
   readonly #options: AgentFoldersOptions;
 
@@ -75,14 +75,15 @@ export class AgentFolders {
   /** Cannot collide with an agency, whose name never starts with a dot. */
   #getMetadataPath(agent: string): string {
     this.#getPath(agent);
-    return join(this.#options.root, ".beside", agent);
+    return join(this.#options.root, ".beside", agent.replaceAll("/", "+"));
   }
 
   /** Validates the name, which comes from a request, so that the path stays inside the root. */
   #getPath(name: string): string {
-    if (!isAgentObjectName(name)) throw fail("bad_request", "This is not the name of an agent.");
-    const { agency = "", path: [agent] = [""] } = parseAddress(name) ?? {};
-    return join(this.#options.root, agency, agent);
+    if (!isAgentAddress(name)) throw fail("bad_request", "This is not the name of an agent.");
+    const { agency = "", path = [""] } = parseAddress(name) ?? {};
+    // Beside its parent's folder, not in it. No name contains a “+”.
+    return join(this.#options.root, agency, path.join("+"));
   }
 
   async #create(path: string): Promise<string> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import {
   linuxLimitsSchema,
   sandboxLimitsSchema,
+  subagentLimitsSchema,
   turnLimitsSchema,
   workspaceLimitsSchema,
 } from "@thinkery/sdk/internal";
@@ -35,6 +36,7 @@ function createOptions(home: Home, worker: HostOptions["worker"], onLine: (line:
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },
     turn: turnLimitsSchema.parse({}),
+    subagents: subagentLimitsSchema.parse({}),
     sandbox: sandboxLimitsSchema.parse({}),
     linux: linuxLimitsSchema.parse({}),
     workspace: workspaceLimitsSchema.parse({}),

@@ -33,6 +33,9 @@ const inputs: Record<string, object> = {
   ls: { path: "src" },
   grep: { pattern: "a" },
   glob: { pattern: "*.ts" },
+  createSubtask: { title: "Fix it", type: "fix" },
+  completeTask: { taskId: "task-1", status: "failed" },
+  listTasks: {},
 };
 
 test("every tool has its card, and a tool without one uses the plain card", () => {
@@ -50,6 +53,9 @@ test("every tool has its card, and a tool without one uses the plain card", () =
     ls: "list",
     grep: "grep",
     glob: "glob",
+    createSubtask: "task",
+    completeTask: "task",
+    listTasks: "task-list",
   });
   for (const name of ["set_title", "constructor", "__proto__", "", "BASH"]) {
     expect(getCardName(name, { command: "ls" })).toBe("plain");
@@ -65,6 +71,8 @@ test("the hint summarizes the call", () => {
   expect(getHint("readFile", { path: "a.md", offset: 40, limit: "50" })).toBe("a.md, lines 40–89");
   expect(getHint("readFile", { path: "a.md", offset: 40 })).toBe("a.md, lines 40–");
   expect(getHint("listFiles", {})).toBe("all files");
+  expect(getHint("createSubtask", { title: "Fix it", type: "fix" })).toBe("Fix it (fix)");
+  expect(getHint("completeTask", { taskId: "task-1", status: "failed" })).toBe("task-1 → failed");
   expect(getHint("grep", { pattern: "TODO", path: "src", glob: "*.ts" })).toBe("TODO in src (*.ts)");
   expect(getHint("other", { list: [1, 2], text: "hello" })).toBe("hello");
   expect(getHint("other", { list: [1, 2] })).toBe("list: 2");
@@ -196,4 +204,25 @@ test("an added card is found by its tools, and two cards cannot claim the same t
   expect(find(createCall("approve", 1)).name).toBe("plain");
   expect(find(createCall("bash", { command: "ls" })).name).toBe("command");
   expect(() => createCardRegistry([...allCards, { ...approve, tools: ["bash"] }])).toThrow("“bash”");
+});
+
+test("a list of tasks is shown as a tree, whatever it contains", () => {
+  const output = JSON.stringify({
+    tasks: [
+      {
+        taskId: "a",
+        title: "One <b>",
+        status: "in_progress",
+        subtasks: [{ taskId: "b", title: "Two", status: "failed" }],
+      },
+      { taskId: 1, title: "odd" },
+      null,
+    ],
+  });
+  const html = render(createCall("listTasks", {}, { output }));
+  expect(html).toContain("One &lt;b&gt;");
+  expect([...html.matchAll(/data-status="(\w+)"/g)].map(([, status]) => status)).toEqual(["in_progress", "failed"]);
+  for (const text of ["", "{", "null", '{"tasks":{}}', "[1]"]) {
+    expect(render(createCall("listTasks", {}, { output: text }))).toContain("Output");
+  }
 });

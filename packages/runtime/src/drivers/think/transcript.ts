@@ -107,7 +107,9 @@ export class Transcript {
 }
 
 function toModelMessage(entry: TranscriptMessage): ModelMessage {
-  if (entry.role === "user") return { role: "user", content: entry.content };
+  if (entry.role === "user") {
+    return { role: "user", content: entry.content, ...(entry.notice ? { notice: true } : {}) };
+  }
   if (entry.role === "tool") {
     const { callId = "", name = "", failed } = entry.toolResult ?? {};
     return { role: "tool", callId, name, content: entry.content, ...(failed ? { failed } : {}) };

@@ -1,7 +1,8 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { enterAgency, forgetAgent } from "../directory.ts";
+import { enterAgency, forgetAgent, requireAgent } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
+import { readSubPath } from "../sub-path.ts";
 
 export function addAgentRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.listAgents, async ({ env, caller, params, query }) => {
@@ -12,11 +13,20 @@ export function addAgentRoutes(app: Hono<HonoEnv>): void {
     return (await enterAgency(env, caller.user, params.agency)).createAgent(caller.user, body);
   });
 
-  route(app, endpoints.getAgent, async ({ env, caller, params }) => {
+  route(app, endpoints.getAgent, async (call) => {
+    const { env, caller, params, request } = call;
+    if (readSubPath(request).length > 0) return (await requireAgent(call)).conversation.getAgent();
     return (await enterAgency(env, caller.user, params.agency)).getAgent(params.agent);
   });
 
-  route(app, endpoints.deleteAgent, async ({ env, caller, params }) => {
+  route(app, endpoints.deleteAgent, async (call) => {
+    const { env, caller, params } = call;
+    const sub = readSubPath(call.request);
+    const name = sub.pop();
+    if (name !== undefined) {
+      await (await requireAgent(call, sub)).subagents.removeByName(name);
+      return undefined;
+    }
     const agency = await enterAgency(env, caller.user, params.agency);
     forgetAgent(caller.user, params.agency, params.agent);
     await agency.deleteAgent(params.agent);

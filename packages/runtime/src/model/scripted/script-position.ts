@@ -51,8 +51,9 @@ export function* findScriptPosition(
 function listUserMessages(messages: readonly ModelMessage[]): { text: string; at: number }[] {
   const userMessages: { text: string; at: number }[] = [];
   messages.forEach((message, at) => {
-    if (message.role !== "user") return;
-    if (messages[at - 1]?.role === "user") userMessages.pop();
+    if (message.role !== "user" || message.notice) return;
+    const previous = messages[at - 1];
+    if (previous?.role === "user" && !previous.notice) userMessages.pop();
     userMessages.push({ text: getUserText(message.content), at });
   });
   return userMessages;

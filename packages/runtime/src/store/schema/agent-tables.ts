@@ -6,7 +6,8 @@ export const agentTables = `
   CREATE TABLE registration (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     agent TEXT NOT NULL,
-    props TEXT
+    props TEXT,
+    assignment TEXT
   );
   CREATE TABLE log (
     first INTEGER PRIMARY KEY,
@@ -75,7 +76,8 @@ export const agentTables = `
     task_id TEXT,
     facet_name TEXT,
     parent_message_id TEXT,
-    delegated_task_ids TEXT
+    delegated_task_ids TEXT,
+    notice INTEGER
   );
   CREATE TABLE middleware_state (
     middleware TEXT NOT NULL,
@@ -95,7 +97,8 @@ export const agentTables = `
     duration_ms INTEGER NOT NULL,
     success INTEGER NOT NULL,
     error TEXT,
-    message_id TEXT
+    message_id TEXT,
+    agent TEXT
   );
   CREATE TABLE model_calls (
     number INTEGER PRIMARY KEY,

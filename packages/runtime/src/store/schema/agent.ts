@@ -203,4 +203,10 @@ export const agentMigrations: Migrations = [
   DROP INDEX ledger_within;
   CREATE INDEX ledger_open_children ON ledger (turn) WHERE parent_call IS NOT NULL AND state = 'started';
   `,
+  // Adds what a sub-agent works on, what sub-agents did, and messages about them.
+  `
+  ALTER TABLE registration ADD COLUMN assignment TEXT;
+  ALTER TABLE actions ADD COLUMN agent TEXT;
+  ALTER TABLE messages ADD COLUMN notice INTEGER;
+  `,
 ];

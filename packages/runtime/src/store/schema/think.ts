@@ -2,12 +2,19 @@ import type { Schema } from "../migrate.ts";
 import { agentTables } from "./agent-tables.ts";
 import { agentMigrations } from "./agent.ts";
 import { fileMigrations } from "./files.ts";
+import { subagentMigrations, subagentTables } from "./subagents.ts";
+import { taskMigrations } from "./tasks.ts";
 
 /** Everything that an agent's object stores. Features with their own tables add their migrations here. */
-export const thinkSchema: Schema = { agent: agentMigrations, files: fileMigrations };
+export const thinkSchema: Schema = {
+  agent: agentMigrations,
+  files: fileMigrations,
+  tasks: taskMigrations,
+  subagents: subagentMigrations,
+};
 
 /** What new agents start with, in place of replaying the steps. */
-export const thinkTables = { agent: agentTables };
+export const thinkTables = { agent: agentTables, subagents: subagentTables };
 
 /** The number of steps per feature when a single number still counted them all. */
-export const formerThinkSteps = { agent: 4, files: 2 };
+export const formerThinkSteps = { agent: 4, files: 2, tasks: 0, subagents: 0 };

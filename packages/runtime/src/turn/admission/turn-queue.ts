@@ -1,4 +1,12 @@
-import { type Admission, fail, type NewEvent, type Outcome, type ToolCallResolution, type Run } from "@thinkery/sdk";
+import {
+  type Admission,
+  fail,
+  type Failure,
+  type NewEvent,
+  type Outcome,
+  type ToolCallResolution,
+  type Run,
+} from "@thinkery/sdk";
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
@@ -24,6 +32,12 @@ export interface TurnQueueOptions {
   resolve(turn: TurnRow): Promise<TurnDeps>;
   /** Called when a turn begins: something must wake this object if its memory is lost. */
   onBusy(): void;
+  /** Returns the events that end what depends on a turn which ends early, such as its sub-agents. */
+  createEndEvents(runId: string): NewEvent[];
+  /** Called when a turn is over and its outcome is recorded. */
+  onTurnEnd(runId: string): void;
+  /** Called when a turn waits for sub-agents. */
+  onPaused(): void;
   /** Called when no turn runs: none is queued, or the current one waits for a report. */
   onIdle(): void;
 }
@@ -113,6 +127,12 @@ export class TurnQueue {
     const turn = runId ? store.turns.get(runId) : store.turns.getNext();
     if (turn && !isOver(turn)) this.#end(turn.id, { status: "canceled", reason });
     return turn && store.turns.get(turn.id);
+  }
+
+  /** Ends a turn with a failure, unless it is over. */
+  fail(runId: string, failure: Failure): void {
+    const turn = this.#options.store.turns.get(runId);
+    if (turn && !isOver(turn)) this.#end(runId, { status: "error", failure });
   }
 
   /** Cancels the current turn and accepts no input until `start`. Queued turns wait. */
@@ -220,7 +240,16 @@ export class TurnQueue {
       // It may have been canceled in the meantime.
       if (this.#currentRunId !== runId) return;
       const startEvents = resumed || startsEarly ? [] : createStartEvents(runId, deps.modelId, boot);
-      const running = new RunningTurn({ agent, runId, store, blobs, recorder, deps, startEvents });
+      const running = new RunningTurn({
+        agent,
+        runId,
+        store,
+        blobs,
+        recorder,
+        deps,
+        startEvents,
+        createEndEvents: this.#options.createEndEvents,
+      });
       this.#running = running;
       if (from === "waited") await running.flush();
       if (resumed) await running.resume(resumed);
@@ -244,10 +273,11 @@ export class TurnQueue {
 
   /** Keeps nothing in memory while the turn waits: the object may be evicted meanwhile. */
   #pause(running: RunningTurn): void {
-    running.pause();
+    const reason = running.pause();
     this.#currentRunId = undefined;
     this.#running = undefined;
     this.#mayHaveOpenTurns = true;
+    if (reason === "subagent") this.#options.onPaused();
     this.#options.onIdle();
   }
 
@@ -256,7 +286,8 @@ export class TurnQueue {
     // Messages that had joined it may be queued as a new turn now.
     if (ending.status !== "completed") this.#mayHaveOpenTurns = true;
     if (this.#currentRunId === runId && this.#running) this.#running.end(ending);
-    else if (ending.status !== "completed") recorder.record(...createEndEvents(store, runId, ending));
+    else if (ending.status !== "completed")
+      recorder.record(...createEndEvents(store, runId, ending), ...this.#options.createEndEvents(runId));
     if (this.#currentRunId === runId) {
       this.#currentRunId = undefined;
       this.#running = undefined;
@@ -265,6 +296,7 @@ export class TurnQueue {
     const turn = waiters && store.turns.get(runId);
     this.#waiters.delete(runId);
     if (turn) for (const resolve of waiters) resolve(createOutcome(store, agent, turn));
+    this.#options.onTurnEnd(runId);
     this.wake();
     if (!this.#currentRunId) this.#options.onIdle();
   }

@@ -102,7 +102,9 @@ function createModelLog({ runId, step, blobs }: StepContext): CallLog<Output> {
 }
 
 function stopRepetition(call: ToolCall, { step, log }: CallScope<Output>): void {
-  const name = step.deps.tools.find(call.name)?.name ?? call.name;
+  const tool = step.deps.tools.find(call.name);
+  if (tool?.polls) return;
+  const name = tool?.name ?? call.name;
   if (!step.repetition.isStuck(call, name, step.step)) return;
   const message = `${name} was called ${maxIdenticalCalls} times in a row with the same input. The turn was stopped.`;
   step.record(...log.createRefusedEvents(call, { code: "repeated", message }));

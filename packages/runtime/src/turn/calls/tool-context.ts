@@ -15,6 +15,7 @@ import { createFiles, createLinuxFiles } from "./files.ts";
 import { createModuleFinder } from "./modules.ts";
 import { openShell } from "./shell.ts";
 import type { StepContext } from "./step-context.ts";
+import { openTasks } from "./tasks.ts";
 import { createWaitReporter } from "./waiting.ts";
 
 /** Identifies a call and its tool. */
@@ -53,6 +54,15 @@ export function createToolContext(
     linux: { ...machine, run: (command, options) => keepAlive(callId, step, () => machine.run(command, options)) },
     reportProgress: (text) => progress(callId, text),
     sandbox: createCodeRunner(callId, step, signal),
+    subagents: deps.subagents.open({
+      runId,
+      callId,
+      record: step.record,
+      onBackground: () => deps.tools.enable("tasks"),
+    }),
+    get tasks() {
+      return openTasks(callId, step);
+    },
   };
 }
 

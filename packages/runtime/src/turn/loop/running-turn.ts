@@ -1,4 +1,4 @@
-import type { ChildReport, GenerateOptions, EventData, Failure, NewEvent } from "@thinkery/sdk";
+import type { ChildReport, GenerateOptions, EventData, Failure, NewEvent, PauseReason } from "@thinkery/sdk";
 import { openConversation } from "../../drivers/conversation.ts";
 import type { Conversation, TurnContext, ModelCallEnd, StepOptions, TurnModels } from "../../drivers/driver.ts";
 import type { MiddlewareRunner } from "../../middleware/pipeline.ts";
@@ -15,6 +15,7 @@ import { RepetitionGuard } from "../calls/repetition.ts";
 import { readReports } from "../calls/tool-reports.ts";
 import type { TurnDeps } from "../turn-deps.ts";
 import { TurnError } from "../turn-error.ts";
+import { checkCallCount } from "./check-call-count.ts";
 import { createTurnScope } from "./create-turn-scope.ts";
 import { generate } from "./generate.ts";
 import { assignCallIds, countUsage, ModelCall } from "./model-call.ts";
@@ -32,9 +33,9 @@ export interface RunningTurnOptions {
   deps: TurnDeps;
   /** The events that start the turn; empty if they are already in the log. */
   startEvents: NewEvent[];
+  /** Returns the events that end what depends on the turn, if it ends early. */
+  createEndEvents(runId: string): NewEvent[];
 }
-
-const maxCallsPerAnswer = 200;
 
 /** A turn while it runs. Records everything it does, and its outcome exactly once. */
 export class RunningTurn implements TurnContext {
@@ -182,11 +183,20 @@ export class RunningTurn implements TurnContext {
     const messageIds = this.#listWaiting();
     this.#mayHaveJoined = false;
     if (messageIds.length > 0) this.#recorder.hold({ type: "message.delivered", data: { runId, messageIds } });
+    const delivered = deps.subagents.takeReports(runId, this.#step);
+    if (delivered) this.#recorder.hold(delivered.event);
     this.#recorder.hold({ type: "run.tick", data: { runId, step: this.#step } });
     this.#hasCallStarted = startsCall && modelId !== undefined;
     if (startsCall && modelId !== undefined) this.#recorder.record(this.#call.start(modelId, this.#step, 1));
     else this.#recorder.record();
-    return this.#middleware.runTick();
+    if (!delivered) return this.#middleware.runTick();
+    return this.#notifyDelivered(delivered.reports);
+  }
+
+  /** Tells middleware about sub-agents that worked in the background. */
+  async #notifyDelivered(reports: readonly ChildReport[]): Promise<void> {
+    for (const report of reports) await this.#middleware.runChildReport(report);
+    await this.#middleware.runTick();
   }
 
   planModelCall(messages: readonly ModelMessage[], modelId: string): ModelRequest | Promise<ModelRequest> {
@@ -247,14 +257,7 @@ export class RunningTurn implements TurnContext {
 
   completeModelCall(end: ModelCallEnd): void | Promise<void> {
     const { store, deps } = this.#options;
-    const callCount = end.toolCalls.length;
-    if (callCount > maxCallsPerAnswer) {
-      throw new TurnError(
-        "model_refused",
-        `The model requested ${callCount} tool calls at once; the maximum is ${maxCallsPerAnswer}.`,
-        "Ask for less at a time, or use another model.",
-      );
-    }
+    checkCallCount(end.toolCalls);
     const calls = assignCallIds(end.toolCalls, store.ledger);
     const usage = countUsage(end.finish.usage, (used) => deps.getCost(this.#call.modelId, used));
     this.#budget.closeStep(usage);
@@ -321,14 +324,17 @@ export class RunningTurn implements TurnContext {
     }
     // Written first, because the open calls are read from the store.
     this.#recorder.record();
-    this.#recorder.record(...createEndEvents(store, runId, ending));
+    this.#recorder.record(...createEndEvents(store, runId, ending), ...this.#options.createEndEvents(runId));
     this.abandon();
   }
 
   /** Stops the turn until results are reported; it is then run again. */
-  pause(): void {
-    this.#recorder.record({ type: "run.paused", data: { runId: this.#options.runId, reason: "deferred" } });
+  pause(): PauseReason {
+    const { runId, deps } = this.#options;
+    const reason = deps.subagents.isWaiting(runId) ? "subagent" : "deferred";
+    this.#recorder.record({ type: "run.paused", data: { runId, reason } });
     this.#recorder.close();
+    return reason;
   }
 
   /** Aborts the turn; whatever it still does is ignored. */

@@ -15,7 +15,7 @@ const sentMessageSchema = () =>
     })
     .describe("A message as it was sent, before it has a position in the conversation.");
 
-const senderSchema = () =>
+export const senderSchema = () =>
   z
     .object({ user: z.string(), context: z.record(z.string(), z.string()) })
     .describe("Who sent it and from where, as stated by the request; never a credential.");

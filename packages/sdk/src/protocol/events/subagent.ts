@@ -1,7 +1,94 @@
 import { z } from "zod";
+import { reportStatuses, subagentUsageSchema, workspaceModes } from "../subagent.ts";
+import { senderSchema } from "./request.ts";
 
-/** Events about sub-agents. */
+const child = { childThreadId: z.string(), taskId: z.string() };
+
+const grantSchema = () => z.object({ steps: z.number(), tokens: z.number(), costUsd: z.number() });
+
+const mergeSchema = () =>
+  z.object({
+    branch: z.string(),
+    isMerged: z.boolean(),
+    version: z.number().optional(),
+    overlaps: z.number(),
+    check: z
+      .object({
+        command: z.string(),
+        exitCode: z.number().nullable(),
+        endedBy: z.string().optional(),
+        output: z.string(),
+      })
+      .optional(),
+  });
+
+/** Events about an agent's sub-agents, in its own log, and about the assignment of a sub-agent, in the sub-agent's. */
 export const subagentEvents = () => ({
-  "subagent.spawned": z.object({ childThreadId: z.string() }),
-  "subagent.completed": z.object({ childThreadId: z.string(), result: z.unknown().optional() }),
+  "subagent.spawned": z
+    .object({
+      ...child,
+      facetName: z.string(),
+      token: z.string(),
+      runId: z.string().optional(),
+      callId: z.string().optional(),
+      messageId: z.string().optional(),
+      agentType: z.string(),
+      title: z.string(),
+      message: z.string(),
+      from: senderSchema(),
+      wait: z.boolean(),
+      workspace: z.enum(workspaceModes),
+      branch: z.string().optional(),
+      check: z.string().optional(),
+      streaming: z.boolean().optional(),
+      timeoutMs: z.number(),
+      queued: z.boolean().optional(),
+      granted: grantSchema().optional(),
+    })
+    .describe("A task was delegated. Recorded before the sub-agent exists."),
+  "subagent.started": z.object(child).describe("A sub-agent that was queued starts."),
+  "subagent.action": z
+    .object({
+      ...child,
+      agent: z.string().describe("Who acted: the sub-agent, or one below it."),
+      number: z.number().describe("The action's number in the sub-agent's log."),
+      runId: z.string().optional(),
+      messageId: z.string().optional(),
+      callId: z.string(),
+      toolName: z.string(),
+      action: z.string(),
+      input: z.string(),
+      summary: z.string().optional(),
+      error: z.string().optional(),
+      ms: z.number(),
+    })
+    .describe("What a tool of a sub-agent did."),
+  "subagent.completed": z
+    .object({
+      ...child,
+      status: z.enum(reportStatuses),
+      result: z.string().optional(),
+      resultBlob: z.string().optional().describe("The whole result, if it is long."),
+      resultBytes: z.number().optional(),
+      error: z.string().optional(),
+      usage: subagentUsageSchema,
+      steps: z.number(),
+      ms: z.number(),
+      merge: mergeSchema().optional(),
+      unconfirmed: z.boolean().optional().describe("It was given up, and may still have to be stopped."),
+    })
+    .describe("The report of a sub-agent. There is exactly one for each."),
+  "subagent.delivered": z
+    .object({
+      runId: z.string(),
+      step: z.number().optional(),
+      taskIds: z.array(z.string()),
+      messageId: z.string().optional(),
+      content: z.string().optional().describe("Becomes a message of the conversation."),
+      callId: z.string().optional(),
+    })
+    .describe("The model gets these reports."),
+  "subagent.closed": z.object(child).describe("A sub-agent that was cancelled has stopped."),
+  "subagent.deleted": z.object(child),
+  "assignment.reported": z.object({ runId: z.string() }).describe("The agent that delegated this turn has its report."),
 });

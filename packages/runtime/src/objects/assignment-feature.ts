@@ -1,0 +1,226 @@
+import type { AgentState, Failure, FailureCode } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { RecordedEvent } from "../store/log.ts";
+import { isOver, type TurnRow } from "../store/turns.ts";
+import type { TurnQueue } from "../turn/admission/turn-queue.ts";
+import { measureElapsed } from "../turn/budget/turn-budget.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
+import type { AgentFeature } from "./feature.ts";
+import type { Registration } from "./registration.ts";
+import {
+  type Assignment,
+  type AssignmentReport,
+  type AssignmentRequest,
+  type AssignmentStatus,
+  formatAssignmentKey,
+  type RelayedAction,
+} from "./subagents/assignment.ts";
+
+/** What a sub-agent calls on its parent. */
+export interface ParentStub {
+  receiveReport(report: AssignmentReport): Promise<void>;
+  receiveActions(
+    sender: Pick<AssignmentReport, "taskId" | "token">,
+    actions: RelayedAction[],
+  ): Promise<{ number: number; isOver: boolean }>;
+}
+
+interface AssignmentOptions {
+  name: string;
+  store: AgentStore;
+  recorder: Recorder;
+  registration: Registration;
+  /** Longer gaps between two heartbeats mean that the host was down. */
+  maxGapMs: number;
+  queue(): TurnQueue;
+  openParent(): Promise<ParentStub>;
+  onBusy(): void;
+  waitUntil(work: Promise<unknown>): void;
+}
+
+const relayDelayMs = 250;
+const actionsPerCall = 200;
+/** A turn that ended like this was cut off, and was not at fault. */
+const interruptions: ReadonlySet<FailureCode> = new Set(["crashed", "no_progress"]);
+
+/** The work that a sub-agent was created for, until its parent has the report. An agent of an agency has none. */
+export class AssignmentFeature implements AgentFeature {
+  readonly #options: AssignmentOptions;
+  #isReported: boolean | undefined;
+  #reporting: Promise<void> | undefined;
+  #relayTimer: ReturnType<typeof setTimeout> | undefined;
+  #deadlineTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The last action that the parent has; unknown after a wake. */
+  #relayedNumber = 0;
+  #elapsedMs: number | undefined;
+  #lastTickAt = 0;
+
+  constructor(options: AssignmentOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there is nothing to report, or the parent has the report. The heartbeat goes on until then. */
+  get isReported(): boolean {
+    this.#isReported ??= !this.#find() || this.#options.store.facts.getReportedTurn() !== undefined;
+    return this.#isReported;
+  }
+
+  /** Registers the agent and begins its work, once. */
+  start({ agent, props, assignment }: AssignmentRequest): AssignmentStatus {
+    const { store, recorder, registration, name, queue, onBusy } = this.#options;
+    if (store.log.last === 0) {
+      registration.put(agent, props, assignment);
+      recorder.record({ type: "thread.created", data: { threadId: name } });
+    }
+    const own = this.#find();
+    this.#isReported = undefined;
+    if (own && !this.isReported) {
+      const message = { id: `${own.token}-message`, role: "user" as const, content: own.message };
+      queue().admit({ key: formatAssignmentKey(own), messages: [message], mode: "queue", from: own.from });
+      onBusy();
+      this.tick(Date.now());
+    }
+    return this.describe();
+  }
+
+  describe(): AssignmentStatus {
+    const turn = this.#findTurn();
+    if (!turn || isOver(turn)) return { status: "over", step: turn?.step ?? 0 };
+    return { status: turn.status === "running" ? "running" : "waiting", step: turn.step };
+  }
+
+  /** Called by the parent, which no longer waits for a report. */
+  cancel(token: string): void {
+    const assignment = this.#find();
+    const turn = this.#findTurn();
+    if (assignment?.token !== token || !turn) return;
+    if (!isOver(turn)) this.#options.queue().cancel(turn.id, "The agent that delegated this was canceled.");
+    // Nobody expects the report any more.
+    this.#noteReported(turn.id);
+  }
+
+  /** Called by the heartbeat: ends the work if its time is up, and sends what the parent does not have. */
+  tick(now: number): void {
+    if (this.isReported) return;
+    const assignment = this.#find();
+    const turn = this.#findTurn();
+    if (!assignment || !turn) return;
+    if (isOver(turn)) return this.#startReport();
+    const { store, maxGapMs } = this.#options;
+    if (this.#elapsedMs === undefined) this.#elapsedMs = measureElapsed(store, turn.id);
+    else this.#elapsedMs += Math.min(now - this.#lastTickAt, maxGapMs);
+    this.#lastTickAt = now;
+    const remaining = assignment.timeoutMs - this.#elapsedMs;
+    clearTimeout(this.#deadlineTimer);
+    if (remaining <= 0) this.#expire(assignment, turn);
+    else this.#deadlineTimer = setTimeout(() => this.tick(Date.now()), remaining);
+  }
+
+  wake(): void {
+    this.tick(Date.now());
+  }
+
+  halt(): void {
+    clearTimeout(this.#relayTimer);
+    clearTimeout(this.#deadlineTimer);
+    this.#isReported = true;
+  }
+
+  onTurnEnd(runId: string): void {
+    if (this.isReported || this.#findTurn()?.id !== runId) return;
+    clearTimeout(this.#deadlineTimer);
+    this.#startReport();
+  }
+
+  /** Sends actions to the parent a little later. */
+  noteEvents(events: readonly RecordedEvent[]): void {
+    const hasAction = events.some(
+      ({ event: { type } }) =>
+        type === "tool.output" || type === "tool.error" || type === "capability.answered" || type === "subagent.action",
+    );
+    if (!hasAction || this.#relayTimer !== undefined) return;
+    this.#relayTimer = setTimeout(() => {
+      this.#relayTimer = undefined;
+      this.#options.waitUntil(this.#relay().catch((error: unknown) => console.error("actions were not sent", error)));
+    }, relayDelayMs);
+  }
+
+  state(): Partial<AgentState> {
+    const assignment = this.#find();
+    return assignment ? { parent: { threadId: assignment.parent, token: assignment.token } } : {};
+  }
+
+  #expire({ timeoutMs }: Assignment, turn: TurnRow): void {
+    const message = `The sub-agent did not finish within ${Math.round(timeoutMs / 100) / 10} s.`;
+    this.#options.queue().fail(turn.id, { code: "timeout", message });
+  }
+
+  #startReport(): void {
+    this.#reporting ??= this.#report()
+      .catch((error: unknown) => console.error("the report did not reach the parent; it is sent again", error))
+      .finally(() => (this.#reporting = undefined));
+    this.#options.waitUntil(this.#reporting);
+  }
+
+  async #report(): Promise<void> {
+    const assignment = this.#find();
+    const turn = this.#findTurn();
+    if (!assignment || !turn) return;
+    const parent = await this.#options.openParent();
+    await this.#relay();
+    await parent.receiveReport(this.#createReport(assignment, turn));
+    this.#noteReported(turn.id);
+  }
+
+  async #relay(): Promise<void> {
+    const assignment = this.#find();
+    if (!assignment) return;
+    const { taskId, token } = assignment;
+    for (;;) {
+      const actions = this.#options.store.actions.readAfter(this.#relayedNumber, actionsPerCall);
+      if (actions.length === 0) return;
+      const parent = await this.#options.openParent();
+      const { number, isOver } = await parent.receiveActions({ taskId, token }, actions);
+      this.#relayedNumber = number;
+      if (isOver) return this.cancel(token);
+    }
+  }
+
+  #createReport({ taskId, token }: Assignment, turn: TurnRow): AssignmentReport {
+    const { store } = this.#options;
+    const { calls } = store.calls.getTurnAmounts(turn.id);
+    const { inputTokens, outputTokens, costUsd } = store.calls.getTurnUsage(turn.id);
+    return {
+      taskId,
+      token,
+      ...toEnd(turn, store.messages.getLastText(turn.id)),
+      usage: store.subagents.addUsage(turn.id, { calls, inputTokens, outputTokens, costUsd }),
+      steps: turn.step,
+      ms: measureElapsed(store, turn.id),
+    };
+  }
+
+  #noteReported(runId: string): void {
+    if (this.isReported) return;
+    this.#options.recorder.record({ type: "assignment.reported", data: { runId } });
+    this.#isReported = true;
+  }
+
+  #find(): Assignment | undefined {
+    return this.#options.store.log.last === 0 ? undefined : this.#options.registration.get().assignment;
+  }
+
+  #findTurn(): TurnRow | undefined {
+    const assignment = this.#find();
+    const { turns } = this.#options.store;
+    const admission = assignment && turns.findAdmission(formatAssignmentKey(assignment));
+    return admission && turns.get(admission.turn);
+  }
+}
+
+function toEnd(turn: TurnRow, lastText: string): Pick<AssignmentReport, "status" | "result" | "error"> {
+  if (turn.status === "completed") return { status: "complete", result: turn.result ?? lastText };
+  if (turn.status === "canceled") return { status: "cancelled" };
+  const failure: Failure = turn.failure ?? { code: "internal", message: "unknown" };
+  return { status: interruptions.has(failure.code) ? "interrupted" : "failed", error: failure.message };
+}

@@ -1,0 +1,348 @@
+import {
+  type AgentAddress,
+  type AgentState,
+  type ChildReport,
+  type Delegation,
+  fail,
+  isThinkeryError,
+  type NewEvent,
+  type Subagent,
+  type Subagents,
+} from "@thinkery/sdk";
+import type { SubagentLimits } from "@thinkery/sdk/internal";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import { isActive, type SubagentRow, toSubagent } from "../store/subagent-row.ts";
+import type { UsageReport } from "../store/usage-totals.ts";
+import type { TurnQueue } from "../turn/admission/turn-queue.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
+import type { SubagentPort } from "../turn/subagent-port.ts";
+import type { AgentResolver } from "./agent-resolver.ts";
+import type { AgentFeature } from "./feature.ts";
+import type { Registration } from "./registration.ts";
+import type { AssignmentReport, RelayedAction } from "./subagents/assignment.ts";
+import type { ChildClient } from "./subagents/child-client.ts";
+import { ChildRemover } from "./subagents/child-remover.ts";
+import { ChildStarter } from "./subagents/child-starter.ts";
+import type { DelegatedTasks } from "./subagents/delegated-tasks.ts";
+import { Delegations, type DelegationSource } from "./subagents/delegations.ts";
+import { formatReports, toChildReport } from "./subagents/format-report.ts";
+import {
+  createCancelEvents,
+  createOwnEnd,
+  createReportedEnd,
+  type End,
+  toActionEvents,
+} from "./subagents/report-events.ts";
+import { WaitingCalls } from "./subagents/waiting-calls.ts";
+
+export interface SubagentsOptions {
+  address: AgentAddress;
+  store: AgentStore;
+  blobs: Blobs;
+  recorder: Recorder;
+  registration: Registration;
+  limits: SubagentLimits;
+  resolver: AgentResolver;
+  children: ChildClient;
+  tasks: DelegatedTasks;
+  queue(): TurnQueue;
+  /** Resolves when everything recorded so far is on disk. */
+  sync(): Promise<void>;
+  /** Makes sure that the heartbeat runs. */
+  onBusy(): void;
+  /** Schedules the next check, even if memory is lost in the meantime. */
+  schedule(seconds: number): Promise<unknown>;
+  /** Keeps the object alive until the work is done. */
+  waitUntil(work: Promise<unknown>): void;
+  /** Tells the agency what deleted sub-agents have spent, and deletes their folders. */
+  closeAccounts(reports: UsageReport[]): Promise<void>;
+}
+
+/**
+ * The sub-agents of an agent. What it knows about them is a projection of its own log; what they do is in theirs.
+ * Everything that follows from a change is done by `reconcile`, which may run at any time and twice.
+ */
+export class SubagentsFeature implements AgentFeature, SubagentPort {
+  readonly #options: SubagentsOptions;
+  readonly #delegations: Delegations;
+  readonly #starter: ChildStarter;
+  readonly #waitingCalls: WaitingCalls;
+  readonly #remover: ChildRemover;
+  #reconciling: Promise<void> | undefined;
+  #mustReconcile = false;
+  #isHalted = false;
+  /** Whether a check is scheduled; unknown after a wake. */
+  #isScheduled = false;
+
+  constructor(options: SubagentsOptions) {
+    this.#options = options;
+    this.#delegations = new Delegations(options);
+    this.#remover = new ChildRemover(options);
+    this.#waitingCalls = new WaitingCalls({
+      ...options,
+      onDelivered: (rows, call) => this.#markDelivered(rows, call),
+    });
+    this.#starter = new ChildStarter({
+      ...options,
+      onFailed: (row, status, error) => this.#finish(row, createOwnEnd(row, status, error)),
+    });
+  }
+
+  /** Whether there is something to do that must not wait for the next check. */
+  get isBusy(): boolean {
+    const { subagents } = this.#options.store;
+    return this.#starter.isBusy || this.#reconciling !== undefined || subagents.listUnclosed().length > 0;
+  }
+
+  get hasOpen(): boolean {
+    return this.hasActive || this.#options.store.subagents.listUndelivered().length > 0;
+  }
+
+  get hasActive(): boolean {
+    return this.#options.store.subagents.countActive() > 0;
+  }
+
+  /** What tools of a turn can do with sub-agents. */
+  open({ onBackground, ...source }: Parameters<SubagentPort["open"]>[0]): Subagents {
+    const { store, registration } = this.#options;
+    return {
+      delegate: (delegation) => {
+        const messageId = store.messages.getLastStepId(source.runId);
+        const from = { user: registration.get().agent.owner, context: store.facts.getRequestContext() };
+        if (!delegation.wait) onBackground();
+        return this.delegate(delegation, { ...source, from, ...(messageId ? { messageId } : {}) });
+      },
+      get: async (taskId) => {
+        const subagent = await this.get(taskId);
+        const row = store.subagents.get(taskId);
+        if (row && !isActive(row) && !row.isDelivered) this.#markDelivered([row], source);
+        return subagent;
+      },
+      listActive: () => store.subagents.listActive().map(toSubagent),
+      takeReports: () => {
+        const rows = store.subagents.listUndelivered();
+        if (rows.length > 0) this.#markDelivered(rows, source);
+        return rows.map(toSubagent);
+      },
+    };
+  }
+
+  async delegate(delegation: Delegation, source: DelegationSource): Promise<Subagent> {
+    const { row, isNew } = await this.#delegations.add(delegation, source);
+    if (isNew) {
+      this.#options.onBusy();
+      await this.#armCheck();
+      this.#startInBackground();
+    }
+    return toSubagent(row);
+  }
+
+  /** Returns all sub-agents, newest first. */
+  list(): Subagent[] {
+    return this.#options.store.subagents.list().map(toSubagent);
+  }
+
+  /** Returns a sub-agent, with what it is doing if it works. */
+  async get(taskId: string): Promise<Subagent> {
+    const row = this.#require(taskId);
+    const subagent = toSubagent(row);
+    if (row.state !== "running") return subagent;
+    const status = await this.#options.children.describe(row.facetName).catch(() => undefined);
+    if (!status || status.status === "over") return subagent;
+    return { ...subagent, status: status.status, step: status.step };
+  }
+
+  /** Called by a sub-agent until it succeeds. Reports of the same sub-agent after the first change nothing. */
+  async receiveReport(report: AssignmentReport): Promise<void> {
+    const row = this.#findReporter(report);
+    if (!row) return;
+    if (isActive(row)) await this.#finish(row, await createReportedEnd(report, this.#options.blobs));
+    else this.#close(row);
+  }
+
+  /** Called by a sub-agent while it works. Returns the last action known, and whether it should stop. */
+  async receiveActions(
+    sender: Pick<AssignmentReport, "taskId" | "token">,
+    actions: RelayedAction[],
+  ): Promise<{ number: number; isOver: boolean }> {
+    const row = this.#findReporter(sender);
+    if (!row) return { number: actions.at(-1)?.number ?? 0, isOver: true };
+    this.#recordActions(row, actions);
+    return { number: Math.max(row.actionNumber, actions.at(-1)?.number ?? 0), isOver: !isActive(row) };
+  }
+
+  createEndEvents(runId: string): NewEvent[] {
+    const rows = this.#options.store.subagents.listActive(runId);
+    return rows.length === 0 ? [] : createCancelEvents(rows, runId, this.#options.tasks);
+  }
+
+  onTurnEnd(): void {
+    if (this.#options.store.subagents.listUnclosed().length > 0) this.#startInBackground();
+  }
+
+  /** Called when a turn waits. The last report may have come just before. */
+  onPaused(): void {
+    this.#startInBackground();
+  }
+
+  isWaiting(runId: string): boolean {
+    return this.#waitingCalls.has(runId);
+  }
+
+  takeReports(runId: string, step: number): { event: NewEvent; reports: ChildReport[] } | undefined {
+    const rows = this.#options.store.subagents.listUndelivered();
+    if (rows.length === 0) return undefined;
+    const taskIds = rows.map(({ taskId }) => taskId);
+    const data = { runId, step, taskIds, messageId: crypto.randomUUID(), content: formatReports(rows) };
+    return { event: { type: "subagent.delivered", data }, reports: rows.map(toChildReport) };
+  }
+
+  /** Cancels a sub-agent that works, and deletes it. Its report stays. Idempotent. */
+  async remove(taskId: string): Promise<void> {
+    const row = this.#require(taskId);
+    if (isActive(row)) await this.#finish(row, createOwnEnd(row, "cancelled"));
+    await this.#remover.remove(this.#require(taskId));
+  }
+
+  /** Removes all, before the conversation is cleared. */
+  async removeAll(): Promise<void> {
+    if (this.hasActive) throw fail("conflict", "Sub-agents are working. Cancel them, or wait until they are done.");
+    await this.#remover.removeAll();
+  }
+
+  /** Stops all for good, because the agent is about to be erased. Returns what each has spent. */
+  retire(): Promise<UsageReport[]> {
+    return this.#remover.retireAll();
+  }
+
+  wake(): void {
+    const { subagents } = this.#options.store;
+    if (subagents.countActive() > 0 || subagents.listUnclosed().length > 0) this.#startInBackground();
+  }
+
+  halt(): void {
+    this.#isHalted = true;
+  }
+
+  state(): Partial<AgentState> {
+    const rows = this.#options.store.subagents.list(200);
+    if (rows.length === 0) return {};
+    return {
+      subagents: rows.map((row) => ({
+        childThreadId: row.childThreadId,
+        token: row.token,
+        status: isActive(row) ? "waiting" : row.state === "cancelled" ? "canceled" : "completed",
+        outcome: toSubagent(row).status,
+        createdAt: row.createdAt,
+        ...(row.completedAt === undefined ? {} : { completedAt: row.completedAt }),
+        ...(isActive(row) ? {} : { report: row.result ?? row.error ?? "" }),
+        ...(row.callId === undefined ? {} : { toolCallId: row.callId }),
+      })),
+    };
+  }
+
+  export() {
+    const subagents = this.list();
+    return subagents.length > 0 ? { subagents } : {};
+  }
+
+  /** Called by the schedule: asks those that work whether they still do. */
+  async check(): Promise<void> {
+    this.#isScheduled = false;
+    this.#starter.forget();
+    await this.reconcile();
+    if (this.hasActive && !this.#isHalted) await this.#armCheck(this.#options.limits.checkIntervalSeconds);
+  }
+
+  /** Does whatever follows from the current state. */
+  reconcile(): Promise<void> {
+    this.#mustReconcile = true;
+    this.#reconciling ??= (async () => {
+      try {
+        while (this.#mustReconcile && !this.#isHalted) {
+          this.#mustReconcile = false;
+          await this.#reconcileOnce();
+        }
+      } finally {
+        this.#reconciling = undefined;
+      }
+    })();
+    return this.#reconciling;
+  }
+
+  #startInBackground(): void {
+    if (this.#isHalted) return;
+    this.#options.waitUntil(
+      this.reconcile().catch((error: unknown) => console.error("sub-agents could not be brought up to date", error)),
+    );
+  }
+
+  async #reconcileOnce(): Promise<void> {
+    const { store, limits } = this.#options;
+    await this.#waitingCalls.resolveAll();
+    if (this.hasActive) {
+      if (!this.#isScheduled) await this.#armCheck();
+      await this.#starter.startAll();
+    }
+    await Promise.all(store.subagents.listUnclosed().map((row) => this.#stop(row)));
+    await this.#remover.removeExcess(limits.maxRetained);
+  }
+
+  async #finish({ taskId, childThreadId }: SubagentRow, end: End): Promise<void> {
+    const { store, recorder, tasks } = this.#options;
+    const current = store.subagents.get(taskId);
+    if (!current || !isActive(current)) return;
+    recorder.record({ type: "subagent.completed", data: { childThreadId, taskId, ...end } }, ...tasks.end(taskId, end));
+    const finished = this.#require(taskId);
+    if (finished.wait) await this.#waitingCalls.resolve(finished);
+    this.#startInBackground();
+  }
+
+  async #stop(row: SubagentRow): Promise<void> {
+    await this.#options.children.cancel(row.facetName, row.token);
+    this.#close(row);
+  }
+
+  #close({ childThreadId, taskId }: SubagentRow): void {
+    if (this.#options.store.subagents.get(taskId)?.isClosed) return;
+    this.#options.recorder.record({ type: "subagent.closed", data: { childThreadId, taskId } });
+  }
+
+  #markDelivered(rows: readonly SubagentRow[], { runId, callId }: { runId: string; callId?: string }): void {
+    const taskIds = rows.map(({ taskId }) => taskId);
+    this.#options.recorder.record({
+      type: "subagent.delivered",
+      data: { runId, taskIds, ...(callId === undefined ? {} : { callId }) },
+    });
+  }
+
+  #recordActions(row: SubagentRow, actions: readonly RelayedAction[]): void {
+    const events = toActionEvents(row, actions);
+    if (events.length > 0) this.#options.recorder.record(...events);
+  }
+
+  /** Returns undefined if there is none any more: its parent's conversation was cleared. */
+  #findReporter({ taskId, token }: Pick<AssignmentReport, "taskId" | "token">): SubagentRow | undefined {
+    const row = this.#options.store.subagents.get(taskId);
+    if (row && row.token !== token)
+      throw fail("forbidden", "This is not the sub-agent that the task was delegated to.");
+    return row;
+  }
+
+  #require(taskId: string): SubagentRow {
+    const row = this.#options.store.subagents.get(taskId);
+    if (!row) throw fail("not_found", `No sub-agent works on a task “${taskId}”.`);
+    return row;
+  }
+
+  async #armCheck(seconds = this.#options.limits.initialCheckSeconds): Promise<void> {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    await this.#options.schedule(seconds).catch((error: unknown) => {
+      this.#isScheduled = false;
+      if (isThinkeryError(error)) throw error;
+      console.error("the check of sub-agents could not be scheduled", error);
+    });
+  }
+}

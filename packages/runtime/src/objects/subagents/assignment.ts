@@ -1,0 +1,57 @@
+import type { Action, Agent as AgentInfo, Blueprint, Props, ReportStatus, Sender, SubagentUsage } from "@thinkery/sdk";
+import type { PolicyRule } from "../../policy/evaluate-policy.ts";
+
+/** What a parent writes into its sub-agent's store when it delegates to it. */
+export interface Assignment {
+  /** The parent's address. */
+  parent: string;
+  /** Known only to the two: proves that a report is about this assignment. */
+  token: string;
+  taskId: string;
+  facetName: string;
+  message: string;
+  /** The message of the parent's model that delegated. */
+  parentMessageId?: string;
+  from: Sender;
+  /** The blueprint, if the parent's config contains it. */
+  blueprint?: Blueprint;
+  maxSteps: number;
+  timeoutMs: number;
+  /** The branch that it works on, if not on its parent's. */
+  branch?: string;
+  streaming?: boolean;
+  /** Its parent's rules that deny or ask, and what its parent inherited. */
+  policy: PolicyRule[];
+  /** Tools that need a person's approval in its parent. */
+  hitlTools: string[];
+}
+
+/** How a sub-agent is created. */
+export interface AssignmentRequest {
+  agent: AgentInfo;
+  props: Props;
+  assignment: Assignment;
+}
+
+/** An action of a sub-agent or of one below it, with its number in the sub-agent's log. */
+export type RelayedAction = Action & { number: number };
+
+export interface AssignmentReport {
+  taskId: string;
+  token: string;
+  status: ReportStatus;
+  result?: string;
+  error?: string;
+  usage: SubagentUsage;
+  steps: number;
+  ms: number;
+}
+
+/** What a sub-agent is doing. */
+export interface AssignmentStatus {
+  status: "running" | "waiting" | "over";
+  step: number;
+}
+
+/** The key under which an assignment is admitted: a second start is the same turn. */
+export const formatAssignmentKey = ({ token }: Pick<Assignment, "token">) => `assignment:${token}`;

@@ -1,0 +1,151 @@
+import {
+  type Agent as AgentInfo,
+  type AgentAddress,
+  fail,
+  formatAddress,
+  isThinkeryError,
+  type ReportStatus,
+} from "@thinkery/sdk";
+import type { SubagentLimits } from "@thinkery/sdk/internal";
+import type { AgentStore } from "../../store/agent-store.ts";
+import { isActive, type SubagentRow } from "../../store/subagent-row.ts";
+import type { Recorder } from "../../turn/loop/recorder.ts";
+import type { AgentResolver } from "../agent-resolver.ts";
+import type { Registration } from "../registration.ts";
+import type { AssignmentRequest } from "./assignment.ts";
+import type { ChildClient } from "./child-client.ts";
+
+interface ChildStarterOptions {
+  address: AgentAddress;
+  store: AgentStore;
+  recorder: Recorder;
+  registration: Registration;
+  limits: SubagentLimits;
+  resolver: AgentResolver;
+  children: ChildClient;
+  /** Resolves when everything recorded so far is on disk. */
+  sync(): Promise<void>;
+  /** Called when a sub-agent cannot be started. */
+  onFailed(row: SubagentRow, status: Exclude<ReportStatus, "complete">, error: string): Promise<void>;
+}
+
+/** Starts delegated work, at most `maxActive` at a time. Starting a sub-agent twice does no harm. */
+export class ChildStarter {
+  readonly #options: ChildStarterOptions;
+  readonly #starting = new Map<string, Promise<void>>();
+  /** Those that are known to work. Forgotten with the object's memory, and asked again then. */
+  readonly #started = new Set<string>();
+  /** How often in a row a sub-agent did not respond. */
+  readonly #failures = new Map<string, number>();
+
+  constructor(options: ChildStarterOptions) {
+    this.#options = options;
+  }
+
+  get isBusy(): boolean {
+    const { store } = this.#options;
+    return this.#starting.size > 0 || store.subagents.listActive().some(({ taskId }) => !this.#started.has(taskId));
+  }
+
+  /** Asks all sub-agents again with the next `startAll`. */
+  forget(): void {
+    this.#started.clear();
+  }
+
+  async startAll(): Promise<void> {
+    this.#takeFromQueue();
+    const rows = this.#options.store.subagents.listActive().filter(({ state }) => state === "running");
+    await Promise.all(rows.map((row) => this.#startOnce(row)));
+  }
+
+  #takeFromQueue(): void {
+    const { store, recorder, limits } = this.#options;
+    const free = limits.maxActive - store.subagents.countRunning();
+    if (free <= 0) return;
+    const queued = store.subagents.listActive().filter(({ state }) => state === "queued");
+    if (queued.length === 0) return;
+    recorder.record(
+      ...queued.slice(0, free).map(({ childThreadId, taskId }) => ({
+        type: "subagent.started" as const,
+        data: { childThreadId, taskId },
+      })),
+    );
+  }
+
+  #startOnce(row: SubagentRow): Promise<void> {
+    const { taskId } = row;
+    if (this.#started.has(taskId)) return Promise.resolve();
+    const current = this.#starting.get(taskId);
+    if (current) return current;
+    const starting = this.#start(row).finally(() => this.#starting.delete(taskId));
+    this.#starting.set(taskId, starting);
+    return starting;
+  }
+
+  async #start(row: SubagentRow): Promise<void> {
+    const { store, children, sync, onFailed, limits } = this.#options;
+    const { taskId } = row;
+    try {
+      // What a sub-agent does must not outlive our knowledge of it.
+      await sync();
+      const request = await this.#createRequest(row);
+      const current = store.subagents.get(taskId);
+      if (!current || !isActive(current)) return;
+      await children.start(row.facetName, request);
+      this.#started.add(taskId);
+      this.#failures.delete(taskId);
+    } catch (error) {
+      if (isThinkeryError(error) && error.code !== "unavailable" && error.code !== "internal") {
+        await onFailed(row, "failed", error.message);
+        return;
+      }
+      console.error(`sub-agent ${row.childThreadId} did not respond`, error);
+      const failures = (this.#failures.get(taskId) ?? 0) + 1;
+      this.#failures.set(taskId, failures);
+      if (failures >= limits.maxChecks) await onFailed(row, "interrupted", "it did not respond");
+    }
+  }
+
+  async #createRequest(row: SubagentRow): Promise<AssignmentRequest> {
+    const { address, store, registration, resolver, limits } = this.#options;
+    const registered = registration.get();
+    const turnProps = row.runId === undefined ? undefined : store.turns.get(row.runId)?.props;
+    const { type, model, props, policy, hitlTools } = await resolver.resolveForChild(
+      registered,
+      turnProps,
+      row.agentType,
+    );
+    if (!type) throw fail("not_found", `There is no sub-agent type “${row.agentType}” any more.`);
+    const { agency, owner } = registered.agent;
+    const agent: AgentInfo = {
+      id: row.facetName,
+      name: row.facetName,
+      agency,
+      blueprint: row.agentType,
+      ...(model ? { model } : {}),
+      owner,
+      parent: formatAddress(address),
+      createdAt: new Date(row.createdAt).toISOString(),
+    };
+    return {
+      agent,
+      props,
+      assignment: {
+        parent: formatAddress(address),
+        token: row.token,
+        taskId: row.taskId,
+        facetName: row.facetName,
+        message: row.message,
+        ...(row.messageId === undefined ? {} : { parentMessageId: row.messageId }),
+        from: row.from,
+        ...(type.blueprint ? { blueprint: type.blueprint } : {}),
+        maxSteps: limits.maxSteps,
+        timeoutMs: row.timeoutMs,
+        ...(row.branch === undefined ? {} : { branch: row.branch }),
+        ...(row.streaming ? { streaming: true } : {}),
+        policy,
+        hitlTools,
+      },
+    };
+  }
+}

@@ -1,0 +1,50 @@
+import type { ChildReport, Subagent } from "@thinkery/sdk";
+import { type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
+
+/** Maximum characters of a report in an event and in a message; the whole text is a blob. */
+export const maxReportChars = 8000;
+const maxMessageChars = 32_000;
+
+/** Returns why a sub-agent has no result, for the model. */
+export function explainEnd({ status, error }: Pick<Subagent, "status" | "error">): string {
+  if (status === "cancelled") return "The sub-agent was cancelled.";
+  if (status === "interrupted") return `The sub-agent was interrupted and could not be resumed: ${error ?? "unknown"}`;
+  return `The sub-agent failed: ${error ?? "unknown"}`;
+}
+
+/** Formats the reports of sub-agents that worked in the background as a message to the model. */
+export function formatReports(rows: readonly SubagentRow[]): string {
+  const reports: string[] = [];
+  const omitted: string[] = [];
+  let size = 0;
+  for (const row of rows) {
+    const report = formatReport(row);
+    size += report.length;
+    if (reports.length > 0 && size > maxMessageChars) omitted.push(row.taskId);
+    else reports.push(report);
+  }
+  if (omitted.length > 0)
+    reports.push(`Other sub-agents have finished too; checkSubagentStatus shows their reports: ${omitted.join(", ")}.`);
+  return reports.join("\n");
+}
+
+function formatReport(row: SubagentRow): string {
+  const { taskId, agentType, state, result = "" } = row;
+  const text = state === "complete" ? result : explainEnd(toSubagent(row));
+  const attributes = `task=${JSON.stringify(taskId)} type=${JSON.stringify(agentType)} status=${JSON.stringify(state)}`;
+  return `<subagent_report ${attributes}>\n${text}\n</subagent_report>`;
+}
+
+/** Converts a report to what middleware hears of it. */
+export function toChildReport(row: SubagentRow): ChildReport {
+  const { taskId, childThreadId: threadId, callId = "", result = "" } = row;
+  const failed = row.state !== "complete";
+  return {
+    callId,
+    toolName: "delegateToSubagent",
+    report: failed ? explainEnd(toSubagent(row)) : result,
+    failed,
+    threadId,
+    taskId,
+  };
+}

@@ -1,0 +1,78 @@
+import type { EventData, NewEvent, ReportStatus } from "@thinkery/sdk";
+import type { Blobs } from "../../store/blobs/blobs.ts";
+import type { SubagentRow } from "../../store/subagent-row.ts";
+import type { AssignmentReport, RelayedAction } from "./assignment.ts";
+import type { DelegatedTasks } from "./delegated-tasks.ts";
+import { maxReportChars } from "./format-report.ts";
+
+/** How a sub-agent's work ended, for the log. */
+export type End = Omit<EventData["subagent.completed"], "childThreadId" | "taskId">;
+
+/** The end of a sub-agent that did not report: it was cancelled or given up. */
+export function createOwnEnd(
+  { state }: Pick<SubagentRow, "state">,
+  status: Exclude<ReportStatus, "complete">,
+  error?: string,
+): End {
+  const usage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  return {
+    status,
+    ...(error ? { error } : {}),
+    usage,
+    steps: 0,
+    ms: 0,
+    ...(state === "running" ? { unconfirmed: true } : {}),
+  };
+}
+
+/** The end that a sub-agent reported. A long result is stored as a blob. */
+export async function createReportedEnd(
+  { status, result, error, usage, steps, ms }: AssignmentReport,
+  blobs: Blobs,
+): Promise<End> {
+  const base: End = { status, ...(error ? { error } : {}), usage, steps, ms };
+  if (result === undefined) return base;
+  if (result.length <= maxReportChars) return { ...base, result };
+  const bytes = new TextEncoder().encode(result);
+  const shortened = `${result.slice(0, maxReportChars).toWellFormed()}\n[truncated; ${result.length} characters in total]`;
+  return { ...base, result: shortened, resultBlob: await blobs.put(bytes), resultBytes: bytes.length };
+}
+
+/** Creates the events that cancel the sub-agents of a turn which ends early. */
+export function createCancelEvents(rows: readonly SubagentRow[], runId: string, tasks: DelegatedTasks): NewEvent[] {
+  return [
+    ...rows.flatMap((row): NewEvent[] => {
+      const { childThreadId, taskId } = row;
+      return [
+        { type: "subagent.completed", data: { childThreadId, taskId, ...createOwnEnd(row, "cancelled") } },
+        ...tasks.end(taskId, { status: "cancelled" }),
+      ];
+    }),
+    // The model need not be told: it was canceled too.
+    { type: "subagent.delivered", data: { runId, taskIds: rows.map(({ taskId }) => taskId) } },
+  ];
+}
+
+/** Converts actions that a sub-agent sent to events, except those that are in the log already. */
+export function toActionEvents(row: SubagentRow, actions: readonly RelayedAction[]): NewEvent[] {
+  return actions
+    .filter(({ number }) => number > row.actionNumber)
+    .map((action) => ({
+      type: "subagent.action",
+      data: {
+        childThreadId: row.childThreadId,
+        taskId: row.taskId,
+        agent: action.agent ?? row.childThreadId,
+        number: action.number,
+        ...(row.runId === undefined ? {} : { runId: row.runId }),
+        ...(row.messageId === undefined ? {} : { messageId: row.messageId }),
+        callId: action.id,
+        toolName: action.tool,
+        action: action.action,
+        input: action.input,
+        ...(action.outputSummary === undefined ? {} : { summary: action.outputSummary }),
+        ...(action.error === undefined ? {} : { error: action.error }),
+        ms: action.durationMs,
+      },
+    }));
+}

@@ -1,0 +1,73 @@
+import type { Subagent } from "@thinkery/sdk";
+import type { AgentStore } from "../../store/agent-store.ts";
+import type { Blobs } from "../../store/blobs/blobs.ts";
+import { isActive, type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
+import type { TurnQueue } from "../../turn/admission/turn-queue.ts";
+import { explainEnd, maxReportChars } from "./format-report.ts";
+
+interface WaitingCallsOptions {
+  store: AgentStore;
+  blobs: Blobs;
+  queue(): TurnQueue;
+  /** Called before a call gets reports of sub-agents that worked in the background. */
+  onDelivered(rows: readonly SubagentRow[], call: { runId: string; callId: string }): void;
+}
+
+/** The tool whose calls wait until no sub-agent works. */
+const waitTool = "waitForSubagents";
+
+/** The tool calls that wait for sub-agents. */
+export class WaitingCalls {
+  readonly #options: WaitingCallsOptions;
+
+  constructor(options: WaitingCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a call of the turn waits for a sub-agent. */
+  has(runId: string): boolean {
+    const { store } = this.#options;
+    return store.ledger
+      .listDeferred(runId)
+      .some((call) => store.ledger.get(call)?.tool === waitTool || store.subagents.findByCall(call)?.wait);
+  }
+
+  /** Gives the reports that are there to the calls that wait for them. */
+  async resolveAll(): Promise<void> {
+    const { store, queue, onDelivered } = this.#options;
+    const turn = store.turns.getPaused() ?? store.turns.getRunning();
+    if (!turn) return;
+    for (const callId of store.ledger.listDeferred(turn.id)) {
+      const row = store.subagents.findByCall(callId);
+      if (row?.wait && !isActive(row)) await this.resolve(row);
+      else if (!row && store.subagents.countActive() === 0 && store.ledger.get(callId)?.tool === waitTool) {
+        const rows = store.subagents.listUndelivered();
+        if (rows.length > 0) onDelivered(rows, { runId: turn.id, callId });
+        await queue().resolveToolCall({ callId, output: { subagents: rows.map(toSubagent).map(toResult) } });
+      }
+    }
+  }
+
+  /** Gives a report to the call that waits for it, unless it has its result. */
+  async resolve(row: SubagentRow): Promise<void> {
+    const { store, blobs, queue } = this.#options;
+    const call = row.callId === undefined ? undefined : store.ledger.get(row.callId);
+    const turn = call && store.turns.get(call.turn);
+    if (!call || call.state === "done" || call.state === "failed") return;
+    // A turn that is over has closed its calls.
+    if (!turn || (turn.status !== "running" && turn.status !== "paused")) return;
+    const { call: callId } = call;
+    if (row.state !== "complete") {
+      const error = explainEnd(toSubagent(row)).slice(0, maxReportChars);
+      await queue().resolveToolCall({ callId, error });
+      return;
+    }
+    const bytes = row.resultBlob === undefined ? undefined : await blobs.get(row.resultBlob);
+    await queue().resolveToolCall({ callId, output: bytes ? new TextDecoder().decode(bytes) : (row.result ?? "") });
+  }
+}
+
+/** What `waitForSubagents` tells the model about a sub-agent. */
+function toResult({ taskId, agentType, title, status, result, error }: Subagent) {
+  return { taskId, agentType, title, status, ...(result ? { result } : {}), ...(error ? { error } : {}) };
+}

@@ -1,0 +1,25 @@
+import type { NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
+import { RpcTarget } from "cloudflare:workers";
+import type { TasksFeature } from "./tasks-feature.ts";
+
+/** The tasks of an agent, for users' requests. */
+export class TasksApi extends RpcTarget {
+  readonly #open: () => Promise<TasksFeature>;
+
+  constructor(open: () => Promise<TasksFeature>) {
+    super();
+    this.#open = open;
+  }
+
+  async list(query: TaskQuery): Promise<TaskList> {
+    return (await this.#open()).list(query);
+  }
+
+  async create(task: NewTask): Promise<Task> {
+    return (await this.#open()).create(task);
+  }
+
+  async update(id: string, change: TaskChange): Promise<Task> {
+    return (await this.#open()).update(id, change);
+  }
+}

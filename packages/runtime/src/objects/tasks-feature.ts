@@ -1,0 +1,44 @@
+import type { AgentExport, AgentState, NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
+import { planChange, planTask } from "../store/task-changes.ts";
+import type { Tasks } from "../store/tasks.ts";
+import type { Recorder } from "../turn/loop/recorder.ts";
+import type { AgentFeature } from "./feature.ts";
+
+/** The state shows at most this many open trees. */
+const maxTreesInState = 10;
+
+/** An agent's task graph, for people and programs. Its tools use it through their context. */
+export class TasksFeature implements AgentFeature {
+  readonly #tasks: Tasks;
+  readonly #recorder: Recorder;
+
+  constructor(tasks: Tasks, recorder: Recorder) {
+    this.#tasks = tasks;
+    this.#recorder = recorder;
+  }
+
+  list(query: TaskQuery): TaskList {
+    return this.#tasks.page(query);
+  }
+
+  create(input: NewTask): Task {
+    const { task, events } = planTask(this.#tasks, input, { now: Date.now() });
+    this.#recorder.record(...events);
+    return task;
+  }
+
+  update(id: string, change: TaskChange): Task {
+    const { task, events } = planChange(this.#tasks, id, change, { now: Date.now() });
+    if (events.length > 0) this.#recorder.record(...events);
+    return task;
+  }
+
+  state(): Partial<AgentState> {
+    return this.#tasks.hasOpen ? { tasks: this.#tasks.listOpenTrees(maxTreesInState) } : {};
+  }
+
+  export(): Partial<AgentExport> {
+    const tasks = this.#tasks.listStored();
+    return tasks.length > 0 ? { tasks } : {};
+  }
+}

@@ -1,0 +1,127 @@
+import type { ReportStatus, Sender, Subagent, SubagentStatus, SubagentUsage, WorkspaceMode } from "@thinkery/sdk";
+
+export interface StoredSubagent extends Record<string, SqlStorageValue> {
+  task: string;
+  number: number;
+  facet: string;
+  child: string;
+  token: string;
+  turn: string | null;
+  call: string | null;
+  message_id: string | null;
+  type: string;
+  title: string;
+  message: string;
+  sender: string;
+  wait: number;
+  workspace: WorkspaceMode;
+  branch: string | null;
+  check_command: string | null;
+  streaming: number;
+  timeout_ms: number;
+  state: "queued" | "running" | ReportStatus;
+  delivered: number;
+  closed: number;
+  deleted: number;
+  created_at: number;
+  started_at: number | null;
+  completed_at: number | null;
+  result: string | null;
+  result_blob: string | null;
+  error: string | null;
+  usage: string | null;
+  steps: number | null;
+  action_number: number;
+  activity: string | null;
+}
+
+/** A delegated task: who works on it, for whom, and how it went. */
+export interface SubagentRow extends Omit<Subagent, "status"> {
+  token: string;
+  state: StoredSubagent["state"];
+  message: string;
+  from: Sender;
+  branch?: string;
+  check?: string;
+  streaming: boolean;
+  timeoutMs: number;
+  resultBlob?: string;
+  /** The model of the agent has got its report. */
+  isDelivered: boolean;
+  /** It has stopped, after it was cancelled. */
+  isClosed: boolean;
+  isDeleted: boolean;
+  /** The last of its actions that is in the log. */
+  actionNumber: number;
+}
+
+const publicFields = [
+  "taskId",
+  "facetName",
+  "childThreadId",
+  "agentType",
+  "title",
+  "wait",
+  "workspace",
+  "runId",
+  "callId",
+  "messageId",
+  "createdAt",
+  "startedAt",
+  "completedAt",
+  "result",
+  "error",
+  "usage",
+  "steps",
+  "activity",
+] satisfies (keyof SubagentRow)[];
+
+/** Returns a row as clients see it. */
+export function toSubagent(row: SubagentRow): Subagent {
+  const fields = publicFields.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]] as const]));
+  return { ...Object.fromEntries(fields), status: toStatus(row.state) } as Subagent;
+}
+
+function toStatus(state: SubagentRow["state"]): SubagentStatus {
+  return state === "queued" ? "waiting" : state;
+}
+
+export function isActive({ state }: Pick<SubagentRow, "state">): boolean {
+  return state === "queued" || state === "running";
+}
+
+export function toSubagentRow(row: StoredSubagent): SubagentRow {
+  return {
+    taskId: row.task,
+    facetName: row.facet,
+    childThreadId: row.child,
+    token: row.token,
+    agentType: row.type,
+    title: row.title,
+    message: row.message,
+    from: JSON.parse(row.sender) as Sender,
+    wait: row.wait === 1,
+    workspace: row.workspace,
+    streaming: row.streaming === 1,
+    timeoutMs: row.timeout_ms,
+    state: row.state,
+    isDelivered: row.delivered === 1,
+    isClosed: row.closed === 1,
+    isDeleted: row.deleted === 1,
+    actionNumber: row.action_number,
+    createdAt: row.created_at,
+    ...(row.turn === null ? {} : { runId: row.turn }),
+    ...(row.call === null ? {} : { callId: row.call }),
+    ...(row.message_id === null ? {} : { messageId: row.message_id }),
+    ...(row.branch === null ? {} : { branch: row.branch }),
+    ...(row.check_command === null ? {} : { check: row.check_command }),
+    ...(row.started_at === null ? {} : { startedAt: row.started_at }),
+    ...(row.completed_at === null ? {} : { completedAt: row.completed_at }),
+    ...(row.result === null ? {} : { result: row.result }),
+    ...(row.result_blob === null ? {} : { resultBlob: row.result_blob }),
+    ...(row.error === null ? {} : { error: row.error }),
+    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) as SubagentUsage }),
+    ...(row.steps === null ? {} : { steps: row.steps }),
+    ...(row.activity === null ? {} : { activity: row.activity }),
+  };
+}

@@ -1,0 +1,208 @@
+import type { AgentEvent, EventData, SubagentUsage } from "@thinkery/sdk";
+import { type StoredSubagent, type SubagentRow, toSubagentRow } from "./subagent-row.ts";
+
+/** Must match the condition of the index `subagents_active` exactly. */
+const activeCondition = "state IN ('queued', 'running')";
+/** That of `subagents_open`. */
+const openCondition = "(delivered = 0 OR closed = 0)";
+
+/** How many rows there are of each kind that something has to be done about. */
+interface Counts {
+  active: number;
+  /** Finished ones whose report was not delivered, or that have not stopped yet. */
+  open: number;
+}
+
+/** The sub-agents of an agent: a projection of its log. */
+export class Subagents {
+  readonly #sql: SqlStorage;
+  /** Read once per wake: an agent without sub-agents pays nothing for them. */
+  #counts: Counts | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  apply(event: AgentEvent): void {
+    switch (event.type) {
+      case "subagent.spawned":
+        return this.#insert(event, event.data);
+      case "subagent.started":
+        return this.#update("state = 'running', started_at = ?", event.data.taskId, Date.parse(event.ts));
+      case "subagent.action": {
+        const { number, toolName, input, taskId } = event.data;
+        return this.#update("action_number = ?, activity = ?", taskId, number, `${toolName} ${input}`.slice(0, 200));
+      }
+      case "subagent.completed":
+        return this.#complete(event, event.data);
+      case "subagent.delivered":
+        this.#counts = undefined;
+        this.#sql.exec(
+          "UPDATE subagents SET delivered = 1 WHERE task IN (SELECT value FROM json_each(?))",
+          JSON.stringify(event.data.taskIds),
+        );
+        return;
+      case "subagent.closed":
+        return this.#update("closed = 1", event.data.taskId);
+      case "subagent.deleted":
+        return this.#update("deleted = 1, closed = 1, delivered = 1", event.data.taskId);
+      case "history.cleared":
+        return this.empty();
+      default:
+    }
+  }
+
+  empty(): void {
+    this.#counts = undefined;
+    this.#sql.exec("DELETE FROM subagents");
+  }
+
+  /** Drops the cache after a transaction was rolled back. */
+  revert(): void {
+    this.#counts = undefined;
+  }
+
+  get(task: string): SubagentRow | undefined {
+    return this.#read("WHERE task = ?", task)[0];
+  }
+
+  findByCall(call: string): SubagentRow | undefined {
+    return this.#read("WHERE call = ?", call)[0];
+  }
+
+  findByFacet(facet: string): SubagentRow | undefined {
+    return this.#read("WHERE facet = ?", facet)[0];
+  }
+
+  /** Returns all, newest first. */
+  list(limit = 1000): SubagentRow[] {
+    return this.#read("ORDER BY number DESC LIMIT ?", limit);
+  }
+
+  /** Returns those that work or wait to start, oldest first; only those of one turn if it is given. */
+  listActive(turn?: string): SubagentRow[] {
+    if (this.#readCounts().active === 0) return [];
+    return this.#read(`WHERE ${activeCondition} AND turn IS coalesce(?, turn) ORDER BY number`, turn ?? null);
+  }
+
+  /** Returns the finished ones whose report the model has not got yet, and no call waits for it. */
+  listUndelivered(): SubagentRow[] {
+    if (this.#readCounts().open === 0) return [];
+    return this.#read(
+      `WHERE ${openCondition} AND delivered = 0 AND NOT ${activeCondition} ORDER BY completed_at, number`,
+    );
+  }
+
+  /** Returns the cancelled ones that have not stopped yet. */
+  listUnclosed(): SubagentRow[] {
+    if (this.#readCounts().open === 0) return [];
+    return this.#read(`WHERE ${openCondition} AND closed = 0 AND NOT ${activeCondition} ORDER BY number`);
+  }
+
+  /** Returns the finished ones that can be deleted because there are more than `max`, oldest first. */
+  listExcess(max: number): SubagentRow[] {
+    return this.#read(
+      `WHERE deleted = 0 AND closed = 1 AND NOT ${activeCondition} ORDER BY completed_at DESC, number DESC LIMIT -1 OFFSET ?`,
+      max,
+    ).toReversed();
+  }
+
+  countActive(): number {
+    return this.#readCounts().active;
+  }
+
+  countByTurn(turn: string): number {
+    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM subagents WHERE turn = ?", turn).one().n;
+  }
+
+  /** Returns how many work, as opposed to those that wait to start. */
+  countRunning(): number {
+    return this.listActive().filter(({ state }) => state === "running").length;
+  }
+
+  /** Adds what the sub-agents of a turn have spent. */
+  addUsage(turn: string, own: SubagentUsage): SubagentUsage {
+    const rows = this.#read("WHERE turn = ? AND usage IS NOT NULL", turn);
+    return rows.reduce(
+      (total, { usage }) => ({
+        calls: total.calls + (usage?.calls ?? 0),
+        inputTokens: total.inputTokens + (usage?.inputTokens ?? 0),
+        outputTokens: total.outputTokens + (usage?.outputTokens ?? 0),
+        costUsd: total.costUsd === null || usage?.costUsd === null ? null : total.costUsd + (usage?.costUsd ?? 0),
+      }),
+      own,
+    );
+  }
+
+  #insert({ seq, ts }: AgentEvent, data: EventData["subagent.spawned"]): void {
+    this.#counts = undefined;
+    const at = Date.parse(ts);
+    this.#sql.exec(
+      `INSERT INTO subagents (task, number, facet, child, token, turn, call, message_id, type, title, message, sender, wait,
+        workspace, branch, check_command, streaming, timeout_ms, state, delivered, created_at, started_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      data.taskId,
+      seq,
+      data.facetName,
+      data.childThreadId,
+      data.token,
+      data.runId ?? null,
+      data.callId ?? null,
+      data.messageId ?? null,
+      data.agentType,
+      data.title,
+      data.message,
+      JSON.stringify(data.from),
+      data.wait ? 1 : 0,
+      data.workspace,
+      data.branch ?? null,
+      data.check ?? null,
+      data.streaming ? 1 : 0,
+      data.timeoutMs,
+      data.queued ? "queued" : "running",
+      // The result of the call that waits is its delivery.
+      data.wait ? 1 : 0,
+      at,
+      data.queued ? null : at,
+    );
+  }
+
+  #complete({ ts }: AgentEvent, data: EventData["subagent.completed"]): void {
+    this.#update(
+      `closed = ?,
+       state = ?, completed_at = ?, result = ?, result_blob = ?, error = ?, usage = ?, steps = ?, merge = ?`,
+      data.taskId,
+      data.unconfirmed ? 0 : 1,
+      data.status,
+      Date.parse(ts),
+      data.result ?? null,
+      data.resultBlob ?? null,
+      data.error ?? null,
+      JSON.stringify(data.usage),
+      data.steps,
+      data.merge ? JSON.stringify(data.merge) : null,
+    );
+  }
+
+  #update(assignments: string, task: string, ...values: SqlStorageValue[]): void {
+    this.#counts = undefined;
+    this.#sql.exec(`UPDATE subagents SET ${assignments} WHERE task = ?`, ...values, task);
+  }
+
+  #read(rest: string, ...values: SqlStorageValue[]): SubagentRow[] {
+    return this.#sql
+      .exec<StoredSubagent>(`SELECT * FROM subagents ${rest}`, ...values)
+      .toArray()
+      .map(toSubagentRow);
+  }
+
+  #readCounts(): Counts {
+    this.#counts ??= this.#sql
+      .exec<Counts & Record<string, number>>(
+        `SELECT (SELECT count(*) FROM subagents WHERE ${activeCondition}) AS active,
+          (SELECT count(*) FROM subagents WHERE ${openCondition} AND NOT ${activeCondition}) AS open`,
+      )
+      .one();
+    return this.#counts;
+  }
+}
