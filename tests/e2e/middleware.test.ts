@@ -212,7 +212,7 @@ test("the model request follows the plan: system parts last, reminders at the en
   expect(bodies).toHaveLength(2);
   for (const body of bodies) {
     expect(body.messages[0]?.content).toMatch(
-      /^You are an agent[^]*\n\n## Your role\nA role\.\n\n## Additional Context\nThe class was here\.\n\nBe kind\.$/,
+      /^You are an agent[^]*\n\n## Your role\nA role\.\n\n## Sub-agents\n- watched: Seen by both witnesses\.\n\n## Additional Context\nThe class was here\.\n\nBe kind\.$/,
     );
     expect(body.messages.at(-1)).toMatchObject({
       role: "user",

@@ -1,5 +1,6 @@
 import { type NewEvent, type SentMessage, type Task, taskStatuses, taskTypes } from "@thinkery/sdk";
 import type { Random } from "../kit/random.ts";
+import { createSubagentEvents } from "./subagent-events.ts";
 
 const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.001 };
 
@@ -300,6 +301,8 @@ export function createEventGenerator(chance: Random) {
     ];
   }
 
+  const changeSubagent = createSubagentEvents(chance, id);
+
   const tasks: string[] = [];
 
   function changeTask(): NewEvent[] {
@@ -389,6 +392,7 @@ export function createEventGenerator(chance: Random) {
       if (chance.chance(0.05)) return changeState();
       if (chance.chance(0.05)) return changeApp();
       if (chance.chance(0.1)) return changeTask();
+      if (chance.chance(0.1)) return changeSubagent(turn?.runId);
       if (!turn) {
         const dropped = chance.chance(0.1) ? queue.shift() : undefined;
         return dropped ? [{ type: "run.canceled", data: { runId: dropped.runId, reason: "canceled" } }] : start();

@@ -20,6 +20,7 @@ const projections = [
   "middleware_state",
   "tasks",
   "task_dependencies",
+  "subagents",
 ];
 
 interface StoreRequest {

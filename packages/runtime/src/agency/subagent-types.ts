@@ -33,9 +33,10 @@ const maxDescriptionChars = 200;
 
 /** Returns the part of the system prompt that lists them; empty if there is no choice. */
 export function formatSubagentTypes(types: readonly SubagentTypeInfo[], own: string): string {
-  const others = types.filter(({ name }) => name !== own && name !== "think");
+  // Without a description, a model cannot choose it; it can still be named.
+  const others = types.filter(({ name, description }) => name !== own && name !== "think" && description !== "");
   const lines = others
     .slice(0, maxListedTypes)
-    .map(({ name, description }) => `- ${name}${description ? `: ${description.slice(0, maxDescriptionChars)}` : ""}`);
+    .map(({ name, description }) => `- ${name}: ${description.slice(0, maxDescriptionChars)}`);
   return lines.length > 0 ? `## Sub-agents\n${lines.join("\n")}` : "";
 }

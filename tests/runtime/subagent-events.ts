@@ -1,0 +1,72 @@
+import type { NewEvent } from "@thinkery/sdk";
+import type { Random } from "../kit/random.ts";
+
+/** Returns a function that generates random but valid events about sub-agents, one group at a time. */
+export function createSubagentEvents(chance: Random, id: (kind: string) => string) {
+  const subagents: { taskId: string; actions: number; state: "active" | "over" }[] = [];
+
+  function change(runId: string | undefined): NewEvent[] {
+    const known = chance.chance(0.7) ? subagents.at(-1 - chance.below(Math.min(3, subagents.length || 1))) : undefined;
+    if (!known) return spawn(runId);
+    const child = { childThreadId: `a~b/subagent-${known.taskId}`, taskId: known.taskId };
+    if (known.state === "over") {
+      const message = chance.chance(0.5) ? { messageId: id("notice"), content: chance.text(20) } : {};
+      return chance.pick<NewEvent[]>([
+        [{ type: "subagent.closed", data: child }],
+        [{ type: "subagent.deleted", data: child }],
+        [
+          {
+            type: "subagent.delivered",
+            data: { runId: runId ?? "none", step: 1, taskIds: [known.taskId], ...message },
+          },
+        ],
+      ]);
+    }
+    if (chance.chance(0.4)) {
+      const action = { agent: child.childThreadId, number: ++known.actions, callId: id("call"), toolName: "echo" };
+      const outcome = chance.pick([{ summary: chance.text(9) }, { error: "It did not work." }]);
+      return [
+        { type: "subagent.action", data: { ...child, ...action, action: "echo", input: "{}", ms: 2.4, ...outcome } },
+      ];
+    }
+    if (chance.chance(0.3)) return [{ type: "subagent.started", data: child }];
+    known.state = "over";
+    const status = chance.pick(["complete", "failed", "cancelled", "interrupted"] as const);
+    const result = status === "complete" ? { result: chance.text(20), resultBlob: id("blob"), resultBytes: 9 } : {};
+    const costUsd = chance.pick([0.01, null]);
+    const end = { status, steps: 2, ms: 5, usage: { calls: 2, inputTokens: 10, outputTokens: 5, costUsd }, ...result };
+    return [
+      {
+        type: "subagent.completed",
+        data: { ...child, ...end, ...(status === "cancelled" ? { unconfirmed: true } : { error: "gone" }) },
+      },
+    ];
+  }
+
+  function spawn(runId: string | undefined): NewEvent[] {
+    const taskId = id("delegated");
+    subagents.push({ taskId, actions: 0, state: "active" });
+    return [
+      {
+        type: "subagent.spawned",
+        data: {
+          childThreadId: `a~b/subagent-${taskId}`,
+          facetName: `subagent-${taskId}`,
+          taskId,
+          token: id("token"),
+          ...(runId ? { runId, callId: id("call") } : {}),
+          agentType: "think",
+          title: chance.text(9),
+          message: chance.text(30),
+          from: { user: "owner", context: {} },
+          wait: chance.chance(0.5),
+          workspace: "shared",
+          timeoutMs: 1000,
+          ...(chance.chance(0.3) ? { queued: true } : {}),
+        },
+      },
+    ];
+  }
+
+  return change;
+}
