@@ -132,10 +132,10 @@ test("an app opens from its agent's page and can do no more than a page of anoth
   const again: Page = await reopened;
   await again.getByText("An app of alice.").waitFor();
   await again.evaluate(() => window.location.assign("/agency/global/agents"));
-  await again.getByText("Authentication required").waitFor();
+  await again.getByRole("heading", { name: "Open this again from Thinkery" }).waitFor();
   // Opened by its address alone, it is refused as well: only our page can get a ticket.
   await tab.goto(host.url + address);
-  await tab.getByText("not opened from Thinkery's page").waitFor();
+  await tab.getByRole("heading", { name: "Open this again from Thinkery" }).waitFor();
   expect(await listNames()).toEqual(["alice"]);
   // The user is still logged in, and our own page is unaffected.
   await page.reload();

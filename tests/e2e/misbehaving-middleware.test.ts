@@ -222,6 +222,7 @@ test.each(invalidPlans)(
       "answers_anyway",
       "of_the_class",
       "write_todos",
+      "createSubtask",
       "listFiles",
       "readFile",
       "writeFile",
@@ -230,6 +231,7 @@ test.each(invalidPlans)(
       "moveFile",
       "glob",
       "grep",
+      "task",
       "from_init",
     ]);
     expect(await readStoredState(agent, "puppet")).toEqual([]);
@@ -330,7 +332,7 @@ test("a blueprint with an unknown tag is stored, with a warning that suggests th
   expect(status).toBe(201);
   expect(body.warnings).toEqual([
     "No tool or middleware has the tag “witnes”. Did you mean “witness”?",
-    "No tool or middleware has the tag “zzz”. Available: apps, clash, coach, default, fs, inspector, planning, puppet, reader, witness, words.",
+    "No tool or middleware has the tag “zzz”. Available: apps, clash, coach, default, fs, inspector, planning, puppet, reader, subagents, tasks, witness, words.",
   ]);
 });
 

@@ -66,7 +66,7 @@ test("missing arguments, excess arguments and invalid values are usage errors", 
     ["rm", "a", "b"],
     ["start", "--port", "x"],
     ["completion", "tcsh"],
-    ["ls", "review"],
+    ["ls", "a", "b"],
     ["agency"],
   ]) {
     expect((await runThinkery(argv)).code, argv.join(" ")).toBe(2);
@@ -154,6 +154,7 @@ test("the configuration schema is valid JSON", async () => {
     "prices",
     "contextTokens",
     "turn",
+    "subagents",
     "sandbox",
     "linux",
     "workspace",
