@@ -27,7 +27,9 @@ const createContent = (number: number) => new Uint8Array(Buffer.alloc(20_000, `c
 const hashOf = (content: Uint8Array) => createHash("sha256").update(content).digest("hex");
 
 /** What one agent should contain: by path, the content that was acknowledged; undefined if that is not known. */
-const maxAgents = 25;
+const maxAgents = 15;
+/** After a kill, every agent has to be woken to be asked. */
+const timeoutMs = 60_000;
 
 type Expected = Map<string, number | undefined>;
 
@@ -113,7 +115,7 @@ test(
       const before = { acknowledged, ...counts };
       await waitUntil("some responses", () => acknowledged > before.acknowledged + 5);
       // Half of the kills hit the first collection, the others one after a whole one.
-      if (kill % 2 === 0) await waitUntil("a collection", () => counts.collected > before.collected);
+      if (kill % 2 === 0) await waitUntil("a collection", () => counts.collected > before.collected, { timeoutMs });
       await sleep(random.below(150));
       const main = await waitUntil("main to run", () => findMain(host.home, killed));
       killed = main.pid;
