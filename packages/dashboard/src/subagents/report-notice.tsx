@@ -48,9 +48,11 @@ function Report({ agency, agent, report }: { agency: string; agent: string; repo
           {showControlChars(agentType)}, {showControlChars(status)}
         </span>
       </p>
-      {text.trim() !== "" && (
-        <details open={text.length <= maxOpenChars}>
-          <summary>Report</summary>
+      {text.length <= maxOpenChars ? (
+        text.trim() !== "" && <FormattedText text={text} />
+      ) : (
+        <details>
+          <summary>Show report</summary>
           <FormattedText text={text} />
         </details>
       )}
