@@ -47,7 +47,7 @@ export function getContentsSource(agency: string): Source<AgencyContents> {
   );
 }
 
-/** One agent, reloaded whenever its agency changes. */
+/** One agent, or a sub-agent by its path, reloaded whenever its agency changes. */
 export function useAgent(agency: string, agent: string): Snapshot<Agent> {
   const agencyContents = useSource(getContentsSource(agency));
   const source = getAgentSource(agency, agent);
@@ -68,7 +68,8 @@ export function forgetAgencies(): void {
 
 function getAgentSource(agency: string, agent: string): Source<Agent> {
   return getOrCreate(agents, `${agency}~${agent}`, () =>
-    createSource(() => call("getAgent", { params: { agency, agent } })),
+    // Its path is what everything on the page addresses a sub-agent by.
+    createSource(async () => ({ ...(await call("getAgent", { params: { agency, agent } })), name: agent })),
   );
 }
 

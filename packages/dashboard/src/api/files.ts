@@ -1,4 +1,5 @@
 import { type Branch, errorFromBody, fail, type FileInfo, parseFilePath, type Version } from "@thinkery/sdk";
+import { buildAgentUrl, getRootAgent } from "./agent-path.ts";
 import { call, fetchFromHost } from "./host.ts";
 import { getPageHeaders } from "./page-secret.ts";
 import { createSource, type Source } from "./source.ts";
@@ -78,12 +79,12 @@ export function buildFileUrl(
   options: { version?: number | undefined; download?: boolean } = {},
 ): string {
   const names = parseFilePath(path).split("/").map(encodeURIComponent).join("/");
-  return `${buildAgentPath(workspace)}/files/${names}${buildQuery({ branch: workspace.branch, version: options.version, download: options.download ? 1 : undefined })}`;
+  return `${buildFilesUrl(workspace)}/files/${names}${buildQuery({ branch: workspace.branch, version: options.version, download: options.download ? 1 : undefined })}`;
 }
 
 /** URL of a zip with all files, or with those of a folder. */
 export function buildArchiveUrl(workspace: Workspace, under?: string): string {
-  return `${buildAgentPath(workspace)}/archive${buildQuery({ branch: workspace.branch, under })}`;
+  return `${buildFilesUrl(workspace)}/archive${buildQuery({ branch: workspace.branch, under })}`;
 }
 
 export async function readText(url: string, signal: AbortSignal): Promise<string> {
@@ -167,8 +168,9 @@ function parseError(request: XMLHttpRequest): Error {
   }
 }
 
-function buildAgentPath({ agency, agent }: Workspace): string {
-  return `/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}`;
+/** Sub-agents work on the files of their root agent. */
+function buildFilesUrl({ agency, agent }: Workspace): string {
+  return buildAgentUrl(agency, getRootAgent(agent));
 }
 
 function buildQuery(query: Record<string, string | number | undefined>): string {

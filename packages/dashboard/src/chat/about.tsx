@@ -1,5 +1,6 @@
 import type { Agent, AgentStatus, ListedBlueprint } from "@thinkery/sdk";
 import { useState } from "react";
+import { getParentPath } from "../api/agent-path.ts";
 import { useHasScope } from "../api/login.ts";
 import { Link } from "../frame/link.tsx";
 import { buildUsagePath } from "../frame/navigation.ts";
@@ -38,7 +39,8 @@ export function About({ agent, blueprint, status, canManage, usage }: AboutProps
             ["Driver", agent.driver],
             ["Model", <Model own={agent.model} inherited={blueprint?.model} />],
             ["Usage", <UsageSummary usage={usage} agency={agent.agency} />],
-            ["App", open && <AppLink agent={agent} />],
+            // A sub-agent has none.
+            ...(getParentPath(agent.name) === undefined ? [["App", open && <AppLink agent={agent} />] as const] : []),
             ["Owner", agent.owner],
             ["Created", <DateTime at={agent.createdAt} />],
           ]}

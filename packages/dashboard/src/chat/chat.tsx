@@ -1,6 +1,7 @@
 import type { Agency, Agent, ListedBlueprint } from "@thinkery/sdk";
 import { useThink } from "@thinkery/sdk/react";
 import { useEffect } from "react";
+import { getAgentName, getParentPath } from "../api/agent-path.ts";
 import { onReconnect } from "../api/follow.ts";
 import { health } from "../api/health.ts";
 import { call, openSocket } from "../api/host.ts";
@@ -44,21 +45,30 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
   const { value: host } = useSource(health);
   const model = think.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
   const base = buildPath(agency.id, agent.name);
+  const name = getAgentName(agent.name);
+  const parent = getParentPath(agent.name);
   const props = { user, agency, agent, blueprint, model, think, running };
 
   useEffect(() => onReconnect(reconnect), [reconnect]);
   useEffect(() => {
-    if (lastMessage) announce(`${agent.name}: ${lastMessage.text}`);
-  }, [lastMessage, agent.name]);
+    if (lastMessage) announce(`${name}: ${lastMessage.text}`);
+  }, [lastMessage, name]);
 
   return (
     <article className="chat" data-view={match.view.name}>
       <header className="chat-head">
         <div className="chat-title">
           <p className="kicker">
-            {title ? agent.name : "Agent"} in <Link href={buildPath(agency.id)}>{agency.name}</Link>
+            {title ? name : parent === undefined ? "Agent" : "Sub-agent"}
+            {parent !== undefined && (
+              <>
+                {" "}
+                of <Link href={buildPath(agency.id, parent)}>{getAgentName(parent)}</Link>
+              </>
+            )}{" "}
+            in <Link href={buildPath(agency.id)}>{agency.name}</Link>
           </p>
-          <h1>{title ?? agent.name}</h1>
+          <h1>{title ?? name}</h1>
         </div>
         <p className="chat-facts">
           <ContextMeter context={think.context} />
@@ -66,7 +76,7 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
           {usage && usage.total.calls > 0 && <span title={formatUsageDetails(usage)}>{formatUsage(usage)}</span>}
         </p>
         <About agent={agent} blueprint={blueprint} status={think.status} canManage={canChat} usage={usage} />
-        <ViewTabs of={agent.name} views={views.agent} current={match.view} base={base} props={props} />
+        <ViewTabs of={name} views={views.agent} current={match.view} base={base} props={props} />
       </header>
       {match.render(props)}
       <NoteAnnouncer note={think.lastNote} />

@@ -1,10 +1,13 @@
 import type { Mode } from "@thinkery/sdk";
 import type { Think } from "@thinkery/sdk/react";
 import { useCallback, useEffect, useRef } from "react";
+import { buildAgentUrl, getAgentName } from "../api/agent-path.ts";
 import { useHasScope } from "../api/login.ts";
 import { Link } from "../frame/link.tsx";
 import { buildPath, homePath } from "../frame/navigation.ts";
 import { Notice } from "../parts/notice.tsx";
+import { SubagentPanel } from "../subagents/subagent-panel.tsx";
+import { SubagentsProvider } from "../subagents/subagents-context.ts";
 import { TaskPanel } from "../tasks/task-panel.tsx";
 import { Composer } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
@@ -16,6 +19,7 @@ import { Transcript } from "./transcript.tsx";
 interface ConversationProps {
   user: string;
   agency: string;
+  /** Name of the agent, or path of a sub-agent. */
   agent: string;
   model: string | undefined;
   think: Think;
@@ -42,17 +46,20 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
   return (
     <>
       {model?.startsWith("scripted:") && <ScriptedNotice model={model} />}
-      <Transcript
-        agent={agent}
-        agency={agency}
-        blobs={`/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}/blobs`}
-        think={think}
-        onEdit={edit}
-      />
-      {(think.todos.length > 0 || think.tasks.length > 0) && (
+      <SubagentsProvider value={think.subagents}>
+        <Transcript
+          agent={agent}
+          agency={agency}
+          blobs={`${buildAgentUrl(agency, agent)}/blobs`}
+          think={think}
+          onEdit={edit}
+        />
+      </SubagentsProvider>
+      {(think.todos.length > 0 || think.tasks.length > 0 || think.subagents.length > 0) && (
         <div className="plans">
           <Todos todos={think.todos} />
           <TaskPanel tasks={think.tasks} href={`${buildPath(agency, agent)}/tasks`} />
+          <SubagentPanel agency={agency} agent={agent} subagents={think.subagents} />
         </div>
       )}
       <footer className="chat-foot">
@@ -65,7 +72,7 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
         )}
         {canChat && connection.state !== "refused" ? (
           <Composer
-            agent={agent}
+            agent={getAgentName(agent)}
             text={text}
             onText={setText}
             running={running}

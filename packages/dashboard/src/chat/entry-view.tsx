@@ -1,5 +1,6 @@
 import type { Entry } from "@thinkery/sdk/react";
 import { memo } from "react";
+import { getAgentName } from "../api/agent-path.ts";
 import { formatCount } from "../parts/amount.ts";
 import { CallCard } from "./call-card.tsx";
 import { FormattedText } from "./formatted-text.tsx";
@@ -7,6 +8,8 @@ import { TurnErrorView } from "./turn-error-view.tsx";
 
 interface EntryProps {
   entry: Entry;
+  /** Who wrote it, if the agent did not. */
+  sender: string;
   agent: string;
   agency: string;
   /** Whether its turn waits for results reported later. */
@@ -27,6 +30,7 @@ const time = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 /** One message. Memoized: only rerendered if the message itself changes. */
 export const EntryView = memo(function EntryView({
   entry,
+  sender,
   agent,
   agency,
   paused,
@@ -48,7 +52,7 @@ export const EntryView = memo(function EntryView({
       aria-busy={stage === "streaming" || undefined}
     >
       <h3 className="entry-who">
-        {role === "user" ? "You" : agent}
+        {role === "user" ? sender : getAgentName(agent)}
         {entry.at > 0 && <time dateTime={new Date(entry.at).toISOString()}>{time.format(entry.at)}</time>}
       </h3>
       {reasoning && <Thoughts entry={entry} />}

@@ -76,3 +76,12 @@ test("a paused turn ends with what it waits for, followed by queued messages", (
   expect(lines[1]).toMatchObject({ waitsFor: ["later"] });
   expect(summarizeLines(buildLines(entries, [], undefined))).toEqual(["a", "b"]);
 });
+
+test("reports of sub-agents are no messages of the user", () => {
+  const text = '<subagent_report task="a" type="think" status="complete">\nDone.\n</subagent_report>';
+  const kinds = (part: Partial<Entry>) => buildLines([entry("a", 1, { text, ...part })], [], undefined)[0]?.kind;
+  expect(kinds({ role: "user" })).toBe("report");
+  expect(kinds({ role: "assistant" })).toBe("entry");
+  expect(kinds({ role: "user", stage: "unsent" })).toBe("entry");
+  expect(kinds({ role: "user", text: "Hi" })).toBe("entry");
+});

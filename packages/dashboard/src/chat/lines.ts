@@ -1,8 +1,11 @@
+import { parseReports } from "@thinkery/sdk";
 import type { Entries, Entry, Note, Notes } from "@thinkery/sdk/react";
 
 /** A line of the transcript, from top to bottom. */
 export type Line =
   | { kind: "entry"; id: string; entry: Entry }
+  /** Reports of sub-agents: a message of a user that nobody wrote. */
+  | { kind: "report"; id: string; text: string }
   | { kind: "note"; id: string; note: Note; /** Occurrences in its turn. */ times: number }
   | { kind: "pause"; id: string; waitsFor: string[] };
 
@@ -17,10 +20,16 @@ export function buildLines(entries: Entries, notes: Notes, paused: string | unde
     // Messages without a position in the log come after all notes.
     const position = entry.seq ?? (entry.stage === "done" ? 0 : Number.POSITIVE_INFINITY);
     while (remaining[0] && remaining[0].note.seq < position) lines.push(...remaining.splice(0, 1));
-    lines.push({ kind: "entry", id: entry.id, entry });
+    lines.push(
+      isReport(entry) ? { kind: "report", id: entry.id, text: entry.text } : { kind: "entry", id: entry.id, entry },
+    );
     if (index === lastOfPaused && waitsFor.length > 0) lines.push({ kind: "pause", id: "pause", waitsFor });
   }
   return [...lines, ...remaining];
+}
+
+function isReport({ role, stage, text }: Entry): boolean {
+  return role === "user" && stage === "done" && parseReports(text) !== undefined;
 }
 
 type NoteLine = Extract<Line, { kind: "note" }>;

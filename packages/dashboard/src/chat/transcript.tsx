@@ -1,13 +1,16 @@
 import type { Think } from "@thinkery/sdk/react";
 import { useMemo } from "react";
+import { getAgentName, getParentPath } from "../api/agent-path.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { ReportNotice } from "../subagents/report-notice.tsx";
 import { EntryView } from "./entry-view.tsx";
 import { buildLines } from "./lines.ts";
 import { NoteView, PauseView } from "./note-view.tsx";
 import { useStickToEnd } from "./use-stick-to-end.ts";
 
 interface TranscriptProps {
+  /** Name of the agent, or path of a sub-agent. */
   agent: string;
   agency: string;
   blobs: string;
@@ -23,6 +26,10 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
   const lines = useMemo(() => buildLines(messages, notes, paused), [messages, notes, paused]);
   const { scroller, isAtEnd, onScroll, scrollToEnd } = useStickToEnd(messages);
   const loadOlder = () => void think.loadOlder();
+  const name = getAgentName(agent);
+  const parent = getParentPath(agent);
+  // The first message of a sub-agent is its assignment.
+  const assignment = parent !== undefined && !older ? messages[0]?.id : undefined;
   let waiting = 0;
 
   return (
@@ -33,7 +40,7 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
         className="transcript"
         role="log"
         aria-live="off"
-        aria-label={`Conversation with ${agent}`}
+        aria-label={`Conversation with ${name}`}
         tabIndex={0}
         onScroll={(event) => {
           onScroll();
@@ -48,16 +55,19 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
           )}
           {!ready && connection.state !== "refused" && <p className="faint">Loading…</p>}
           {ready && messages.length === 0 && (
-            <p className="transcript-empty">No messages yet. Send {agent} a message to start.</p>
+            <p className="transcript-empty">No messages yet. Send {name} a message to start.</p>
           )}
           {lines.map((line) => {
             if (line.kind === "note") return <NoteView key={line.id} note={line.note} times={line.times} />;
             if (line.kind === "pause") return <PauseView key={line.id} waitsFor={line.waitsFor} />;
+            if (line.kind === "report")
+              return <ReportNotice key={line.id} id={line.id} agency={agency} agent={agent} text={line.text} />;
             const { entry } = line;
             return (
               <EntryView
                 key={entry.id}
                 entry={entry}
+                sender={parent !== undefined && entry.id === assignment ? getAgentName(parent) : "You"}
                 agent={agent}
                 agency={agency}
                 ahead={entry.stage === "waiting" ? waiting++ : 0}

@@ -1,5 +1,6 @@
 import type { Who } from "@thinkery/sdk";
 import { useEffect } from "react";
+import { getAgentName } from "../api/agent-path.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Logo } from "../parts/logo.tsx";
 import { CurrentView } from "../views/current-view.tsx";
@@ -80,7 +81,7 @@ export function Frame({ who }: { who: Who }) {
 function buildTitle(place: Place): string {
   if (place.scope === "none") return "Thinkery";
   const agency = place.scope === "host" ? undefined : place.agency;
-  const agent = place.scope === "agent" ? place.agent : undefined;
+  const agent = place.scope === "agent" ? getAgentName(place.agent) : undefined;
   const names = [place.match.title, agent, agency].filter((name) => name !== undefined).slice(0, 2);
   return [...names, "Thinkery"].join(" · ");
 }

@@ -4,8 +4,13 @@ export const homePath = "/app";
 
 export const usageSegment = "~usage";
 
+/** Precedes the name of a sub-agent in a path: /app/global/alice/~sub/subagent-x */
+export const subSegment = "~sub";
+
+/** `agent` may be the path of a sub-agent, such as `alice/subagent-x`. */
 export function buildPath(agency: string, agent?: string): string {
-  const parts = agent === undefined ? [agency] : [agency, agent];
+  const [root, ...children] = agent?.split("/") ?? [];
+  const parts = [agency, ...(root === undefined ? [] : [root]), ...children.flatMap((name) => [subSegment, name])];
   // A colon needs no encoding in a path and reads better: /app/review:pr-123
   return [homePath, ...parts.map((part) => encodeURIComponent(part).replaceAll("%3A", ":"))].join("/");
 }

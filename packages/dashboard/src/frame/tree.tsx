@@ -1,5 +1,6 @@
 import type { Agency } from "@thinkery/sdk";
 import { getContentsSource } from "../api/agencies.ts";
+import { getRootAgent } from "../api/agent-path.ts";
 import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isIndex, type Place } from "../views/view-registry.ts";
@@ -61,13 +62,15 @@ function Leaves({ agency, place }: { agency: string; place: Place }) {
   return (
     <ul className="tree-leaves">
       {shown.map((agent) => {
-        const isCurrent = place.scope === "agent" && place.agency === agency && place.agent === agent.name;
+        const isCurrent =
+          place.scope === "agent" && place.agency === agency && getRootAgent(place.agent) === agent.name;
+        const isPage = isCurrent && place.agent === agent.name;
         return (
           <li key={agent.name} className="tree-row" data-current={isCurrent || undefined}>
             <Link
               className="tree-link"
               href={buildPath(agency, agent.name)}
-              aria-current={isCurrent ? "page" : undefined}
+              aria-current={isPage ? "page" : isCurrent || undefined}
               data-leaf-of={agency}
             >
               <Icon name="agent" />

@@ -5,6 +5,8 @@ import { call } from "../api/host.ts";
 import { getErrorMessage, useHasScope } from "../api/login.ts";
 import { createSource, useSource } from "../api/source.ts";
 import { showControlChars } from "../chat/blocks.ts";
+import { Link } from "../frame/link.tsx";
+import { buildPath } from "../frame/navigation.ts";
 import { Button } from "../parts/button.tsx";
 import { DateTime } from "../parts/date-time.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -85,7 +87,9 @@ export function TasksView({ agency, agent, think }: TasksViewProps) {
       {value && value.tasks.length > 0 && (
         <TaskTree
           tasks={value.tasks}
-          renderDetails={(task) => <Details task={task} onChange={canChat ? update : undefined} />}
+          renderDetails={(task) => (
+            <Details agency={agency} agent={agent} task={task} onChange={canChat ? update : undefined} />
+          )}
         />
       )}
       {value?.next !== undefined && <Button onClick={() => setLimit(Math.min(limit * 2, 500))}>Show more</Button>}
@@ -107,11 +111,13 @@ function Progress({ progress }: { progress: TaskProgress }) {
 }
 
 interface DetailsProps {
+  agency: string;
+  agent: string;
   task: Task;
   onChange: ((id: string, change: TaskChange) => Promise<boolean>) | undefined;
 }
 
-function Details({ task, onChange }: DetailsProps) {
+function Details({ agency, agent, task, onChange }: DetailsProps) {
   const { id, type, status, description, result, error, assignedTo, dependencies, createdAt, metadata } = task;
   const isMessage = metadata?.message === true;
   const isOpen = !isFinished(status);
@@ -119,7 +125,12 @@ function Details({ task, onChange }: DetailsProps) {
     <>
       <p className="task-facts">
         {isMessage ? "message" : type} · <DateTime at={new Date(createdAt).toISOString()} short />
-        {assignedTo && ` · ${assignedTo}`}
+        {assignedTo && (
+          <>
+            {" · "}
+            <Link href={buildPath(agency, `${agent}/${assignedTo}`)}>{assignedTo}</Link>
+          </>
+        )}
         {isOpen && dependencies.length > 0 && ` · after ${dependencies.join(", ")}`}
         {!isMessage && <span className="mono task-id">{id}</span>}
       </p>

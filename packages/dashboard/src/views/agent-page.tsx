@@ -1,5 +1,6 @@
 import { type Agency, isThinkeryError } from "@thinkery/sdk";
 import { getContentsSource, useAgent } from "../api/agencies.ts";
+import { getAgentName, getParentPath } from "../api/agent-path.ts";
 import { useSource } from "../api/source.ts";
 import { Chat } from "../chat/chat.tsx";
 import { Notice } from "../parts/notice.tsx";
@@ -21,7 +22,8 @@ export function AgentPage({ agency, name, user, match }: AgentPageProps) {
 
   // The host responds with bad_request to an invalid name; for the user the agent just does not exist.
   if (isThinkeryError(error) && (error.code === "not_found" || error.code === "bad_request")) {
-    return <MissingView title={`Agent “${name}” not found in ${agency.name}`} />;
+    const kind = getParentPath(name) === undefined ? "Agent" : "Sub-agent";
+    return <MissingView title={`${kind} “${getAgentName(name)}” not found in ${agency.name}`} />;
   }
   if (agent) return <Chat user={user} agency={agency} agent={agent} blueprint={blueprint} match={match} />;
   if (!error) return <p className="view faint">Loading…</p>;

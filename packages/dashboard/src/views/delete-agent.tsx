@@ -1,5 +1,6 @@
 import type { Agent } from "@thinkery/sdk";
 import { getContentsSource } from "../api/agencies.ts";
+import { getParentPath } from "../api/agent-path.ts";
 import { call } from "../api/host.ts";
 import { announce } from "../frame/announce.tsx";
 import { navigate, buildPath } from "../frame/navigation.ts";
@@ -9,7 +10,7 @@ export function DeleteAgent({ agent, onClose }: { agent: Agent; onClose(): void 
   const remove = async () => {
     await call("deleteAgent", { params: { agency: agent.agency, agent: agent.name } });
     onClose();
-    navigate(buildPath(agent.agency), "replace");
+    navigate(buildPath(agent.agency, getParentPath(agent.name)), "replace");
     announce(`Agent ${agent.name} deleted.`);
     await getContentsSource(agent.agency).reload();
   };

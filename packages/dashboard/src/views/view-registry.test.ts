@@ -33,6 +33,18 @@ test("agencies and agents are found at their paths", () => {
   expect(buildPath("review:pr-123")).toBe("/app/review:pr-123");
 });
 
+test("sub-agents and their views are found at any depth", () => {
+  const path = "alice/subagent-task-1/subagent-task-2";
+  expect(buildPath("global", path)).toBe("/app/global/alice/~sub/subagent-task-1/~sub/subagent-task-2");
+  expect(summarizeAt(buildPath("global", path))).toEqual(expectedAgent("global", path));
+  expect(summarizeAt(`${buildPath("global", "alice/x")}/files/~sub/a.md`)).toEqual({
+    ...expectedAgent("global", "alice/x"),
+    view: "files",
+    params: { show: "files", path: "~sub/a.md" },
+  });
+  for (const tail of ["/~sub", "/~sub/~sub", "/~sub/x/~sub"]) expect(summarizeAt(bases.agent + tail)).toBe("none");
+});
+
 test("usage has one address per agency and one for all, whatever agencies and agents are called", () => {
   expect(buildUsagePath()).toBe("/app/~usage");
   expect(summarizeAt(buildUsagePath())).toEqual({ scope: "host", view: "usage", params: {} });

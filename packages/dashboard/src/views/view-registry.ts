@@ -1,10 +1,12 @@
 import { createContext, useContext } from "react";
+import { subSegment } from "../frame/navigation.ts";
 import type { AnyView, View, ViewMatch, ViewScope } from "./define-view.tsx";
 
 /** The view at an address, with its agency and agent. */
 export type Place =
   | { scope: "host"; match: ViewMatch<"host"> }
   | { scope: "agency"; agency: string; match: ViewMatch<"agency"> }
+  /** `agent` is the path of a sub-agent, if it is one. */
   | { scope: "agent"; agency: string; agent: string; match: ViewMatch<"agent"> }
   | { scope: "none" };
 
@@ -40,8 +42,9 @@ export function createViewRegistry(all: readonly AnyView[]): ViewRegistry {
         const match = findMatch(views.agency, rest.slice(1), query);
         return match ? { scope: "agency", agency, match } : { scope: "none" };
       }
-      const match = findMatch(views.agent, rest.slice(2), query);
-      return match ? { scope: "agent", agency, agent, match } : { scope: "none" };
+      const { path, segments } = takeSubagents(agent, rest.slice(2));
+      const match = findMatch(views.agent, segments, query);
+      return match ? { scope: "agent", agency, agent: path, match } : { scope: "none" };
     },
   };
 }
@@ -55,6 +58,13 @@ function parseAddress(address: string): { names?: string[]; query: URLSearchPara
   } catch {
     return { query };
   }
+}
+
+/** Appends the names of sub-agents to the path of their agent; the other segments belong to a view. */
+function takeSubagents(path: string, segments: string[]): { path: string; segments: string[] } {
+  const [first, name, ...rest] = segments;
+  if (first !== subSegment || name === undefined || isReserved(name)) return { path, segments };
+  return takeSubagents(`${path}/${name}`, rest);
 }
 
 /** Names of agencies and agents cannot begin with “~”, so such segments are free for views. */

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatFrame } from "../protocol/frame.ts";
+import type { Subagent } from "../protocol/subagent.ts";
 import type { Task } from "../protocol/task.ts";
 import type { AgentStatus, Todo } from "../protocol/turn.ts";
 import type { Results } from "./call.ts";
@@ -37,6 +38,8 @@ export interface Conversation {
   todos: readonly Todo[];
   /** Tasks of open trees and those that were created since, oldest first; without the root tasks of messages. */
   tasks: readonly Task[];
+  /** The agent's sub-agents, newest first. */
+  subagents: readonly Subagent[];
   model?: string | undefined;
   /** True if there are older messages than the first entry; see `loadOlder`. */
   older: boolean;
@@ -58,6 +61,7 @@ export const emptyConversation: Conversation = {
   state: emptyState,
   todos: [],
   tasks: [],
+  subagents: [],
   older: false,
   turnCount: 0,
 };

@@ -21,6 +21,7 @@ import { prependHistory } from "./history.ts";
 import { createMemoryOutbox, type Outbox, type UnsentMessage } from "./outbox.ts";
 import { removeMessage, receive, addUnsent } from "./receive.ts";
 import { backfillEvents } from "./reduce.ts";
+import { mergeSubagents } from "./subagents.ts";
 import { fromState } from "./tasks.ts";
 
 export interface LiveOptions {
@@ -235,12 +236,25 @@ export class LiveConversation {
     });
     if (!response || socket !== this.#socket) return;
     this.#frames.flush();
-    const { todos, model, tasks } = response.state;
+    const { todos, model, tasks, subagents = [] } = response.state;
     this.#updateConversation((conversation) => ({
       ...conversation,
       model: conversation.model === before.model ? (model ?? conversation.model) : conversation.model,
       todos: conversation.todos === before.todos ? todos : conversation.todos,
       tasks: conversation.tasks === before.tasks ? fromState(tasks) : conversation.tasks,
+    }));
+    if (subagents.length > 0) await this.#loadSubagents();
+  }
+
+  // The state does not say what they are called or what they do.
+  async #loadSubagents(): Promise<void> {
+    const socket = this.#socket;
+    const response = await this.#client.call("listSubagents", { params: this.#params }).catch(() => undefined);
+    if (!response || socket !== this.#socket) return;
+    this.#frames.flush();
+    this.#updateConversation((conversation) => ({
+      ...conversation,
+      subagents: mergeSubagents(conversation.subagents, response.subagents),
     }));
   }
 

@@ -28,6 +28,7 @@ import {
   discardDraft,
 } from "./run.ts";
 import { reduceState } from "./state.ts";
+import { applySubagentEvent } from "./subagents.ts";
 import { addTask, changeTask } from "./tasks.ts";
 import { type CallResult, type ConversationUpdate, eventToUpdates } from "./update.ts";
 
@@ -122,6 +123,10 @@ export function reduceUpdate(
       return { ...conversation, tasks: addTask(conversation.tasks, update.task) };
     case "task-changed":
       return { ...conversation, tasks: changeTask(conversation.tasks, update.change) };
+    case "subagent":
+      return { ...conversation, subagents: applySubagentEvent(conversation.subagents, update.event) };
+    case "notice":
+      return addNotice(conversation, update, at, position);
     case "cleared":
       return clearConversation(conversation);
     default:
@@ -185,6 +190,17 @@ function acceptRequest(conversation: Conversation, { runId, messages }: Update<"
     return insertEntry(entries, { ...createEntry(id, role, "waiting", at), text: content, runId });
   }, conversation.entries);
   return { ...conversation, entries };
+}
+
+function addNotice(
+  conversation: Conversation,
+  { runId, messageId, content }: Update<"notice">,
+  at: number,
+  seq: number | undefined,
+): Conversation {
+  if (findEntryIndex(conversation.entries, messageId) >= 0) return conversation;
+  const entry = { ...createEntry(messageId, "user", "done", at), text: content, runId, seq };
+  return { ...conversation, entries: insertEntry(conversation.entries, entry) };
 }
 
 function startDraft(

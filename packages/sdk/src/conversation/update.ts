@@ -4,6 +4,7 @@ import type { ChatFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Task } from "../protocol/task.ts";
 import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
+import type { SubagentEvent } from "./subagents.ts";
 
 /** Something worth showing that is not a message. */
 export type NoteContent =
@@ -70,6 +71,9 @@ export type ConversationUpdate =
   | { kind: "todos"; todos: Todo[] }
   | { kind: "task-created"; task: Task }
   | { kind: "task-changed"; change: EventData["task.updated"] }
+  | { kind: "subagent"; event: SubagentEvent }
+  /** A message that nobody sent, such as the reports of sub-agents. */
+  | { kind: "notice"; runId: string; messageId: string; content: string }
   | { kind: "title"; title: string }
   /** The agent accepts nothing until `agent-resumed`. */
   | { kind: "agent-stopped" }
@@ -169,6 +173,16 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
       return [{ kind: "task-created", task: event.data.task }];
     case "task.updated":
       return [{ kind: "task-changed", change: event.data }];
+    case "subagent.spawned":
+    case "subagent.started":
+    case "subagent.action":
+    case "subagent.completed":
+      return [{ kind: "subagent", event }];
+    case "subagent.delivered": {
+      const { runId, messageId, content } = event.data;
+      if (messageId === undefined || content === undefined) return noUpdates;
+      return [{ kind: "notice", runId, messageId, content }];
+    }
     case "title.set":
       return [{ kind: "title", title: event.data.title }];
     case "agent.stopped":

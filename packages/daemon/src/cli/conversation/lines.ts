@@ -1,4 +1,4 @@
-import type { Failure, Message, Todo } from "@thinkery/sdk";
+import { type Failure, type Message, parseReports, type Todo } from "@thinkery/sdk";
 import type { Capability } from "@thinkery/sdk/client";
 import { sanitize } from "../output.ts";
 
@@ -67,13 +67,23 @@ export function formatFailure({ message, advice }: Pick<Failure, "message" | "ad
 
 /** Formats a stored message in one line. */
 export function formatMessage(message: Message, width: number): string {
-  if (message.role === "user") return `> ${toOneLine(message.content, width)}`;
+  if (message.role === "user") {
+    const reports = formatReports(message.content);
+    return reports ? toOneLine(reports.join(" · "), width) : `> ${toOneLine(message.content, width)}`;
+  }
   if (message.role === "tool" && message.toolResult) {
     const { name, summary, preview, failed } = message.toolResult;
     return formatCall({ name, input: undefined }, { output: summary || preview, failed });
   }
   const calls = message.toolCalls?.map(({ name }) => name).join(", ");
   return toOneLine(message.content || message.error || (calls ? `(calls ${calls})` : `(${message.status})`), width);
+}
+
+/** Formats the reports that an agent got from its sub-agents, one per line. Returns undefined for any other message. */
+export function formatReports(content: string): string[] | undefined {
+  return parseReports(content)?.reports.map(
+    ({ taskId, agentType, status, text }) => `Report of sub-agent ${taskId} (${agentType}), ${status}: ${text}`,
+  );
 }
 
 /** Formats a cost; an unknown cost is not shown as zero. */

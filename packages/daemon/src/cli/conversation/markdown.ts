@@ -1,4 +1,4 @@
-import type { AgentExport, Message } from "@thinkery/sdk";
+import { type AgentExport, type Message, parseReports } from "@thinkery/sdk";
 import { sanitize } from "../output.ts";
 
 /** Renders an agent's conversation as Markdown. */
@@ -16,7 +16,8 @@ function toSection(message: Message): string {
     ({ name, input }) => `Calls **${name}**:\n\n${toFence(JSON.stringify(input, null, 2) ?? "", "json")}`,
   );
   const parts = [content, ...calls, ...(error ? [`*${error}*`] : [])].filter((part) => part !== "");
-  return `## ${role === "user" ? "You" : "Agent"}, ${new Date(message.timestamp).toISOString()}\n\n${parts.join("\n\n")}\n`;
+  const author = role !== "user" ? "Agent" : parseReports(content) ? "Reports of sub-agents" : "You";
+  return `## ${author}, ${new Date(message.timestamp).toISOString()}\n\n${parts.join("\n\n")}\n`;
 }
 
 // The fence is longer than any in the text, so that the text cannot close it.

@@ -9,7 +9,7 @@ import {
   toUpdates,
 } from "@thinkery/sdk";
 import { type Capability, reduceCapability } from "@thinkery/sdk/client";
-import type { ShownCall, ShownResult } from "./lines.ts";
+import { formatReports, type ShownCall, type ShownResult } from "./lines.ts";
 
 /** Receives what an agent says and does. Text arrives in chunks, each exactly once. */
 export interface TranscriptListener {
@@ -134,6 +134,10 @@ export class Transcript {
         return;
       case "note":
         if (this.accepts(update.runId)) this.listener.onNote?.(formatNote(update.note));
+        return;
+      case "notice":
+        if (this.accepts(update.runId))
+          for (const line of formatReports(update.content) ?? []) this.listener.onNote?.(line);
         return;
       case "todos":
         if (this.isCurrent()) this.listener.onTodos?.(update.todos);

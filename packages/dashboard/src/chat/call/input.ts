@@ -9,6 +9,10 @@ export function readField(input: unknown, name: string): unknown {
   return input !== null && typeof input === "object" ? (input as Record<string, unknown>)[name] : undefined;
 }
 
+export function isEmptyObject(value: unknown): value is object {
+  return value !== null && typeof value === "object" && !Array.isArray(value) && Object.keys(value).length === 0;
+}
+
 /** The input of a file tool. Like the tools, it accepts snake_case names and numbers as text. */
 export class FileInput {
   readonly #fields = new Map<string, unknown>();

@@ -1,7 +1,9 @@
+import type { Subagent } from "@thinkery/sdk";
 import type { Call, Result } from "@thinkery/sdk/react";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test, vi } from "vitest";
+import { SubagentsProvider } from "../../subagents/subagents-context.ts";
 import { createCardRegistry } from "./card-registry.ts";
 import { allCards, findCard } from "./cards.ts";
 import { defineCard } from "./define-card.tsx";
@@ -36,6 +38,10 @@ const inputs: Record<string, object> = {
   createSubtask: { title: "Fix it", type: "fix" },
   completeTask: { taskId: "task-1", status: "failed" },
   listTasks: {},
+  task: { description: "Find the cause", subagentType: "explorer" },
+  delegateToSubagent: { taskId: "task-1", title: "Find the cause", description: "Read the log." },
+  checkSubagentStatus: { taskId: "task-1" },
+  waitForSubagents: {},
 };
 
 test("every tool has its card, and a tool without one uses the plain card", () => {
@@ -56,6 +62,10 @@ test("every tool has its card, and a tool without one uses the plain card", () =
     createSubtask: "task",
     completeTask: "task",
     listTasks: "task-list",
+    task: "delegation",
+    delegateToSubagent: "delegation",
+    checkSubagentStatus: "subagent-status",
+    waitForSubagents: "subagent-status",
   });
   for (const name of ["set_title", "constructor", "__proto__", "", "BASH"]) {
     expect(getCardName(name, { command: "ls" })).toBe("plain");
@@ -73,6 +83,8 @@ test("the hint summarizes the call", () => {
   expect(getHint("listFiles", {})).toBe("all files");
   expect(getHint("createSubtask", { title: "Fix it", type: "fix" })).toBe("Fix it (fix)");
   expect(getHint("completeTask", { taskId: "task-1", status: "failed" })).toBe("task-1 → failed");
+  expect(getHint("task", { description: "Find\nit", subagentType: "explorer" })).toBe("explorer: Find it");
+  expect(getHint("delegateToSubagent", { taskId: "task-1" })).toBe("task-1");
   expect(getHint("grep", { pattern: "TODO", path: "src", glob: "*.ts" })).toBe("TODO in src (*.ts)");
   expect(getHint("other", { list: [1, 2], text: "hello" })).toBe("hello");
   expect(getHint("other", { list: [1, 2] })).toBe("list: 2");
@@ -225,4 +237,39 @@ test("a list of tasks is shown as a tree, whatever it contains", () => {
   for (const text of ["", "{", "null", '{"tasks":{}}', "[1]"]) {
     expect(render(createCall("listTasks", {}, { output: text }))).toContain("Output");
   }
+});
+
+test("cards of delegated work link to the sub-agent, with its status and report", () => {
+  const subagent = {
+    taskId: "task-1",
+    facetName: "subagent-task-1",
+    callId: "1",
+    title: "Find the <b>cause",
+    agentType: "explorer",
+    status: "complete",
+    startedAt: 1,
+    result: "It was the cache.",
+  } as Subagent;
+  const renderWith = (call: Call, part: Partial<Subagent> = {}) =>
+    renderToStaticMarkup(
+      createElement(SubagentsProvider, { value: [{ ...subagent, ...part }] }, findCard(call).render(site)),
+    );
+  const link = '<a class="task-title" title="subagent-task-1" href="/app/global/alice/~sub/subagent-task-1">';
+  const task = createCall("task", { description: "Find it" }, { output: "It was <i>the</i> cache." });
+  expect(renderWith(task)).toContain("It was &lt;i&gt;the&lt;/i&gt; cache.");
+  expect(renderWith(task)).toContain(link);
+  const delegated = createCall("delegateToSubagent", { taskId: "task-1" }, { output: '{"status":"running"}' });
+  expect(renderWith(delegated, { callId: "2" })).toContain("It was the cache.");
+  expect(renderWith(delegated, { status: "running", activity: "readFile a.md" })).toContain("readFile a.md");
+  const waited = { subagents: [{ taskId: "task-1", status: "failed", error: "No key." }] };
+  const wait = renderWith(createCall("waitForSubagents", {}, { output: JSON.stringify(waited) }));
+  expect([wait.includes(link), wait.includes("No key."), wait.includes("failed")]).toEqual([true, true, true]);
+  const checked = createCall(
+    "checkSubagentStatus",
+    { taskId: "task-1" },
+    { output: '{"taskId":"x","status":"running"}' },
+  );
+  expect(renderWith(checked)).toContain("running");
+  // Not started yet: there is no conversation to link to.
+  expect(renderWith(task, { startedAt: undefined })).not.toContain("<a ");
 });

@@ -1,6 +1,6 @@
 import { type Task, taskStatuses } from "@thinkery/sdk";
 import { TaskTree } from "../../tasks/task-tree.tsx";
-import { readField, readTextField } from "../call/input.ts";
+import { isEmptyObject, readField, readTextField } from "../call/input.ts";
 import { type CardBodyProps, defineCard } from "./define-card.tsx";
 import { FileResult } from "./file-result.tsx";
 
@@ -48,8 +48,4 @@ function flatten(nodes: unknown, parentId?: string): Task[] {
     };
     return [task, ...flatten(readField(node, "subtasks"), id)];
   });
-}
-
-function isEmptyObject(value: unknown): value is object {
-  return value !== null && typeof value === "object" && !Array.isArray(value) && Object.keys(value).length === 0;
 }

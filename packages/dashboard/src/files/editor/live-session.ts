@@ -1,5 +1,6 @@
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
+import { buildAgentUrl, getRootAgent } from "../../api/agent-path.ts";
 import type { Workspace } from "../../api/files.ts";
 import { onReconnect } from "../../api/follow.ts";
 import { buildSocketUrl } from "../../api/host.ts";
@@ -38,7 +39,7 @@ const branchGoneCode = 4404;
 
 export function openLiveSession({ agency, agent, branch }: Workspace, user: string): LiveSession {
   const doc = new Y.Doc();
-  const root = buildSocketUrl(`/agency/${encodeURIComponent(agency)}/agent/${encodeURIComponent(agent)}`);
+  const root = buildSocketUrl(buildAgentUrl(agency, getRootAgent(agent)));
   const provider = new WebsocketProvider(root, "yjs", doc, {
     params: branch === undefined ? {} : { branch },
     protocols: getPageProtocols(),

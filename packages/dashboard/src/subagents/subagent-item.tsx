@@ -1,0 +1,70 @@
+import type { Subagent } from "@thinkery/sdk";
+import { useState } from "react";
+import { call } from "../api/host.ts";
+import { getErrorMessage, useHasScope } from "../api/login.ts";
+import { sanitizeText } from "../chat/call/sanitize-text.ts";
+import { announce } from "../frame/announce.tsx";
+import { describeWork, isWorking } from "./describe-work.ts";
+import { SubagentLink } from "./subagent-link.tsx";
+
+interface SubagentItemProps {
+  agency: string;
+  /** Path of the agent that it works for. */
+  agent: string;
+  subagent: Subagent;
+}
+
+/** A sub-agent in a list: what it works on, how far it is, and a way to cancel it. */
+export function SubagentItem({ agency, agent, subagent }: SubagentItemProps) {
+  const { agentType, facetName, status } = subagent;
+  const canChat = useHasScope("chat");
+  const work = describeWork(subagent);
+  return (
+    <li data-status={status} data-subagent={facetName}>
+      <span className="todo-mark" aria-hidden="true" />
+      <div className="task-body">
+        <SubagentLink agency={agency} agent={agent} subagent={subagent} />{" "}
+        <span className="task-status">
+          {agentType}, {status}
+        </span>
+        {work !== "" && <p className="subagent-work">{sanitizeText(work)}</p>}
+        {canChat && isWorking(subagent) && <CancelButton agency={agency} agent={agent} subagent={subagent} />}
+      </div>
+    </li>
+  );
+}
+
+function CancelButton({ agency, agent, subagent: { taskId, facetName, title, startedAt } }: SubagentItemProps) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string>();
+
+  const cancel = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      // Its conversation stays. One that has not started has none, and cannot be told.
+      if (startedAt === undefined) await call("deleteSubagent", { params: { agency, agent, task: taskId } });
+      else await call("cancelTurn", { params: { agency, agent: `${agent}/${facetName}` }, body: {} });
+      announce(`Sub-agent “${title}” canceled.`);
+    } catch (failure) {
+      setError(getErrorMessage(failure));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <p className="task-actions">
+      <button
+        type="button"
+        className="text-button"
+        aria-label={`Cancel ${title}`}
+        disabled={busy}
+        onClick={() => void cancel()}
+      >
+        Cancel
+      </button>
+      {error && <span role="alert">{error}</span>}
+    </p>
+  );
+}

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { AgentEvent, EventData } from "../protocol/event.ts";
+import type { Subagent } from "../protocol/subagent.ts";
+import { emptyConversation } from "./conversation.ts";
+import { receive } from "./receive.ts";
+import { mergeSubagents } from "./subagents.ts";
+
+let seq = 0;
+
+function createEvent<T extends "subagent.spawned" | "subagent.started" | "subagent.action" | "subagent.completed">(
+  type: T,
+  taskId: string,
+  data: Partial<EventData[T]> = {},
+): AgentEvent {
+  const ts = new Date(1000 * ++seq).toISOString();
+  const child = { taskId, childThreadId: `global~alice/subagent-${taskId}` };
+  return { seq, ts, threadId: "global~alice", type, data: { ...child, ...data } } as AgentEvent;
+}
+
+const spawn = (taskId: string, data: Partial<EventData["subagent.spawned"]> = {}) =>
+  createEvent("subagent.spawned", taskId, {
+    facetName: `subagent-${taskId}`,
+    agentType: "tester",
+    title: taskId,
+    wait: true,
+    workspace: "shared",
+    ...data,
+  });
+
+const usage = { calls: 1, inputTokens: 2, outputTokens: 3, costUsd: 0 };
+
+test("sub-agents follow their events, the newest first", () => {
+  const spawned = [spawn("a", { callId: "c1" }), spawn("b", { queued: true })];
+  const { subagents } = [...spawned, ...spawned].reduce(receive, emptyConversation);
+  expect(subagents).toMatchObject([
+    { taskId: "b", status: "waiting" },
+    { taskId: "a", status: "running", callId: "c1", facetName: "subagent-a", startedAt: expect.any(Number) },
+  ]);
+  expect(subagents[0]).not.toHaveProperty("startedAt");
+  const later = [
+    createEvent("subagent.started", "b"),
+    createEvent("subagent.action", "b", { toolName: "readFile", input: '{"path":"a.md"}' }),
+    createEvent("subagent.completed", "a", { status: "failed", error: "No key.", usage, steps: 1 }),
+    createEvent("subagent.action", "unknown", { toolName: "readFile", input: "{}" }),
+  ].reduce(receive, { ...emptyConversation, subagents });
+  expect(later.subagents).toMatchObject([
+    { taskId: "b", status: "running", activity: 'readFile {"path":"a.md"}' },
+    { taskId: "a", status: "failed", error: "No key.", usage, completedAt: expect.any(Number) },
+  ]);
+  const cleared: AgentEvent = {
+    seq: ++seq,
+    ts: new Date(0).toISOString(),
+    threadId: "a",
+    type: "history.cleared",
+    data: {},
+  } as never;
+  expect(receive(later, cleared).subagents).toEqual([]);
+});
+
+test("a list that was loaded meanwhile neither hides newer ones nor reopens those that ended", () => {
+  const create = (taskId: string, part: Partial<Subagent> = {}) => ({ taskId, status: "running", ...part }) as Subagent;
+  const ended = create("b", { status: "complete", completedAt: 5 });
+  const merged = mergeSubagents([create("c"), ended], [create("b"), create("a", { activity: "ls" })]);
+  expect(merged).toEqual([create("c"), ended, create("a", { activity: "ls" })]);
+  expect(mergeSubagents([create("b")], [ended])).toEqual([ended]);
+});
+
+test("reports are a message in their place, once", () => {
+  const content = '<subagent_report task="a" type="tester" status="complete">\nDone.\n</subagent_report>';
+  const data = { runId: "r", step: 2, taskIds: ["a"], messageId: "m1", content };
+  const event = { seq: 7, ts: new Date(5000).toISOString(), threadId: "a", type: "subagent.delivered", data } as const;
+  const conversation = [event, event].reduce(receive, emptyConversation);
+  expect(conversation.entries).toMatchObject([{ id: "m1", role: "user", stage: "done", text: content, runId: "r" }]);
+  const { content: _, messageId: __, ...rest } = data;
+  expect(receive(emptyConversation, { ...event, data: { ...rest, callId: "c" } }).entries).toEqual([]);
+});
