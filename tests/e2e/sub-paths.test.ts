@@ -76,6 +76,19 @@ test("a sub-agent works on its root agent's files, and has no app", async () => 
   expect([app.status, app.body.error.message]).toEqual([404, "A sub-agent has no app."]);
 });
 
+test("a ticket is for a sub-agent or for its agent, never for both", async () => {
+  const { url } = testbed.host();
+  const createTicket = async (path: string) => (await testbed.api("/tickets", "POST", { path })).body.ticket as string;
+  const open = async (path: string, ticket: string) => (await fetch(`${url}${path}?ticket=${ticket}`)).status;
+  const [own, deeper, root] = [`${child}/messages`, `${grandchild}/messages`, "/agents/alice/messages"];
+  for (const path of [own, deeper, root]) {
+    const ticket = await createTicket(path);
+    expect([await open(path, ticket), await open(path, ticket)]).toEqual([200, 401]);
+    for (const other of [own, deeper, root].filter((candidate) => candidate !== path))
+      expect([path, other, await open(other, await createTicket(path))]).toEqual([path, other, 401]);
+  }
+});
+
 test("a person can talk to a sub-agent, over HTTP, a stream and a socket", async () => {
   const agent = testbed.agentAt(child, "child");
   expect((await agent.say("hi"))?.data).toMatchObject({ result: "I heard: hi" });

@@ -4,6 +4,7 @@ import type { Env } from "../objects/env.ts";
 import type { CheckedCredential } from "../user/credentials.ts";
 import { isSameText, sha256, verifyCredential } from "./credentials.ts";
 import { readPageSecret } from "./page-secret.ts";
+import { readSubPath, splitSubPath } from "./sub-path.ts";
 
 /** The authenticated user, and how they presented their credential. */
 export interface Caller extends Pick<Who, "user" | "scopes"> {
@@ -86,16 +87,22 @@ function isOwnPage(request: Request, { kind, pageHash }: CheckedCredential): boo
 async function redeemTicket(request: Request, env: Env, secret: string, hash: string): Promise<Caller | undefined> {
   if (request.method !== "GET" && request.method !== "HEAD") return undefined;
   const user = verifyCredential(secret, env.SIGNING_KEY);
-  const ticket = user && (await env.User.getByName(user).tickets.redeem(hash, toTicketPath(request.url)));
+  const ticket = user && (await env.User.getByName(user).tickets.redeem(hash, toTicketPath(request.url, readSubPath(request))));
   if (!user || !ticket) return undefined;
   // A stream that it opens ends with the credential that the ticket was created with.
   return { user, scopes: ticket.scopes, via: "ticket", ...(ticket.credential ? { hash: ticket.credential } : {}) };
 }
 
-/** Returns the path and query that a ticket is for. Short paths must be expanded. */
-export function toTicketPath(url: string): string {
+/**
+ * Returns the path and query that a ticket is for. Short paths must be expanded. `sub` names the sub-agent if it is no
+ * longer in the path.
+ */
+export function toTicketPath(url: string, sub: readonly string[] = []): string {
   const { pathname, searchParams } = new URL(url, "http://host");
-  return searchParams.size === 0 ? pathname : `${pathname}?${searchParams}`;
+  const split = splitSubPath(pathname);
+  const names = [...split.sub, ...sub];
+  const query = searchParams.size === 0 ? "" : `?${searchParams}`;
+  return `${split.path}${query}${names.length === 0 ? "" : `#${names.join("/")}`}`;
 }
 
 /**
