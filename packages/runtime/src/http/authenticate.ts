@@ -87,7 +87,8 @@ function isOwnPage(request: Request, { kind, pageHash }: CheckedCredential): boo
 async function redeemTicket(request: Request, env: Env, secret: string, hash: string): Promise<Caller | undefined> {
   if (request.method !== "GET" && request.method !== "HEAD") return undefined;
   const user = verifyCredential(secret, env.SIGNING_KEY);
-  const ticket = user && (await env.User.getByName(user).tickets.redeem(hash, toTicketPath(request.url, readSubPath(request))));
+  const ticket =
+    user && (await env.User.getByName(user).tickets.redeem(hash, toTicketPath(request.url, readSubPath(request))));
   if (!user || !ticket) return undefined;
   // A stream that it opens ends with the credential that the ticket was created with.
   return { user, scopes: ticket.scopes, via: "ticket", ...(ticket.credential ? { hash: ticket.credential } : {}) };
