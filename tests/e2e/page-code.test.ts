@@ -54,7 +54,11 @@ async function createAndOpenAgent(name: string, steps: object[], screen = deskto
 const run = (code: string, more: object = {}) => ({ call: { tool: "executeCode", input: { code, ...more } } });
 
 const findCards = () => page.locator(".call");
-const openCard = (index = 0) => findCards().nth(index).locator("summary").click();
+async function openCard(index = 0): Promise<void> {
+  const card = findCards().nth(index);
+  await card.locator("summary").click();
+  await card.locator(".call-body").waitFor();
+}
 const readCardState = (index = 0) => findCards().nth(index).locator(".call-state").innerText();
 
 async function takeScreenshots(name: string, schemes: ("light" | "dark")[], of = page): Promise<void> {
@@ -168,6 +172,26 @@ test("a failed run shows the kind of error and where in the code it occurred", a
   // The kind of an error comes from the log, which is read after the messages.
   await waitUntil("the kinds of errors", async () => (await readStates()).join() === expected.join());
   expect(pageErrors).toEqual([]);
+});
+
+test("a card that is opened stays in view, and the end is followed again from there", async () => {
+  const printed = "for (let line = 0; line < 200; line++) console.log(`line ${line}`);";
+  const steps = [run(printed), run(printed), { text: "Printed." }];
+  await createAndOpenAgent("printer", steps);
+  await findText(page, "Printed.").waitFor();
+  const summary = findCards().first().locator("summary").first();
+  const readTop = async () => Math.round((await summary.boundingBox())?.y ?? Number.NaN);
+  const before = await readTop();
+  await openCard(0);
+  const log = page.getByRole("log");
+  await page.getByRole("button", { name: "Latest" }).waitFor();
+  expect(await readTop()).toBe(before);
+  const measureRest = () => log.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
+  expect(await measureRest()).toBeGreaterThan(60);
+  await page.getByRole("button", { name: "Latest" }).click();
+  await say(page, "Again.");
+  await waitUntil("the second answer", async () => (await findText(page, "Printed.").count()) === 2);
+  await waitUntil("the end", async () => (await measureRest()) < 5);
 });
 
 /** Prints a counter until it is canceled. */

@@ -98,6 +98,7 @@ test("a person sees the tasks of a turn grow beside the conversation, and all ta
   await refused.getByText(/Tasks can be nested 3 levels deep/).waitFor();
   const list = page.locator('.call[data-kind="task-list"]');
   await list.locator("summary").click();
+  await list.locator("li").nth(4).waitFor();
   expect(await list.locator("li").count()).toBe(5);
   await page.screenshot({ path: `${screenshots}tasks-panel.png` });
 

@@ -229,6 +229,23 @@ test("edits on an older version are applied in order, as on the latest", async (
   });
 });
 
+test("a file that was moved back, or moved and deleted, stays where others changed it", async () => {
+  const call = openWorkspace("moved-back");
+  await call("commit", { edits: [createWrite("src/a", "a\n"), createWrite("src/b", "b\n")] });
+  await call("commit", { edits: [createWrite("src/a", "A\n"), createWrite("src/b", "B\n")] });
+  const back = [
+    { move: "src", to: "elsewhere" },
+    { move: "elsewhere", to: "src" },
+  ];
+  expect(await call("rebase", { base: 1, edits: back })).toMatchObject({ overlaps: [] });
+  const deleted = [{ move: "src/b", to: "c" }, { delete: "c" }];
+  expect(await call("rebase", { base: 1, edits: deleted })).toMatchObject({ overlaps: [{ path: "src/b" }] });
+  expect(await call("contents")).toEqual([
+    ["src/a", "A\n"],
+    ["src/b", "B\n"],
+  ]);
+});
+
 test("pruned versions and removed branches leave no copies behind, and those still needed stay", async () => {
   const call = openWorkspace("dropped-copies");
   const unused = {

@@ -24,7 +24,7 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
   const { messages, notes, older, ready, connection, cancel, unsend } = think;
   const paused = think.state.run.status === "paused" ? think.state.run.runId : undefined;
   const lines = useMemo(() => buildLines(messages, notes, paused), [messages, notes, paused]);
-  const { scroller, isAtEnd, onScroll, scrollToEnd } = useStickToEnd(messages);
+  const { scroller, isAtEnd, onScroll, onClick, scrollToEnd } = useStickToEnd(messages);
   const loadOlder = () => void think.loadOlder();
   const name = getAgentName(agent);
   const parent = getParentPath(agent);
@@ -42,6 +42,7 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
         aria-live="off"
         aria-label={`Conversation with ${name}`}
         tabIndex={0}
+        onClickCapture={onClick}
         onScroll={(event) => {
           onScroll();
           if (older && event.currentTarget.scrollTop < loadOlderThresholdPx) loadOlder();

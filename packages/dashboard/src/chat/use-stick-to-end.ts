@@ -6,7 +6,7 @@ const followThresholdPx = 60;
 
 /**
  * Keeps the end of a growing list in view if the user is there. Otherwise keeps the scroll position, also when older
- * entries are added above it.
+ * entries are added above it, or when the user opens a card: what was opened should stay in view.
  */
 export function useStickToEnd(entries: Entries) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -15,10 +15,13 @@ export function useStickToEnd(entries: Entries) {
   const [isAtEnd, setIsAtEnd] = useState(true);
 
   const onScroll = useCallback(() => {
-    const element = scroller.current;
-    if (!element) return;
-    following.current = element.scrollHeight - element.scrollTop - element.clientHeight < followThresholdPx;
+    if (!scroller.current) return;
+    following.current = isNearEnd(scroller.current);
     setIsAtEnd(following.current);
+  }, []);
+
+  const onClick = useCallback(({ target }: { target: EventTarget }) => {
+    if (target instanceof Element && target.closest("summary")) following.current = false;
   }, []);
 
   const scrollToEnd = useCallback(() => {
@@ -45,14 +48,20 @@ export function useStickToEnd(entries: Entries) {
     const element = scroller.current;
     if (!element) return;
     const observer = new ResizeObserver(() => {
+      const { height } = previous.current;
       previous.current.height = element.scrollHeight;
       if (following.current) element.scrollTop = element.scrollHeight;
-      else onScroll();
+      else if (element.scrollHeight < height) onScroll();
+      // A card that was opened may still be loading its content: following begins when the user scrolls to the end.
+      else setIsAtEnd(isNearEnd(element));
     });
     observer.observe(element);
     if (element.firstElementChild) observer.observe(element.firstElementChild);
     return () => observer.disconnect();
   }, [onScroll]);
 
-  return { scroller, isAtEnd, onScroll, scrollToEnd };
+  return { scroller, isAtEnd, onScroll, onClick, scrollToEnd };
 }
+
+const isNearEnd = ({ scrollHeight, scrollTop, clientHeight }: Element) =>
+  scrollHeight - scrollTop - clientHeight < followThresholdPx;

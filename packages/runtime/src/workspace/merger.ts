@@ -183,11 +183,13 @@ export class Merger {
       for (const path of paths) {
         const content = getContent(path);
         yield 2 * countReadUnits({ base: content, theirs: undefined });
+        const origin = moves.get(path) ?? path;
         theirs.set(path, undefined);
+        moves.delete(path);
         if ("delete" in edit) continue;
         const to = parseFilePath(parseFilePath(edit.to) + path.slice(from.length));
         theirs.set(to, content);
-        moves.set(to, moves.get(path) ?? path);
+        if (to !== origin) moves.set(to, origin);
       }
     }
     // Deletions first, to free their paths.
