@@ -6,7 +6,7 @@ import { sendWhileOthersWait } from "../kit/send-while-others-wait.ts";
 
 // A client with the scope chat asks for as much work as it can. Others are served all the while.
 
-const requests = sample(expensiveRequests, { name: "expensive requests", size: 20, kindOf: ({ kind }) => kind });
+const requests = sample(expensiveRequests, { name: "expensive requests", size: 12, kindOf: ({ kind }) => kind });
 
 let host: TestHost;
 let token: string;

@@ -22,6 +22,7 @@ beforeAll(async () => {
     config: {
       maxFailuresPerMinute: 1000,
       stallTimeoutSeconds: 3,
+      startTimeoutSeconds: 8,
       turn: { heartbeatSeconds: 1, hookTimeoutSeconds: 1 },
     },
     scripts: {

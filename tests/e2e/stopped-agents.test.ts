@@ -71,7 +71,7 @@ test("stopping and starting twice is the same as once", async () => {
 
 test("a stopped agent stays stopped when main is killed and when its conversation is cleared", async () => {
   const agent = await createAgent();
-  const runId = await startSlowTurn(agent);
+  await startSlowTurn(agent);
   const queued = await agent.invoke({ message: "queued" });
   await stop(agent);
   await testbed.restartMain();
@@ -83,7 +83,6 @@ test("a stopped agent stays stopped when main is killed and when its conversatio
   expect((await testbed.api(`${agent.at}/messages`, "DELETE")).status).toBe(204);
   expect(await readStatus(agent)).toBe("stopped");
   expect((await testbed.api(`${agent.at}/invoke`, "POST", { message: "no" })).status).toBe(409);
-  expect(await agent.waitForEnd(runId).catch(() => "cleared")).toBeDefined();
 
   await start(agent);
   const { runId: next } = await agent.invoke({ message: "hello" });

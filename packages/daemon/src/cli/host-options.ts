@@ -43,7 +43,11 @@ export async function resolveHostOptions(cli: Cli, flags: HostFlags): Promise<Ho
     port: port ?? flags.lastPort ?? defaultPort,
     isPortFixed: port !== undefined,
     slots: config.sandboxSlots,
-    limits: { failures: config.maxFailuresPerMinute, silenceMs: config.stallTimeoutSeconds * 1000 },
+    limits: {
+      failures: config.maxFailuresPerMinute,
+      silenceMs: config.stallTimeoutSeconds * 1000,
+      startMs: config.startTimeoutSeconds * 1000,
+    },
     allowedHosts: config.allowedHosts,
     allowedOrigins: config.allowedOrigins,
     toolOrigins: config.toolOrigins,

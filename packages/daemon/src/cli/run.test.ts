@@ -144,6 +144,7 @@ test("the configuration schema is valid JSON", async () => {
     "sandboxSlots",
     "maxFailuresPerMinute",
     "stallTimeoutSeconds",
+    "startTimeoutSeconds",
     "allowedHosts",
     "allowedOrigins",
     "toolOrigins",

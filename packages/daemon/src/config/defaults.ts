@@ -12,6 +12,7 @@ export const defaultConfig = {
   sandboxSlots: 2,
   maxFailuresPerMinute: 5,
   stallTimeoutSeconds: 10,
+  startTimeoutSeconds: 30,
   allowedHosts: [] as string[],
   allowedOrigins: [] as string[],
   toolOrigins: [] as string[],

@@ -16,7 +16,7 @@ const portRule = "expected a whole number from 1 to 65535";
 const hostRule = "expected an address to listen on, for example 127.0.0.1";
 const slotsRule = "expected a whole number from 0 to 16";
 const failuresRule = "expected a whole number, 1 or more";
-const stallRule = "expected a whole number of seconds from 1 to 600";
+const secondsRule = "expected a whole number of seconds from 1 to 600";
 const workerRule = "expected the path of a file, for example /home/me/agents/src/worker.ts";
 const hostNameRule = "expected a host name without scheme or port, for example thinkery.example.org";
 const originRule = "expected an origin, for example https://thinkery.example.org";
@@ -84,15 +84,21 @@ export const configSchema = z
         .default(defaultConfig.maxFailuresPerMinute)
         .meta(homeOnly("Failures of main per minute before the host stops with an error.")),
       stallTimeoutSeconds: z
-        .int(stallRule)
-        .min(1, stallRule)
-        .max(600, stallRule)
+        .int(secondsRule)
+        .min(1, secondsRule)
+        .max(600, secondsRule)
         .default(defaultConfig.stallTimeoutSeconds)
         .meta(
           homeOnly(
             "If main does not respond for this many seconds, for example because of an endless loop, it is killed and restarted.",
           ),
         ),
+      startTimeoutSeconds: z
+        .int(secondsRule)
+        .min(1, secondsRule)
+        .max(600, secondsRule)
+        .default(defaultConfig.startTimeoutSeconds)
+        .meta(homeOnly("If main is not ready this many seconds after it was started, it is killed and restarted.")),
       allowedHosts: hostNames
         .default(defaultConfig.allowedHosts)
         .meta(homeOnly("Additional host names that requests may use, for example behind a proxy.")),
