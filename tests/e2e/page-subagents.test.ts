@@ -87,6 +87,8 @@ async function openAgent(path: string, options: Parameters<typeof openPage>[1] =
 const findPanel = (page: Page) => page.locator(".subagent-panel");
 const findItem = (page: Page, title: string, status: string) =>
   findPanel(page).locator(`li[data-status="${status}"]`, { hasText: title });
+const findInTree = (page: Page, title: string, status: string) =>
+  page.locator(`.tree .tree-link[data-status="${status}"]`, { hasText: title });
 const letGoOn = async (id: string) => (await waitUntil(`the ring ${id}`, () => release.get(id)))();
 
 test("a person follows two sub-agents, opens one, cancels the other, and sees their reports arrive", async () => {
@@ -105,6 +107,7 @@ test("a person follows two sub-agents, opens one, cancels the other, and sees th
   await delegation.locator("summary").click();
   await delegation.locator("pre", { hasText: "Find out when the errors began." }).waitFor();
   await delegation.getByRole("link", { name: "Read the log" }).waitFor();
+  await findInTree(page, "Read the log", "running").waitFor();
   await page.screenshot({ path: `${screenshots}subagents-panel.png` });
 
   await findItem(page, "Read the log", "running").getByRole("link", { name: "Read the log" }).click();
@@ -116,6 +119,7 @@ test("a person follows two sub-agents, opens one, cancels the other, and sees th
   expect(await log.getByText("They work on it.").count()).toBe(0);
   await letGoOn("log");
   await log.getByText("The cache was full.").waitFor();
+  await findInTree(page, "Read the log", "complete").and(page.locator('[aria-current="page"]')).waitFor();
   await page.screenshot({ path: `${screenshots}subagents-child.png` });
   // The files are those of the agent at the top.
   await page.getByRole("link", { name: "Files" }).click();
@@ -133,6 +137,9 @@ test("a person follows two sub-agents, opens one, cancels the other, and sees th
   await findItem(page, "Run the tests", "cancelled").waitFor();
   expect(await page.getByRole("button", { name: /^Cancel / }).count()).toBe(0);
 
+  await findInTree(page, "Run the tests", "cancelled").click();
+  await page.getByRole("log", { name: /^Conversation with subagent-task-/ }).waitFor();
+  await page.locator(".tree").getByRole("link", { name: "alice", exact: true }).click();
   await say(page, "and now?");
   await findText(page, "You said: and now?").waitFor();
   const notice = page.locator('.note[data-note="report"]');
@@ -151,6 +158,11 @@ test("a person follows two sub-agents, opens one, cancels the other, and sees th
   expect(await readNotice()).toEqual(expected);
   await page.emulateMedia({ colorScheme: "dark" });
   await page.screenshot({ path: `${screenshots}subagents-report-dark.png` });
+  // The report of a deleted sub-agent stays; its conversation is gone, and so is the way to it.
+  const href = await findItem(page, "Read the log", "complete").getByRole("link").getAttribute("href");
+  expect((await testbed.api(`/agents/alice/sub/${href?.split("/").at(-1)}`, "DELETE")).status).toBe(204);
+  await findItem(page, "Read the log", "complete").getByRole("link").waitFor({ state: "detached" });
+  await findInTree(page, "Read the log", "complete").waitFor({ state: "detached" });
   expect(pageErrors).toEqual([]);
 }, 60_000);
 

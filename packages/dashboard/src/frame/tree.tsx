@@ -1,9 +1,9 @@
 import type { Agency } from "@thinkery/sdk";
 import { getContentsSource } from "../api/agencies.ts";
-import { getRootAgent } from "../api/agent-path.ts";
 import { useSource } from "../api/source.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isIndex, type Place } from "../views/view-registry.ts";
+import { AgentRow } from "./agent-row.tsx";
 import { Link } from "./link.tsx";
 import { buildPath } from "./navigation.ts";
 import { setOpen, useOpenAgencies } from "./open-agencies.ts";
@@ -59,26 +59,12 @@ function Leaves({ agency, place }: { agency: string; place: Place }) {
   const { items, more } = value.agents;
   if (items.length === 0) return <p className="tree-note">No agents yet</p>;
   const shown = items.slice(0, maxShownAgents);
+  const current = place.scope === "agent" && place.agency === agency ? place.agent : undefined;
   return (
     <ul className="tree-leaves">
-      {shown.map((agent) => {
-        const isCurrent =
-          place.scope === "agent" && place.agency === agency && getRootAgent(place.agent) === agent.name;
-        const isPage = isCurrent && place.agent === agent.name;
-        return (
-          <li key={agent.name} className="tree-row" data-current={isCurrent || undefined}>
-            <Link
-              className="tree-link"
-              href={buildPath(agency, agent.name)}
-              aria-current={isPage ? "page" : isCurrent || undefined}
-              data-leaf-of={agency}
-            >
-              <Icon name="agent" />
-              <span className="tree-name">{agent.name}</span>
-            </Link>
-          </li>
-        );
-      })}
+      {shown.map(({ name, subagents }) => (
+        <AgentRow key={name} agency={agency} path={name} subagents={subagents} current={current} />
+      ))}
       {(more || items.length > shown.length) && (
         <li className="tree-row">
           <Link className="tree-link tree-more" href={buildPath(agency)} data-leaf-of={agency}>

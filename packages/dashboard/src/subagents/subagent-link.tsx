@@ -10,10 +10,10 @@ interface SubagentLinkProps {
   subagent: Subagent;
 }
 
-/** The title of a sub-agent, as a link to its conversation once it has one. */
-export function SubagentLink({ agency, agent, subagent: { title, facetName, startedAt } }: SubagentLinkProps) {
+/** The title of a sub-agent, as a link to its conversation if it has one. */
+export function SubagentLink({ agency, agent, subagent: { title, facetName, startedAt, deleted } }: SubagentLinkProps) {
   const text = showControlChars(title);
-  if (startedAt === undefined) return <span className="task-title">{text}</span>;
+  if (startedAt === undefined || deleted) return <span className="task-title">{text}</span>;
   return (
     <Link className="task-title" href={buildPath(agency, `${agent}/${facetName}`)} title={facetName}>
       {text}

@@ -16,10 +16,12 @@ import {
   parseAgencyKey,
   type PageQuery,
   type BudgetStatus,
+  type SubagentSummary,
 } from "@thinkery/sdk";
 import { AgencyRecord } from "../agency/agency-record.ts";
 import { AgentRegistry, type AgentRegistration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
+import { SubagentLists } from "../agency/subagent-lists.ts";
 import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { openLinux } from "../sandbox/linux.ts";
@@ -45,6 +47,7 @@ export abstract class Agency extends BaseObject<Revision> {
   readonly #record: AgencyRecord;
   readonly #blueprints: Blueprints;
   readonly #agents: AgentRegistry;
+  readonly #subagents: SubagentLists;
   readonly #usage: AgencyUsageTotals;
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
@@ -55,6 +58,7 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#record = new AgencyRecord(ctx.storage.sql, key);
     this.#blueprints = new Blueprints(ctx.storage.sql, key, this.getSystem().blueprints);
     this.#agents = new AgentRegistry(ctx.storage.sql, id);
+    this.#subagents = new SubagentLists(ctx.storage.sql);
     const user = () => env.User.getByName(this.#record.owner);
     this.#usage = new AgencyUsageTotals(ctx.storage, id, this.#record, {
       reportUsage: (report) => user().reportUsage(report),
@@ -119,7 +123,21 @@ export abstract class Agency extends BaseObject<Revision> {
   async listAgents(page: PageQuery): Promise<{ agents: AgentInfo[]; next?: string }> {
     await this.#open();
     const { agents, ...next } = this.#agents.list(page);
-    return { agents: agents.map((agent) => this.#fillDefaults(agent)), ...next };
+    return {
+      agents: agents.map((agent) => {
+        const subagents = this.#subagents.list(agent.name);
+        return { ...this.#fillDefaults(agent), ...(subagents.length > 0 ? { subagents } : {}) };
+      }),
+      ...next,
+    };
+  }
+
+  /** Called by an agent, or by a sub-agent that has some itself, when they change. */
+  async putSubagents(parent: string, summaries: SubagentSummary[]): Promise<void> {
+    await this.#open();
+    if (!this.#agents.find(parent.split("/", 1)[0] ?? "")) return;
+    this.#subagents.put(parent, summaries);
+    this.setState({ revision: this.state.revision + 1 });
   }
 
   async getAgent(name: string): Promise<AgentInfo> {
@@ -265,6 +283,7 @@ export abstract class Agency extends BaseObject<Revision> {
     const agents = new Set([name, ...reports.map((report) => report.name)]);
     for (const agent of agents) await openLinux(this.env, formatAgentObjectName(this.name, agent)).forget();
     await this.#getThink(name).erase();
+    this.#subagents.remove(name);
     // Last, because blobs must outlive what refers to them. Repeated after a crash, like everything above.
     const key = formatAgentObjectName(this.name, name);
     await openBlobIndex(this.env)?.release(key);

@@ -30,6 +30,7 @@ import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
 import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
+import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { visitAgent } from "./visit-agent.ts";
@@ -65,16 +66,15 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
   const isRoot = address.path.length === 1;
-  const listener: Listener = isRoot
-    ? broadcaster
-    : {
-        onRecorded(events) {
-          broadcaster.onRecorded(events);
-          assignment.noteEvents(events);
-        },
-        onText: (...text) => broadcaster.onText(...text),
-        onProgress: (...progress) => broadcaster.onProgress(...progress),
-      };
+  const listener: Listener = {
+    onRecorded(events) {
+      broadcaster.onRecorded(events);
+      summaries.noteChange();
+      if (!isRoot) assignment.noteEvents(events);
+    },
+    onText: (...text) => broadcaster.onText(...text),
+    onProgress: (...progress) => broadcaster.onProgress(...progress),
+  };
   const recorder = new Recorder(store, listener, redactor);
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
@@ -142,6 +142,12 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       for (const report of reports) await openLinux(env, `${address.agency}~${report.name}`).forget();
     },
   });
+  const summaries = new SubagentSummaries({
+    address,
+    store,
+    send: (parent, list) => agency().putSubagents(parent, list),
+    waitUntil: (work) => context.waitUntil(work),
+  });
   const assignment = new AssignmentFeature({
     name,
     store,
@@ -188,7 +194,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
   const tasks = new TasksFeature(store.tasks, recorder);
-  const features: readonly AgentFeature[] = [files, app, tasks, subagents, assignment];
+  const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment];
 
   return {
     name,

@@ -79,7 +79,11 @@ const publicFields = [
 /** Returns a row as clients see it. */
 export function toSubagent(row: SubagentRow): Subagent {
   const fields = publicFields.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]] as const]));
-  return { ...Object.fromEntries(fields), status: toStatus(row.state) } as Subagent;
+  return {
+    ...Object.fromEntries(fields),
+    status: toStatus(row.state),
+    ...(row.isDeleted ? { deleted: true } : {}),
+  } as Subagent;
 }
 
 function toStatus(state: SubagentRow["state"]): SubagentStatus {

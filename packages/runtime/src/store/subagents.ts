@@ -6,6 +6,14 @@ const activeCondition = "state IN ('queued', 'running')";
 /** That of `subagents_open`. */
 const openCondition = "(delivered = 0 OR closed = 0)";
 
+const listedChanges: ReadonlySet<string> = new Set([
+  "subagent.spawned",
+  "subagent.started",
+  "subagent.completed",
+  "subagent.deleted",
+  "history.cleared",
+]);
+
 /** How many rows there are of each kind that something has to be done about. */
 interface Counts {
   active: number;
@@ -18,12 +26,19 @@ export class Subagents {
   readonly #sql: SqlStorage;
   /** Read once per wake: an agent without sub-agents pays nothing for them. */
   #counts: Counts | undefined;
+  #changes = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
+  /** Grows whenever a list of them changes. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   apply(event: AgentEvent): void {
+    if (listedChanges.has(event.type)) this.#changes++;
     switch (event.type) {
       case "subagent.spawned":
         return this.#insert(event, event.data);

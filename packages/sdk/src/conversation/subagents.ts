@@ -3,7 +3,7 @@ import type { Subagent } from "../protocol/subagent.ts";
 
 export type SubagentEvent = Extract<
   AgentEvent,
-  { type: "subagent.spawned" | "subagent.started" | "subagent.action" | "subagent.completed" }
+  { type: "subagent.spawned" | "subagent.started" | "subagent.action" | "subagent.completed" | "subagent.deleted" }
 >;
 
 const maxActivityChars = 200;
@@ -33,6 +33,8 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
         ...(error === undefined ? {} : { error }),
       });
     }
+    case "subagent.deleted":
+      return change(subagents, event.data.taskId, { deleted: true });
   }
 }
 

@@ -177,6 +177,7 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
     case "subagent.started":
     case "subagent.action":
     case "subagent.completed":
+    case "subagent.deleted":
       return [{ kind: "subagent", event }];
     case "subagent.delivered": {
       const { runId, messageId, content } = event.data;

@@ -8,6 +8,7 @@ import {
 } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 import { propsSchema } from "./props.ts";
+import { subagentSummarySchema } from "./subagent.ts";
 
 export const agentSchema = z
   .object({
@@ -21,6 +22,9 @@ export const agentSchema = z
     owner: z.string(),
     parent: z.string().optional().meta({ description: "The address of the agent that a sub-agent works for." }),
     createdAt: z.string(),
+    subagents: z.array(subagentSummarySchema).optional().meta({
+      description: "In lists of agents: the sub-agents that work, and the latest that are done.",
+    }),
   })
   .meta({ id: "Agent", description: "A durable agent." });
 

@@ -46,10 +46,26 @@ export const subagentSchema = z
     steps: z.number().optional(),
     step: z.number().optional().meta({ description: "The step of its turn that is running." }),
     activity: z.string().optional().meta({ description: "What it did last." }),
+    deleted: z.literal(true).optional().meta({ description: "Only its report is left." }),
   })
   .meta({ id: "Subagent", description: "An agent that works on one task of another agent." });
 
 export type Subagent = z.infer<typeof subagentSchema>;
+
+export const subagentSummarySchema = z
+  .object({
+    name: z.string().meta({ description: "Its name below its parent, as in `/agent/:agent/sub/:child`." }),
+    blueprint: z.string(),
+    title: z.string(),
+    status: z.enum(subagentStatuses),
+    createdAt: z.string(),
+    get subagents() {
+      return z.array(subagentSummarySchema).optional();
+    },
+  })
+  .meta({ id: "SubagentSummary", description: "A sub-agent in a list of agents, with its own sub-agents." });
+
+export type SubagentSummary = z.infer<typeof subagentSummarySchema>;
 
 export const subagentListSchema = z.object({ subagents: z.array(subagentSchema) });
 

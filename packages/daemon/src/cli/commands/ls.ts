@@ -1,3 +1,4 @@
+import type { SubagentSummary } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
@@ -21,10 +22,25 @@ export function addLs(program: Command, cli: Cli): void {
       const agents = await listAgents(client, agency);
       cli.output.reply({ agents }, () => {
         if (agents.length === 0) return `No agents in ${agency}. Create one with \`thinkery new <name>\`.`;
-        const rows = agents.map((agent) => [agent.name, agent.blueprint, agent.model ?? "-", agent.createdAt]);
-        return cli.output.formatTable(["NAME", "BLUEPRINT", "MODEL", "CREATED"], rows);
+        const rows = agents.flatMap((agent) => [
+          [agent.name, agent.blueprint, agent.model ?? "-", agent.createdAt, ""],
+          ...listWorking(agent.name, agent.subagents),
+        ]);
+        const hasWorking = rows.length > agents.length;
+        const columns = ["NAME", "BLUEPRINT", "MODEL", "CREATED", ...(hasWorking ? ["STATUS"] : [])];
+        return cli.output.formatTable(columns, hasWorking ? rows : rows.map((row) => row.slice(0, -1)));
       });
     });
+}
+
+/** Returns a row for each sub-agent that works, below its parent. `ls alice` lists the others, too. */
+function listWorking(parent: string, subagents: readonly SubagentSummary[] = []): string[][] {
+  return subagents.flatMap(({ name, blueprint, status, title, createdAt, subagents: own }) => {
+    const path = `${parent}/${name}`;
+    const below = listWorking(path, own);
+    const isWorking = status === "running" || status === "waiting" || below.length > 0;
+    return isWorking ? [[path, blueprint, "-", createdAt, `${status}: ${title}`], ...below] : [];
+  });
 }
 
 async function listSubagents(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
@@ -35,7 +51,12 @@ async function listSubagents(cli: Cli, client: Client, target: AgentTarget): Pro
   );
   cli.output.reply({ subagents }, () => {
     if (subagents.length === 0) return `${agent} has no sub-agents.`;
-    const rows = subagents.map(({ facetName, agentType, status, title }) => [facetName, agentType, status, title]);
+    const rows = subagents.map(({ facetName, agentType, status, title, deleted }) => [
+      facetName,
+      agentType,
+      deleted ? `${status}, deleted` : status,
+      title,
+    ]);
     return cli.output.formatTable(["NAME", "BLUEPRINT", "STATUS", "TASK"], rows);
   });
 }

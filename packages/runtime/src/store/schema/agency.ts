@@ -34,4 +34,11 @@ export const agencyMigrations: Migrations = [
   ALTER TABLE agency ADD COLUMN metered INTEGER NOT NULL DEFAULT 0;
   ${accountTables}
   `,
+  // The sub-agents of each parent, for lists: a parent is an agent or a path such as `alice/subagent-x`.
+  `
+  CREATE TABLE subagent_lists (
+    parent TEXT PRIMARY KEY,
+    subagents TEXT NOT NULL
+  ) WITHOUT ROWID;
+  `,
 ];
