@@ -132,7 +132,7 @@ function addEnding(
     .argument("<target>", targetHelp)
     .argument("<id>", idHelp)
     .addHelpText("after", formatExamples([`task ${name} alice task-5fa3c1d0`, ""]));
-  if (note) command.option(`--${note} <text>`, note === "result" ? "what came of it" : "what went wrong");
+  if (note) command.option(`--${note} <text>`, note === "result" ? "the result" : "what went wrong");
   command.action(async (text: string, id: string, flags: Partial<Record<"result" | "error", string>>) => {
     const { agent, connection, target } = await connectToAgent(cli, text);
     const about = note === undefined ? undefined : flags[note];
