@@ -79,9 +79,9 @@ test("a paused turn ends with what it waits for, followed by queued messages", (
 
 test("reports of sub-agents are no messages of the user", () => {
   const text = '<subagent_report task="a" type="think" status="complete">\nDone.\n</subagent_report>';
-  const kinds = (part: Partial<Entry>) => buildLines([entry("a", 1, { text, ...part })], [], undefined)[0]?.kind;
-  expect(kinds({ role: "user" })).toBe("report");
-  expect(kinds({ role: "assistant" })).toBe("entry");
-  expect(kinds({ role: "user", stage: "unsent" })).toBe("entry");
-  expect(kinds({ role: "user", text: "Hi" })).toBe("entry");
+  const getKind = (part: Partial<Entry>) =>
+    buildLines([entry("a", 1, { text, role: "user", ...part })], [], undefined)[0]?.kind;
+  expect(getKind({ notice: true })).toBe("report");
+  // Anyone can write text like this.
+  expect(getKind({})).toBe("entry");
 });

@@ -1,10 +1,9 @@
-import { parseReports } from "@thinkery/sdk";
 import type { Entries, Entry, Note, Notes } from "@thinkery/sdk/react";
 
 /** A line of the transcript, from top to bottom. */
 export type Line =
   | { kind: "entry"; id: string; entry: Entry }
-  /** Reports of sub-agents: a message of a user that nobody wrote. */
+  /** Reports of sub-agents, in a message from the host. */
   | { kind: "report"; id: string; text: string }
   | { kind: "note"; id: string; note: Note; /** Occurrences in its turn. */ times: number }
   | { kind: "pause"; id: string; waitsFor: string[] };
@@ -21,15 +20,11 @@ export function buildLines(entries: Entries, notes: Notes, paused: string | unde
     const position = entry.seq ?? (entry.stage === "done" ? 0 : Number.POSITIVE_INFINITY);
     while (remaining[0] && remaining[0].note.seq < position) lines.push(...remaining.splice(0, 1));
     lines.push(
-      isReport(entry) ? { kind: "report", id: entry.id, text: entry.text } : { kind: "entry", id: entry.id, entry },
+      entry.notice ? { kind: "report", id: entry.id, text: entry.text } : { kind: "entry", id: entry.id, entry },
     );
     if (index === lastOfPaused && waitsFor.length > 0) lines.push({ kind: "pause", id: "pause", waitsFor });
   }
   return [...lines, ...remaining];
-}
-
-function isReport({ role, stage, text }: Entry): boolean {
-  return role === "user" && stage === "done" && parseReports(text) !== undefined;
 }
 
 type NoteLine = Extract<Line, { kind: "note" }>;

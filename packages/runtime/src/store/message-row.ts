@@ -101,6 +101,7 @@ export function toMessage(row: MessageRow): Message {
   addField(message, "facetName", row.facet_name);
   addField(message, "parentMessageId", row.parent_message_id);
   addField(message, "delegatedTaskIds", parseJson(row.delegated_task_ids));
+  if (row.notice) message.notice = true;
   return message as Message;
 }
 

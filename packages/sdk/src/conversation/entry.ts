@@ -29,6 +29,8 @@ export interface Entry {
   runId?: string | undefined;
   seq?: number | undefined;
   model?: string | undefined;
+  /** It is from the host: its role is `user`, but nobody wrote it. */
+  notice?: true;
   /** Why the turn failed. Set on the last entry of the turn. */
   error?: EntryError | undefined;
 }
@@ -68,6 +70,7 @@ export function toEntry(message: Message, details: CallDetails, before?: Entry):
     runId: message.runId,
     seq: message.seq ?? before?.seq,
     model: message.model,
+    ...(message.notice ? { notice: true } : {}),
     error: before?.error ?? (error === undefined ? undefined : { message: error }),
   };
 }

@@ -199,7 +199,7 @@ function addNotice(
   seq: number | undefined,
 ): Conversation {
   if (findEntryIndex(conversation.entries, messageId) >= 0) return conversation;
-  const entry = { ...createEntry(messageId, "user", "done", at), text: content, runId, seq };
+  const entry = { ...createEntry(messageId, "user", "done", at), text: content, runId, seq, notice: true as const };
   return { ...conversation, entries: insertEntry(conversation.entries, entry) };
 }
 

@@ -16,10 +16,7 @@ const start = "<subagent_report ";
 const pattern =
   /<subagent_report task="([^"\n]*)" type="([^"\n]*)" status="([^"\n]*)">\n([\s\S]*?)\n<\/subagent_report>(?:\n|$)/y;
 
-/**
- * Parses the message with which an agent gets reports. It has the role of a user, because models have no other for it,
- * but nobody wrote it. Returns undefined if it is any other message.
- */
+/** Parses the notice with which an agent gets reports. Returns undefined if it is any other. */
 export function parseReports(content: string): DeliveredReports | undefined {
   if (!content.startsWith(start)) return undefined;
   const reports: DeliveredReport[] = [];

@@ -70,7 +70,9 @@ test("reports are a message in their place, once", () => {
   const data = { runId: "r", step: 2, taskIds: ["a"], messageId: "m1", content };
   const event = { seq: 7, ts: new Date(5000).toISOString(), threadId: "a", type: "subagent.delivered", data } as const;
   const conversation = [event, event].reduce(receive, emptyConversation);
-  expect(conversation.entries).toMatchObject([{ id: "m1", role: "user", stage: "done", text: content, runId: "r" }]);
+  expect(conversation.entries).toMatchObject([
+    { id: "m1", role: "user", stage: "done", text: content, runId: "r", notice: true },
+  ]);
   const { content: _, messageId: __, ...rest } = data;
   expect(receive(emptyConversation, { ...event, data: { ...rest, callId: "c" } }).entries).toEqual([]);
 });

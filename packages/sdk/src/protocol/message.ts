@@ -58,6 +58,10 @@ export const messageSchema = z
     facetName: z.string().optional(),
     parentMessageId: z.string().optional(),
     delegatedTaskIds: z.array(z.string()).optional(),
+    notice: z
+      .literal(true)
+      .optional()
+      .meta({ description: "It is from the host: its role is `user`, but nobody wrote it." }),
   })
   .meta({ id: "Message", description: "A message of an agent's conversation." });
 

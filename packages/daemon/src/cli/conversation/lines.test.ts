@@ -79,9 +79,10 @@ test("every kind of stored message has one line", () => {
   const base = { id: "m", status: "complete", timestamp: 0, runId: "r", attempt: 1 } as const;
   expect(formatMessage({ ...base, role: "user", content: "hi\nthere" }, 50)).toBe("> hi there");
   const report = '<subagent_report task="task-1" type="tester" status="complete">\nAll 40\npass\n</subagent_report>';
-  expect(formatMessage({ ...base, role: "user", content: report }, 80)).toBe(
+  expect(formatMessage({ ...base, role: "user", content: report, notice: true }, 80)).toBe(
     "Report of sub-agent task-1 (tester), complete: All 40 pass",
   );
+  expect(formatMessage({ ...base, role: "user", content: report }, 20)).toBe("> <subagent_report ta…");
   expect(
     formatMessage({ ...base, role: "assistant", content: "", toolCalls: [{ id: "c", name: "bash", input: {} }] }, 50),
   ).toBe("(calls bash)");

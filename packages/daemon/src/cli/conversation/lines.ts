@@ -68,7 +68,7 @@ export function formatFailure({ message, advice }: Pick<Failure, "message" | "ad
 /** Formats a stored message in one line. */
 export function formatMessage(message: Message, width: number): string {
   if (message.role === "user") {
-    const reports = formatReports(message.content);
+    const reports = message.notice && formatReports(message.content);
     return reports ? toOneLine(reports.join(" · "), width) : `> ${toOneLine(message.content, width)}`;
   }
   if (message.role === "tool" && message.toolResult) {
@@ -79,7 +79,7 @@ export function formatMessage(message: Message, width: number): string {
   return toOneLine(message.content || message.error || (calls ? `(calls ${calls})` : `(${message.status})`), width);
 }
 
-/** Formats the reports that an agent got from its sub-agents, one per line. Returns undefined for any other message. */
+/** Formats the reports that an agent got from its sub-agents, one per line. Returns undefined for any other notice. */
 export function formatReports(content: string): string[] | undefined {
   return parseReports(content)?.reports.map(
     ({ taskId, agentType, status, text }) => `Report of sub-agent ${taskId} (${agentType}), ${status}: ${text}`,

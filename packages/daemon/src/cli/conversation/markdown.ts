@@ -1,4 +1,4 @@
-import { type AgentExport, type Message, parseReports } from "@thinkery/sdk";
+import type { AgentExport, Message } from "@thinkery/sdk";
 import { sanitize } from "../output.ts";
 
 /** Renders an agent's conversation as Markdown. */
@@ -16,7 +16,7 @@ function toSection(message: Message): string {
     ({ name, input }) => `Calls **${name}**:\n\n${toFence(JSON.stringify(input, null, 2) ?? "", "json")}`,
   );
   const parts = [content, ...calls, ...(error ? [`*${error}*`] : [])].filter((part) => part !== "");
-  const author = role !== "user" ? "Agent" : parseReports(content) ? "Reports of sub-agents" : "You";
+  const author = role !== "user" ? "Agent" : message.notice ? "Reports of sub-agents" : "You";
   return `## ${author}, ${new Date(message.timestamp).toISOString()}\n\n${parts.join("\n\n")}\n`;
 }
 
