@@ -40,15 +40,15 @@ test("a batch is sent at once and the next one 50 ms later, with the text of one
 });
 
 test("a parent that takes long gets one batch at a time, and never more than the limit", async () => {
-  const { promise, resolve: answer } = Promise.withResolvers<{ hasListeners: boolean }>();
-  const { relay, batches } = createRelay(() => promise);
+  const answers: ((response: { hasListeners: boolean }) => void)[] = [];
+  const { relay, batches } = createRelay(() => new Promise((resolve) => void answers.push(resolve)));
   relay.add(write("a"));
   await vi.advanceTimersByTimeAsync(0);
   const half = "x".repeat(600_000);
   for (const text of [half, half, "y"]) relay.add(write(text));
   await vi.advanceTimersByTimeAsync(1000);
   expect(batches).toHaveLength(1);
-  answer({ hasListeners: true });
+  answers[0]?.({ hasListeners: true });
   await vi.advanceTimersByTimeAsync(0);
   expect(batches.slice(1)).toEqual([[write(`${half}y`)]]);
 });
