@@ -10,7 +10,7 @@ export interface Finding {
   what: string;
   /** All samples, so that the spread can be checked. */
   samples: Record<string, number[]>;
-  unit: "ms" | "MB" | "KB" | "turns/s" | "runs/s" | "fsyncs";
+  unit: "ms" | "MB" | "KB" | "turns/s" | "runs/s" | "fsyncs" | "processes";
   /** The figure compared with the goal, which is an upper bound, or a lower bound with `atLeast`. */
   figure: number;
   goal: number;

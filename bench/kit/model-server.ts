@@ -1,16 +1,22 @@
 // A model that responds instantly, as a separate program: `node model-server.ts` prints its port.
 //   zero-D      first calls the todo tool, then sends D deltas of text
 //   paced-R-S   sends R deltas per second for S seconds (default 30), each with the time it was sent
+//   fan-MS      told to delegate, calls the task tool as often at once as its message says; as a sub-agent, responds
+//               after MS milliseconds, with fan-MS-bash by running a command first
 // GET /stats returns the calls and bytes since POST /reset.
 import http from "node:http";
+import { type ModelStats, readTeamSize } from "./model.ts";
 
 interface Call {
   model: string;
-  messages: { role: string }[];
+  messages: { role: string; content?: unknown }[];
   tools?: { function: { name: string } }[];
 }
 
-let stats = { calls: 0, bytes: 0 };
+const createStats = (): ModelStats => ({ calls: 0, bytes: 0, toolBytes: {}, arrivals: [], delegatedAt: 0 });
+const getTime = () => performance.timeOrigin + performance.now();
+
+let stats = createStats();
 
 const server = http.createServer((request, response) => {
   const chunks: Buffer[] = [];
@@ -25,7 +31,7 @@ const server = http.createServer((request, response) => {
         data: ["zero-8", "zero-200", "paced-100"].map((id) => ({ id, object: "model" })),
       });
     if (route === "GET /stats") return sendJson(response, stats);
-    if (route === "POST /reset") return sendJson(response, (stats = { calls: 0, bytes: 0 }));
+    if (route === "POST /reset") return sendJson(response, (stats = createStats()));
     sendJson(response, { error: { message: `unknown route ${route}` } }, 404);
   });
 });
@@ -37,13 +43,45 @@ function respond(body: Buffer, response: http.ServerResponse): void {
   const call = JSON.parse(body.toString("utf8")) as Call;
   stats.calls++;
   stats.bytes += body.length;
+  stats.arrivals.push(getTime());
+  for (const tool of call.tools ?? [])
+    stats.toolBytes[tool.function.name] = (stats.toolBytes[tool.function.name] ?? 0) + JSON.stringify(tool).length + 1;
   const [kind, rate = "8", seconds = "30"] = call.model.replace(/^.*[:/]/, "").split("-");
   const stream = new Stream(call.model, response);
   const tool = call.tools?.map((tool) => tool.function.name).find((name) => /todo/i.test(name) && /write/i.test(name));
-  if (kind === "paced") stream.sendPaced(Number(rate), Number(seconds));
+  if (kind === "fan") respondAsTeam(call, stream);
+  else if (kind === "paced") stream.sendPaced(Number(rate), Number(seconds));
   else if (tool && call.messages.at(-1)?.role !== "tool") stream.sendCall(tool);
   else stream.sendText(Number(rate));
 }
+
+function respondAsTeam({ model, messages, tools }: Call, stream: Stream): void {
+  const [, ms = "0", tool] = model.replace(/^.*[:/]/, "").split("-");
+  const isFirst = messages.at(-1)?.role !== "tool";
+  const count = messages.reduce(
+    (found, { role, content }) => (role === "user" ? readTeamSize(toText(content)) : 0) || found,
+    0,
+  );
+  const isParent = count > 0;
+  if (isParent && isFirst) {
+    const task = { name: "task", input: { description: "Say one word.", subagent_type: "general-purpose" } };
+    stream.sendCalls(Array.from({ length: count }, () => task));
+    stats.delegatedAt = getTime();
+  } else if (isParent) {
+    stream.sendText(1);
+  } else {
+    const canCall = tool !== undefined && isFirst && tools?.some((offered) => offered.function.name === tool);
+    setTimeout(
+      () =>
+        canCall
+          ? stream.sendCalls([{ name: tool, input: { command: "echo hello > /tmp/x; cat /tmp/x" } }])
+          : stream.sendText(1),
+      Number(ms),
+    );
+  }
+}
+
+const toText = (content: unknown) => (typeof content === "string" ? content : JSON.stringify(content ?? ""));
 
 class Stream {
   /** Unique, because peers use it as the id of the message. */
@@ -59,12 +97,18 @@ class Stream {
 
   sendCall(name: string): void {
     const todo = { content: "x", status: "pending", ...(name === "todowrite" ? { id: "1", priority: "low" } : {}) };
-    const text = JSON.stringify({ todos: [todo] });
-    const half = Math.floor(text.length / 2);
-    const id = `call_${crypto.randomUUID().replaceAll("-", "")}`;
-    const first = { index: 0, id, type: "function", function: { name, arguments: text.slice(0, half) } };
-    this.#sendChunk({ role: "assistant", content: null, tool_calls: [first] });
-    this.#sendChunk({ tool_calls: [{ index: 0, function: { arguments: text.slice(half) } }] });
+    this.sendCalls([{ name, input: { todos: [todo] } }]);
+  }
+
+  sendCalls(calls: { name: string; input: object }[]): void {
+    for (const [index, { name, input }] of calls.entries()) {
+      const text = JSON.stringify(input);
+      const half = Math.floor(text.length / 2);
+      const id = `call_${crypto.randomUUID().replaceAll("-", "")}`;
+      const first = { index, id, type: "function", function: { name, arguments: text.slice(0, half) } };
+      this.#sendChunk({ role: "assistant", content: null, tool_calls: [first] });
+      this.#sendChunk({ tool_calls: [{ index, function: { arguments: text.slice(half) } }] });
+    }
     this.#end("tool_calls", 12);
   }
 

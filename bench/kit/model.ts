@@ -17,10 +17,39 @@ export function spawnNode(
   });
 }
 
+/**
+ * Returns what agents are told: at first to say a word, so that they exist, and then to delegate. A `fan` model
+ * delegates to as many sub-agents as the agent's name says, such as 8 for `team-8-0`.
+ */
+export function createTeamMessages(): (agent: string) => string {
+  const known = new Set<string>();
+  return (agent) => {
+    if (known.has(agent)) return `Delegate all of it, ${agent}.`;
+    known.add(agent);
+    return "Say one word.";
+  };
+}
+
+export function readTeamSize(text: string): number {
+  return Number(/Delegate all of it, [a-z]+-(\d+)/.exec(text)?.[1] ?? 0);
+}
+
+/** What the model was asked since the last reset. */
+export interface ModelStats {
+  calls: number;
+  bytes: number;
+  /** Bytes of the definitions of each tool, in all calls. */
+  toolBytes: Record<string, number>;
+  /** When each call arrived, in milliseconds since 1970. */
+  arrivals: number[];
+  /** When the last parent was told to call its sub-agents. */
+  delegatedAt: number;
+}
+
 export interface ModelServer {
   /** Base URL of the OpenAI-compatible API, including `/v1`. */
   base: string;
-  stats(): Promise<{ calls: number; bytes: number }>;
+  stats(): Promise<ModelStats>;
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -32,7 +61,7 @@ export async function startModelServer(): Promise<ModelServer> {
   const url = `http://127.0.0.1:${line.toString().trim()}`;
   return {
     base: `${url}/v1`,
-    stats: async () => (await fetch(`${url}/stats`)).json() as Promise<{ calls: number; bytes: number }>,
+    stats: async () => (await fetch(`${url}/stats`)).json() as Promise<ModelStats>,
     reset: async () => void (await fetch(`${url}/reset`, { method: "POST" })),
     async stop() {
       const exited = once(child, "exit");

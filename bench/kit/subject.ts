@@ -40,10 +40,10 @@ export class SocketPool {
     this.#dial = dial;
   }
 
-  async runTurn(agent: string): Promise<void> {
+  async runTurn(agent: string, content?: string): Promise<void> {
     let agentSocket = this.#open.get(agent);
     if (!agentSocket) this.#open.set(agent, (agentSocket = AgentSocket.open(this.#dial(agent))));
-    await (await agentSocket).runTurn();
+    await (await agentSocket).runTurn(content);
   }
 
   async close(): Promise<void> {

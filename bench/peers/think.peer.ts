@@ -6,12 +6,16 @@ import { startBareWorker } from "../../tests/kit/workerd.ts";
 import type { Subject } from "../kit/subject.ts";
 import { missing } from "./in-node.ts";
 
-export const peer: Subject = {
+export const peer = createThink("think-worker.ts", () => "Please note what there is to do.");
+
+/** A worker whose agents are called `Keeper`, and the message that each is sent. */
+export function createThink(file: string, createText: (agent: string) => string): Subject {
+  return {
   name: "@cloudflare/think",
   durable: true,
   absent: () => missing("@cloudflare/think"),
   async start(modelBase, model) {
-    const worker = await startBareWorker(new URL("think-worker.ts", import.meta.url), {
+    const worker = await startBareWorker(new URL(file, import.meta.url), {
       objects: ["Keeper"],
       services: [`(name = "models", network = (allow = ["private", "local"]))`],
       bindings: [`(name = "models", service = "models")`, `(name = "BASE", text = "${modelBase}")`, `(name = "MODEL", text = "${model}")`],
@@ -37,7 +41,7 @@ export const peer: Subject = {
           };
           socket.on("message", take);
         });
-        const message = { id: randomUUID(), role: "user", parts: [{ type: "text", text: "Please note what there is to do." }] };
+        const message = { id: randomUUID(), role: "user", parts: [{ type: "text", text: createText(agent) }] };
         const body = JSON.stringify({ messages: [message], trigger: "submit-message" });
         socket.send(JSON.stringify({ type: "cf_agent_use_chat_request", id, init: { method: "POST", body } }));
         await over;
@@ -49,4 +53,5 @@ export const peer: Subject = {
       },
     };
   },
-};
+  };
+}

@@ -43,9 +43,17 @@ beforeAll(async () => {
             when: "/^nest$/",
             steps: [call("task", { description: "Pass it on" }), { text: "Got: {{ results.0 }}" }],
           },
+          {
+            when: "/^stream$/",
+            steps: [call("task", { description: "Think aloud", streaming: true }), { text: "Got: {{ results.0 }}" }],
+          },
           { steps: [{ text: "You said: {{ message }}" }] },
         ],
         fast: [
+          {
+            when: "/^Think aloud$/",
+            steps: [{ text: "Let me look at the <b>cache</b>." }, ring("aloud"), { text: "It was full." }],
+          },
           {
             when: "Read the log",
             steps: [
@@ -195,3 +203,19 @@ test("sub-agents of sub-agents have addresses too, and a phone shows them", asyn
   await page.getByRole("heading", { name: "Sub-agent “subagent-none” not found" }).waitFor();
   expect(pageErrors).toEqual([]);
 }, 60_000);
+
+test("the panel shows live what a sub-agent that streams writes, and the tool it calls", async () => {
+  const { name } = await testbed.newAgent({ name: "stella" });
+  const { page, pageErrors } = await openAgent(name);
+  await findIdleStatus(page).waitFor();
+  await say(page, "stream");
+  const item = findItem(page, "Think aloud", "running");
+  await item.locator(".subagent-text", { hasText: "Let me look at the <b>cache</b>." }).waitFor();
+  await item.locator(".subagent-work", { hasText: /^ring_again .*"id":"aloud"/ }).waitFor();
+  await page.screenshot({ path: `${screenshots}subagents-stream.png` });
+  await letGoOn("aloud");
+  const ended = findItem(page, "Think aloud", "complete");
+  await ended.locator(".subagent-work", { hasText: "It was full." }).waitFor();
+  expect(await ended.locator(".subagent-text").count()).toBe(0);
+  expect(pageErrors).toEqual([]);
+});

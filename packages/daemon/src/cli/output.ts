@@ -1,8 +1,10 @@
 import { toErrorBody, fail, isThinkeryError } from "@thinkery/sdk";
+import { LiveArea } from "./live-area.ts";
 
 export interface Sink {
   write(text: string | Uint8Array): unknown;
   isTTY?: boolean;
+  columns?: number;
 }
 
 interface OutputOptions {
@@ -22,6 +24,7 @@ export class Output {
   /** Whether stdout is a terminal. */
   readonly isTTY: boolean;
   readonly isStderrTTY: boolean;
+  private liveArea: LiveArea | undefined;
 
   constructor(options: OutputOptions) {
     this.isJson = options.json;
@@ -57,7 +60,9 @@ export class Output {
 
   /** Writes a chunk of a streamed reply. */
   writeChunk(text: string): void {
+    this.liveArea?.erase();
     this.stdout.write(text);
+    this.liveArea?.draw();
   }
 
   /** Writes the raw bytes of a file. */
@@ -67,13 +72,32 @@ export class Output {
 
   /** Writes a line to stderr. */
   writeMessage(line: string): void {
+    this.liveArea?.erase();
     this.stderr.write(`${line}\n`);
+    this.liveArea?.draw();
   }
 
   /** Writes a dimmed line with untrusted text to stderr. */
   writeNote(line: string): void {
+    this.writeMessage(this.formatNote(line));
+  }
+
+  private formatNote(line: string): string {
     const text = sanitize(line).replaceAll("\n", " ");
-    this.writeMessage(this.hasStderrColor ? dim(text) : text);
+    return this.hasStderrColor ? dim(text) : text;
+  }
+
+  /**
+   * Keeps lines with untrusted text below everything else on the terminal that stderr is. `format` gets its width;
+   * they are drawn again every second and after everything that is written. Returns undefined if it is no terminal.
+   */
+  openLiveArea(format: (width: number) => string[]): LiveArea | undefined {
+    if (!this.isStderrTTY) return undefined;
+    this.liveArea = new LiveArea({
+      write: (text) => void this.stderr.write(text),
+      format: () => format((this.stderr.columns ?? 80) - 1).map((line) => this.formatNote(line)),
+    });
+    return this.liveArea;
   }
 
   writeError(error: unknown): void {

@@ -51,6 +51,7 @@ test("without files the defaults apply", async () => {
       maxRetained: 200,
       mergeCheckSeconds: 300,
       streamThrottleMs: 50,
+      broadcastToolCalls: true,
     },
     sandbox: {
       timeoutSeconds: 30,

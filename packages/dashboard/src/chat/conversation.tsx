@@ -59,7 +59,7 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
         <div className="plans">
           <Todos todos={think.todos} />
           <TaskPanel tasks={think.tasks} href={`${buildPath(agency, agent)}/tasks`} />
-          <SubagentPanel agency={agency} agent={agent} subagents={think.subagents} />
+          <SubagentPanel agency={agency} agent={agent} subagents={think.subagents} streams={think.subagentStreams} />
         </div>
       )}
       <footer className="chat-foot">

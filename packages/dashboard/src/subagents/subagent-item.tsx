@@ -1,4 +1,4 @@
-import type { Subagent } from "@thinkery/sdk";
+import type { Subagent, SubagentStream } from "@thinkery/sdk";
 import { useState } from "react";
 import { call } from "../api/host.ts";
 import { getErrorMessage, useHasScope } from "../api/login.ts";
@@ -15,10 +15,17 @@ interface SubagentItemProps {
 }
 
 /** A sub-agent in a list: what it works on, how far it is, and a way to cancel it. */
-export function SubagentItem({ agency, agent, subagent }: SubagentItemProps) {
+export function SubagentItem({
+  stream,
+  ...props
+}: SubagentItemProps & {
+  /** What it does right now, if it streams. */
+  stream: SubagentStream | undefined;
+}) {
+  const { agency, agent, subagent } = props;
   const { agentType, facetName, status } = subagent;
   const canChat = useHasScope("chat");
-  const work = describeWork(subagent);
+  const work = describeWork(subagent, stream);
   return (
     <li data-status={status} data-subagent={facetName}>
       <span className="todo-mark" aria-hidden="true" />
@@ -28,7 +35,8 @@ export function SubagentItem({ agency, agent, subagent }: SubagentItemProps) {
           {agentType}, {status}
         </span>
         {work !== "" && <p className="subagent-work">{sanitizeText(work)}</p>}
-        {canChat && isWorking(subagent) && <CancelButton agency={agency} agent={agent} subagent={subagent} />}
+        {stream && stream.text !== "" && <p className="subagent-text">{sanitizeText(stream.text)}</p>}
+        {canChat && isWorking(subagent) && <CancelButton {...props} />}
       </div>
     </li>
   );

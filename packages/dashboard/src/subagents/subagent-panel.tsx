@@ -1,4 +1,4 @@
-import type { Subagent } from "@thinkery/sdk";
+import type { Subagent, SubagentStreams } from "@thinkery/sdk";
 import { useState } from "react";
 import { isWorking } from "./describe-work.ts";
 import { SubagentItem } from "./subagent-item.tsx";
@@ -9,10 +9,11 @@ interface SubagentPanelProps {
   agency: string;
   agent: string;
   subagents: readonly Subagent[];
+  streams: SubagentStreams;
 }
 
 /** The agent's sub-agents next to the conversation. Initially open if there is room. */
-export function SubagentPanel({ agency, agent, subagents }: SubagentPanelProps) {
+export function SubagentPanel({ agency, agent, subagents, streams }: SubagentPanelProps) {
   const [open, setOpen] = useState(() => window.matchMedia("(min-width: 75rem)").matches);
   const [all, setAll] = useState(false);
   if (subagents.length === 0) return null;
@@ -30,7 +31,13 @@ export function SubagentPanel({ agency, agent, subagents }: SubagentPanelProps) 
       </summary>
       <ul className="task-list">
         {shown.map((subagent) => (
-          <SubagentItem key={subagent.taskId} agency={agency} agent={agent} subagent={subagent} />
+          <SubagentItem
+            key={subagent.taskId}
+            agency={agency}
+            agent={agent}
+            subagent={subagent}
+            stream={streams[subagent.taskId]}
+          />
         ))}
       </ul>
       {shown.length < sorted.length && (

@@ -1,4 +1,4 @@
-import { fail } from "@thinkery/sdk";
+import { fail, type Invoke, type Sender } from "@thinkery/sdk";
 import type { Credential } from "../objects/credential-watch.ts";
 import type { Env } from "../objects/env.ts";
 import type { CallableFeature } from "../objects/feature-call.ts";
@@ -18,6 +18,10 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
         if (method === "followEvents") {
           return (after?: number, progress?: boolean, credential?: Credential) =>
             root.callChild([...sub], { feature, method, args: [after, progress] }, credential);
+        }
+        if (method === "converse") {
+          return (invoke: Invoke, from: Sender, agent: string, credential?: Credential) =>
+            root.callChild([...sub], { feature, method, args: [invoke, from, agent] }, credential);
         }
         return (...args: unknown[]) => root.callChild([...sub], { feature, method, args });
       },

@@ -15,6 +15,7 @@ import type { Env } from "../objects/env.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import type { System } from "../system/system.ts";
 import { validate } from "./body.ts";
+import { createChildStub } from "./child-stub.ts";
 import { sha256 } from "./credentials.ts";
 import { enterAgency, enterAgent } from "./directory.ts";
 
@@ -22,10 +23,10 @@ const maxAgents = 20;
 
 type AgentRef = Pick<AgentTarget, "agency" | "agent">;
 
-/** An agent of a job, and the name of its object. */
+/** An agent of a job, or a sub-agent. */
 interface JobAgent {
   agent: string;
-  object: string;
+  think: Pick<ReturnType<Env["Think"]["getByName"]>, "conversation">;
 }
 
 interface JobContext {
@@ -50,7 +51,9 @@ export async function resolveAgents({ env, system, user }: JobContext, job: Job)
 /** Returns an existing agent. Throws an error that suggests the nearest name if there is none. */
 async function findAgent(env: Env, user: string, ref: AgentRef): Promise<JobAgent> {
   try {
-    return { agent: ref.agent, object: await enterAgent(env, user, ref.agency, ref.agent) };
+    const [name = "", ...sub] = ref.agent.split("/");
+    const root = env.Think.getByName(await enterAgent(env, user, ref.agency, name));
+    return { agent: ref.agent, think: sub.length === 0 ? root : await createChildStub(root, sub) };
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const suggestion = await suggestAgent(env, user, ref);
@@ -128,7 +131,7 @@ async function openAgent(env: Env, user: string, agency: string, agent: NamedAge
     () => enterAgent(env, user, agency, agent.name),
     async () => (await enterAgency(env, user, agency)).createAgent(user, agent),
   );
-  return { agent: agent.name, object };
+  return { agent: agent.name, think: env.Think.getByName(object) };
 }
 
 const retryDelaysMs = [0, 10, 20, 40, 80, 160, 320];

@@ -29,6 +29,7 @@ import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
+import { ChildStream } from "./subagents/child-stream.ts";
 import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
 import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
@@ -70,9 +71,14 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     onRecorded(events) {
       broadcaster.onRecorded(events);
       summaries.noteChange();
-      if (!isRoot) assignment.noteEvents(events);
+      if (isRoot) return;
+      assignment.noteEvents(events);
+      stream.onRecorded(events);
     },
-    onText: (...text) => broadcaster.onText(...text),
+    onText(messageId, text, reasoning) {
+      broadcaster.onText(messageId, text, reasoning);
+      if (!isRoot) stream.onText(text);
+    },
     onProgress: (...progress) => broadcaster.onProgress(...progress),
   };
   const recorder = new Recorder(store, listener, redactor);
@@ -122,13 +128,21 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     subagents: () => subagents,
   });
   const children = new ChildClient(context.facets);
+  const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
+  const stream = new ChildStream({
+    store,
+    limits: subagentLimits,
+    findAssignment: () => assignment.find(),
+    openParent: () => context.openParent(),
+    waitUntil: (work) => context.waitUntil(work),
+  });
   const subagents = new SubagentsFeature({
     address,
     store,
     blobs,
     recorder,
     registration,
-    limits: env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({}),
+    limits: subagentLimits,
     resolver,
     children,
     tasks: createDelegatedTasks(store.tasks),
@@ -137,6 +151,10 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     onBusy: () => heartbeat.begin(),
     schedule: (seconds) => context.scheduleCheck(seconds),
     waitUntil: (work) => context.waitUntil(work),
+    relay(frames) {
+      const isHeard = broadcaster.relay(frames);
+      return (!isRoot && stream.pass(frames)) || isHeard;
+    },
     closeAccounts: async (reports) => {
       if (reports.length > 0) await agency().closeAccounts(reports);
       for (const report of reports) await openLinux(env, `${address.agency}~${report.name}`).forget();
@@ -156,6 +174,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     maxGapMs: getMaxGapMs(limits),
     queue: () => queue,
     openParent: () => context.openParent(),
+    endStream: () => stream.end(),
     onBusy: () => heartbeat.begin(),
     waitUntil: (work) => context.waitUntil(work),
   });

@@ -1,4 +1,4 @@
-import type { AgentState, Failure, FailureCode } from "@thinkery/sdk";
+import type { AgentState, Failure, FailureCode, SubagentFrame } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
 import { isOver, type TurnRow } from "../store/turns.ts";
@@ -23,6 +23,10 @@ export interface ParentStub {
     sender: Pick<AssignmentReport, "taskId" | "token">,
     actions: RelayedAction[],
   ): Promise<{ number: number; isOver: boolean }>;
+  relayFrames(
+    sender: Pick<AssignmentReport, "taskId" | "token">,
+    frames: SubagentFrame[],
+  ): Promise<{ hasListeners: boolean }>;
 }
 
 interface AssignmentOptions {
@@ -34,6 +38,8 @@ interface AssignmentOptions {
   maxGapMs: number;
   queue(): TurnQueue;
   openParent(): Promise<ParentStub>;
+  /** Called before the report is sent. */
+  endStream(): Promise<void>;
   onBusy(): void;
   waitUntil(work: Promise<unknown>): void;
 }
@@ -63,6 +69,11 @@ export class AssignmentFeature implements AgentFeature {
   get isReported(): boolean {
     this.#isReported ??= !this.#find() || this.#options.store.facts.getReportedTurn() !== undefined;
     return this.#isReported;
+  }
+
+  /** Returns what the agent works on, until its parent has the report. */
+  find(): Assignment | undefined {
+    return this.isReported ? undefined : this.#find();
   }
 
   /** Registers the agent and begins its work, once. */
@@ -168,6 +179,7 @@ export class AssignmentFeature implements AgentFeature {
     if (!assignment || !turn) return;
     const parent = await this.#options.openParent();
     await this.#relay();
+    await this.#options.endStream();
     await parent.receiveReport(this.#createReport(assignment, turn));
     this.#noteReported(turn.id);
   }
@@ -180,7 +192,11 @@ export class AssignmentFeature implements AgentFeature {
       const actions = this.#options.store.actions.readAfter(this.#relayedNumber, actionsPerCall);
       if (actions.length === 0) return;
       const parent = await this.#options.openParent();
-      const { number, isOver } = await parent.receiveActions({ taskId, token }, actions);
+      const step = this.#findTurn()?.step ?? 0;
+      const { number, isOver } = await parent.receiveActions(
+        { taskId, token },
+        actions.map((action) => ({ ...action, step })),
+      );
       this.#relayedNumber = number;
       if (isOver) return this.cancel(token);
     }

@@ -1,4 +1,4 @@
-import type { AgentEvent, ChatFrame } from "@thinkery/sdk";
+import type { AgentEvent, ChatFrame, SubagentFrame } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
 import type { Listener } from "../turn/loop/recorder.ts";
@@ -16,6 +16,8 @@ export type Frame =
 export interface Subscriber {
   /** Whether it wants every action as it is logged. */
   readonly wantsActions?: boolean;
+  /** Whether it wants to see what sub-agents do that stream. */
+  readonly wantsSubagents?: boolean;
   receive(frames: readonly Frame[]): void;
 }
 
@@ -72,6 +74,14 @@ export class Broadcaster implements Listener {
     if (isSame && last.frame.type === "tool_progress") last.frame.text += text;
     else this.#pending.push({ frame: { type: "tool_progress", callId, text, runId } });
     this.#scheduleFlush();
+  }
+
+  /** Passes on frames of sub-agents. Returns whether anyone wants them. */
+  relay(frames: readonly SubagentFrame[]): boolean {
+    if (![...this.#subscribers].some(({ wantsSubagents }) => wantsSubagents)) return false;
+    for (const frame of frames) this.#pending.push({ frame });
+    this.#scheduleFlush();
+    return true;
   }
 
   flush(): void {

@@ -1,4 +1,4 @@
-import { type Admission, type JobEvent, toUpdates } from "@thinkery/sdk";
+import { type Admission, type ChatFrame, type JobEvent, toUpdates } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
@@ -11,8 +11,8 @@ const maxReadChars = 256_000;
 
 /**
  * Streams the log from a sequence number on, and then as it grows. A lagging reader is not sent more than it reads: the
- * rest is read from the log when it is ready, so nothing accumulates here. The progress of running calls is not logged;
- * with `progress`, readers that keep up receive it.
+ * rest is read from the log when it is ready, so nothing accumulates here. The progress of running calls and of
+ * sub-agents that stream is not logged; with `progress`, readers that keep up receive it.
  */
 export function followEvents(
   store: AgentStore,
@@ -26,7 +26,7 @@ export function followEvents(
     (frames, self) => {
       if (self.isLagging()) return;
       const newFrames = frames.filter(({ event, frame }) =>
-        event ? event.seq > position : progress && frame.type === "tool_progress",
+        event ? event.seq > position : progress && isProgress(frame),
       );
       const events = newFrames.flatMap(({ event }) => event ?? []);
       if (events.length > 0 ? events[0]?.seq !== position + 1 : position !== store.log.last) return;
@@ -47,11 +47,14 @@ export function followEvents(
       position = events.at(-1)?.seq ?? position;
     },
   );
+  stream.wantsSubagents = progress;
   broadcaster.subscribe(stream);
   // An id without data, so that a client disconnected before the first event knows where to resume.
   stream.send(`: welcome\nid: ${position}\n\n`);
   return stream;
 }
+
+const isProgress = ({ type }: ChatFrame) => type === "tool_progress" || type.startsWith("subagent_");
 
 /** Streams one turn as it happens. Canceling the stream does not stop the turn. */
 export function converse(

@@ -7,6 +7,7 @@ import {
   eventToUpdates,
 } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
+import { toEndFrames as toSubagentEndFrames } from "./subagents/to-subagent-frames.ts";
 
 const noFrames: readonly ChatFrame[] = [];
 
@@ -59,6 +60,8 @@ function toUpdateFrames(update: ConversationUpdate, event: AgentEvent, store: Ag
         { type: "tool_result", callId, name, output, ...(failed ? { failed } : {}), ...(blob ? { blob } : {}), runId },
       ];
     }
+    case "subagent":
+      return toSubagentEndFrames(update.event, store);
     case "note":
       return update.note.kind === "middleware" ? [{ type: "warning", warning: formatNote(update.note) }] : noFrames;
     case "agent-stopped":

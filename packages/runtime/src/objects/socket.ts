@@ -45,6 +45,10 @@ export class Socket implements Subscriber {
     return this.state.actions;
   }
 
+  get wantsSubagents(): boolean {
+    return this.state.only !== "events";
+  }
+
   /** Stored with the connection, so that it survives hibernation. */
   setWantsActions(wantsActions: boolean): void {
     this.state.actions = wantsActions;

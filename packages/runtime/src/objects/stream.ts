@@ -7,6 +7,7 @@ const lagThresholdBytes = 256 * 1024;
 const keepAliveMs = 15_000;
 
 export interface EventStream extends Subscriber {
+  wantsSubagents?: boolean;
   readonly body: ReadableStream<Uint8Array>;
   send(text: string): void;
   /** Whether it has not read what it was sent. */

@@ -7,6 +7,7 @@ import {
   isThinkeryError,
   type NewEvent,
   type Subagent,
+  type SubagentFrame,
   type Subagents,
 } from "@thinkery/sdk";
 import type { SubagentLimits } from "@thinkery/sdk/internal";
@@ -55,6 +56,8 @@ export interface SubagentsOptions {
   schedule(seconds: number): Promise<unknown>;
   /** Keeps the object alive until the work is done. */
   waitUntil(work: Promise<unknown>): void;
+  /** Passes frames of a sub-agent to whoever listens. Returns whether anyone does. */
+  relay(frames: readonly SubagentFrame[]): boolean;
   /** Tells the agency what deleted sub-agents have spent, and deletes their folders. */
   closeAccounts(reports: UsageReport[]): Promise<void>;
 }
@@ -170,6 +173,12 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     if (!row) return { number: actions.at(-1)?.number ?? 0, isOver: true };
     this.#recordActions(row, actions);
     return { number: Math.max(row.actionNumber, actions.at(-1)?.number ?? 0), isOver: !isActive(row) };
+  }
+
+  /** Called by a sub-agent that streams. Returns whether anyone listens; if not, it sends less. */
+  relayFrames(sender: Pick<AssignmentReport, "taskId" | "token">, frames: SubagentFrame[]): { hasListeners: boolean } {
+    const row = this.#findReporter(sender);
+    return { hasListeners: row !== undefined && isActive(row) && row.streaming && this.#options.relay(frames) };
   }
 
   createEndEvents(runId: string): NewEvent[] {

@@ -5,6 +5,7 @@ import {
   parseProps,
   type ModelRoles,
   type Props,
+  type SubagentFrame,
   type Tool,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
@@ -176,6 +177,14 @@ export abstract class Think extends BaseObject<AgentStatus> {
     actions: RelayedAction[],
   ): Promise<{ number: number; isOver: boolean }> {
     return (await this.#open()).subagents.receiveActions(sender, actions);
+  }
+
+  /** Called by a sub-agent that streams. */
+  async relayFrames(
+    sender: Pick<AssignmentReport, "taskId" | "token">,
+    frames: SubagentFrame[],
+  ): Promise<{ hasListeners: boolean }> {
+    return (await this.#open()).subagents.relayFrames(sender, frames);
   }
 
   /** Calls a feature of a sub-agent, which each agent on the way must have. Never called with names from a client. */

@@ -91,7 +91,7 @@ test("progress is yielded in order if requested, and is not an event", async () 
   });
   const items: (number | string)[] = [];
   for await (const item of log.followWithProgress(3, { progress: true })) {
-    if (items.push("seq" in item ? item.seq : item.text) === 4) break;
+    if (items.push("seq" in item ? item.seq : "text" in item ? item.text : item.type) === 4) break;
   }
   expect(items).toEqual([4, "one", "two", 5]);
   expect(await log.readEnd(new AbortController().signal)).toBe(4);

@@ -1,6 +1,6 @@
 import { fail, isThinkeryError, toHttpStatus } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import type { ChatFrame } from "../protocol/frame.ts";
+import type { ChatFrame, SubagentFrame } from "../protocol/frame.ts";
 import type { AgentTarget } from "../protocol/target.ts";
 import { Backoff } from "./backoff.ts";
 import type { EndpointFetch } from "./request.ts";
@@ -21,8 +21,8 @@ export interface EventLogOptions {
   stallTimeoutMs?: number;
 }
 
-/** Progress of a running tool call. It is sent once, to current listeners only. */
-export type Progress = Extract<ChatFrame, { type: "tool_progress" }>;
+/** Progress of a running tool call or of a sub-agent that streams. It is sent once, to current listeners only. */
+export type Progress = Extract<ChatFrame, { type: "tool_progress" }> | SubagentFrame;
 
 interface ListenOptions {
   signal?: AbortSignal | undefined;

@@ -10,6 +10,7 @@ import type { Entries } from "./entries.ts";
 import type { EntryError } from "./entry.ts";
 import type { Note, Notes } from "./note.ts";
 import { emptyState } from "./state.ts";
+import type { SubagentStreams } from "./subagents.ts";
 
 export type Frame = ChatFrame | AgentEvent;
 
@@ -40,6 +41,8 @@ export interface Conversation {
   tasks: readonly Task[];
   /** The agent's sub-agents, newest first. */
   subagents: readonly Subagent[];
+  /** What those do that stream, and those below them, since we connected. */
+  subagentStreams: SubagentStreams;
   model?: string | undefined;
   /** True if there are older messages than the first entry; see `loadOlder`. */
   older: boolean;
@@ -62,6 +65,7 @@ export const emptyConversation: Conversation = {
   todos: [],
   tasks: [],
   subagents: [],
+  subagentStreams: {},
   older: false,
   turnCount: 0,
 };

@@ -53,7 +53,9 @@ export function removeMessage(conversation: Conversation, id: string): Conversat
 }
 
 function applySync(conversation: Conversation, state: AgentStatus): Conversation {
-  return { ...conversation, state, run: isRunOpen(state.run) ? state.run.runId : undefined, retry: undefined };
+  const run = isRunOpen(state.run) ? state.run.runId : undefined;
+  // What sub-agents did while we were not connected is unknown.
+  return { ...conversation, state, run, retry: undefined, subagentStreams: {} };
 }
 
 function storeMessage(conversation: Conversation, message: Message): Conversation {

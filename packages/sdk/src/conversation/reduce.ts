@@ -28,7 +28,7 @@ import {
   discardDraft,
 } from "./run.ts";
 import { reduceState } from "./state.ts";
-import { applySubagentEvent } from "./subagents.ts";
+import { applySubagentEvent, applySubagentFrame, removeStream, type SubagentEvent } from "./subagents.ts";
 import { addTask, changeTask } from "./tasks.ts";
 import { type CallResult, type ConversationUpdate, eventToUpdates } from "./update.ts";
 
@@ -124,7 +124,9 @@ export function reduceUpdate(
     case "task-changed":
       return { ...conversation, tasks: changeTask(conversation.tasks, update.change) };
     case "subagent":
-      return { ...conversation, subagents: applySubagentEvent(conversation.subagents, update.event) };
+      return applySubagent(conversation, update.event);
+    case "subagent-frame":
+      return { ...conversation, subagentStreams: applySubagentFrame(conversation.subagentStreams, update.frame) };
     case "notice":
       return addNotice(conversation, update, at, position);
     case "cleared":
@@ -201,6 +203,12 @@ function addNotice(
   if (findEntryIndex(conversation.entries, messageId) >= 0) return conversation;
   const entry = { ...createEntry(messageId, "user", "done", at), text: content, runId, seq, notice: true as const };
   return { ...conversation, entries: insertEntry(conversation.entries, entry) };
+}
+
+function applySubagent(conversation: Conversation, event: SubagentEvent): Conversation {
+  const subagents = applySubagentEvent(conversation.subagents, event);
+  if (event.type !== "subagent.completed") return { ...conversation, subagents };
+  return { ...conversation, subagents, subagentStreams: removeStream(conversation.subagentStreams, event.data.taskId) };
 }
 
 function startDraft(

@@ -76,3 +76,39 @@ test("reports are a message in their place, once", () => {
   const { content: _, messageId: __, ...rest } = data;
   expect(receive(emptyConversation, { ...event, data: { ...rest, callId: "c" } }).entries).toEqual([]);
 });
+
+test("the stream of a sub-agent shows its last message and its open calls, until it has finished", () => {
+  const text = (delta: string, taskId = "a") => ({ type: "subagent_text_delta", taskId, delta }) as const;
+  const call = (toolName: string, input: unknown) =>
+    ({ type: "subagent_tool_call", taskId: "a", toolName, input }) as const;
+  const result = (toolName: string) => ({ type: "subagent_tool_result", taskId: "a", toolName, output: "ok" }) as const;
+  const show = (...frames: Parameters<typeof receive>[1][]) =>
+    frames.reduce(receive, emptyConversation).subagentStreams;
+  const begin = [text("I "), text("look."), call("bash", 1), call("readFile", 2), call("bash", 3), text("deep", "b")];
+  expect(show(...begin)).toEqual({
+    a: {
+      text: "I look.",
+      calls: [
+        { toolName: "bash", input: 1 },
+        { toolName: "readFile", input: 2 },
+        { toolName: "bash", input: 3 },
+      ],
+      isMessageOver: true,
+    },
+    b: { text: "deep", calls: [], isMessageOver: false },
+  });
+  const later = [...begin, result("bash"), result("readFile"), text("So.")];
+  expect(show(...later).a).toEqual({ text: "So.", calls: [{ toolName: "bash", input: 3 }], isMessageOver: false });
+  expect(show(text("x".repeat(5000))).a?.text).toHaveLength(2000);
+  // Either of the two comes first.
+  expect(Object.keys(show(...later, { type: "subagent_complete", taskId: "a", result: "So." }))).toEqual(["b"]);
+  const completed = createEvent("subagent.completed", "a", { status: "complete", usage, steps: 1 });
+  expect(Object.keys(show(...later, completed))).toEqual(["b"]);
+  const state = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 } as const;
+  expect(show(...later, { type: "sync", state, last: 9 })).toEqual({});
+});
+
+test("an action tells the step", () => {
+  const events = [spawn("s"), createEvent("subagent.action", "s", { toolName: "bash", input: "{}", step: 3 })];
+  expect(events.reduce(receive, emptyConversation).subagents).toMatchObject([{ taskId: "s", step: 3 }]);
+});

@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../protocol/event.ts";
+import type { SubagentFrame } from "../protocol/frame.ts";
 import type { Subagent } from "../protocol/subagent.ts";
 
 export type SubagentEvent = Extract<
@@ -7,6 +8,53 @@ export type SubagentEvent = Extract<
 >;
 
 const maxActivityChars = 200;
+/** Of a message that is being written, only the end is kept: the rest is in the sub-agent's own conversation. */
+const maxStreamChars = 2000;
+
+/** What a sub-agent that streams is doing right now. */
+export interface SubagentStream {
+  /** The message that it is writing, or the one before its tool calls. */
+  text: string;
+  /** Tool calls without a result yet, oldest first. */
+  calls: readonly { toolName: string; input: unknown }[];
+  /** The next text belongs to another message. */
+  isMessageOver: boolean;
+}
+
+/** By task. Those of sub-agents further down are included. */
+export type SubagentStreams = Readonly<Record<string, SubagentStream>>;
+
+const emptyStream: SubagentStream = { text: "", calls: [], isMessageOver: false };
+
+export function applySubagentFrame(streams: SubagentStreams, frame: SubagentFrame): SubagentStreams {
+  const { taskId } = frame;
+  const stream = streams[taskId] ?? emptyStream;
+  switch (frame.type) {
+    case "subagent_text_delta": {
+      const text = `${stream.isMessageOver ? "" : stream.text}${frame.delta}`.slice(-maxStreamChars);
+      return { ...streams, [taskId]: { ...stream, text, isMessageOver: false } };
+    }
+    case "subagent_tool_call": {
+      const call = { toolName: frame.toolName, input: frame.input };
+      return { ...streams, [taskId]: { ...stream, calls: [...stream.calls, call], isMessageOver: true } };
+    }
+    case "subagent_tool_result": {
+      const index = stream.calls.findIndex(({ toolName }) => toolName === frame.toolName);
+      const calls = index < 0 ? stream.calls : stream.calls.toSpliced(index, 1);
+      return { ...streams, [taskId]: { ...stream, calls, isMessageOver: true } };
+    }
+    case "subagent_complete":
+    case "subagent_error":
+      return removeStream(streams, taskId);
+  }
+}
+
+/** Removes the stream of a sub-agent that has finished. */
+export function removeStream(streams: SubagentStreams, taskId: string): SubagentStreams {
+  if (!(taskId in streams)) return streams;
+  const { [taskId]: _, ...others } = streams;
+  return others;
+}
 
 /** Applies what happened to a sub-agent, like the store does. The newest is first. */
 export function applySubagentEvent(subagents: readonly Subagent[], event: SubagentEvent): readonly Subagent[] {
@@ -19,8 +67,9 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
     case "subagent.started":
       return change(subagents, event.data.taskId, { status: "running", startedAt: at });
     case "subagent.action": {
-      const { taskId, toolName, input } = event.data;
-      return change(subagents, taskId, { activity: `${toolName} ${input}`.slice(0, maxActivityChars) });
+      const { taskId, toolName, input, step } = event.data;
+      const activity = `${toolName} ${input}`.slice(0, maxActivityChars);
+      return change(subagents, taskId, { activity, ...(step === undefined ? {} : { step }) });
     }
     case "subagent.completed": {
       const { taskId, status, result, error, usage, steps } = event.data;

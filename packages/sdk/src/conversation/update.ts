@@ -1,6 +1,6 @@
 import type { CapabilityEvent } from "../client/capability.ts";
 import type { AgentEvent, EventData, PauseReason, SentMessage, ToolErrorCode } from "../protocol/event.ts";
-import type { ChatFrame } from "../protocol/frame.ts";
+import type { ChatFrame, SubagentFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Task } from "../protocol/task.ts";
 import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
@@ -72,6 +72,8 @@ export type ConversationUpdate =
   | { kind: "task-created"; task: Task }
   | { kind: "task-changed"; change: EventData["task.updated"] }
   | { kind: "subagent"; event: SubagentEvent }
+  /** What a sub-agent does that streams. Comes from frames only. */
+  | { kind: "subagent-frame"; frame: SubagentFrame }
   /** A message that nobody sent, such as the reports of sub-agents. */
   | { kind: "notice"; runId: string; messageId: string; content: string }
   | { kind: "title"; title: string }
@@ -214,6 +216,12 @@ export function frameToUpdates(frame: ChatFrame): readonly ConversationUpdate[] 
       const { runId, callId, name, output, failed = false, blob } = frame;
       return [{ kind: "call-settled", runId, callId, name, result: { output, failed, blob } }];
     }
+    case "subagent_text_delta":
+    case "subagent_tool_call":
+    case "subagent_tool_result":
+    case "subagent_complete":
+    case "subagent_error":
+      return [{ kind: "subagent-frame", frame }];
     case "task-retrying": {
       const { taskId: runId, error, attempt, retryIn: inMs } = frame;
       return [

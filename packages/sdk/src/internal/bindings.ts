@@ -165,6 +165,10 @@ export const subagentLimitsSchema = z.strictObject({
     defaultSubagentLimits.streamThrottleMs,
     "Minimum time between two batches of a sub-agent's stream.",
   ),
+  broadcastToolCalls: z
+    .boolean("expected true or false")
+    .default(defaultSubagentLimits.broadcastToolCalls)
+    .meta({ description: "Whether the stream of a sub-agent also shows its tool calls and their results." }),
 });
 
 export type SubagentLimits = z.infer<typeof subagentLimitsSchema>;

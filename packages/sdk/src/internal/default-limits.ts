@@ -22,6 +22,7 @@ export const defaultSubagentLimits = {
   maxRetained: 200,
   mergeCheckSeconds: 300,
   streamThrottleMs: 50,
+  broadcastToolCalls: true,
 };
 
 export const defaultSandboxLimits = {

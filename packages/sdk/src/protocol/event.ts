@@ -87,7 +87,8 @@ export const eventQuerySchema = z.strictObject({
   after: z.coerce.number().int().min(0).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(200),
   progress: z.literal("1").optional().meta({
-    description: "Streams also contain the progress of running calls, as `tool_progress` frames without a number.",
+    description:
+      "Streams also contain the progress of running calls and of sub-agents that stream, as `tool_progress` and `subagent_*` frames without a number.",
   }),
 });
 

@@ -39,6 +39,18 @@ export const clientFrameSchema = z
 
 export type ClientFrame = z.infer<typeof clientFrameSchema>;
 
+/** What a sub-agent does that was delegated to with `streaming`, at any depth. Text is to be appended. */
+const createSubagentFrameSchemas = () => {
+  const taskId = z.string().meta({ description: "The task that the sub-agent works on." });
+  return [
+    z.object({ type: z.literal("subagent_text_delta"), taskId, delta: z.string() }),
+    z.object({ type: z.literal("subagent_tool_call"), taskId, toolName: z.string(), input: z.unknown() }),
+    z.object({ type: z.literal("subagent_tool_result"), taskId, toolName: z.string(), output: z.string() }),
+    z.object({ type: z.literal("subagent_complete"), taskId, result: z.string() }),
+    z.object({ type: z.literal("subagent_error"), taskId, error: z.string() }),
+  ] as const;
+};
+
 const createChatFrameSchema = () => {
   const taskId = z.string().meta({ description: "The id of the turn." });
   const messages = z.array(messageSchema);
@@ -99,12 +111,16 @@ const createChatFrameSchema = () => {
       z.object({ type: z.literal("task-failed"), taskId, error: z.string(), attempts: z.number() }),
       z.object({ type: z.literal("task-canceled"), taskId }),
       z.object({ type: z.literal("action"), action: actionSchema }),
+      ...createSubagentFrameSchemas(),
     ])
     .meta({ id: "ChatFrame", description: "A live chat frame. Unlike events, it has no number." });
 };
 
 /** Live chat frames. Unlike events, they have no number. `taskId` is the id of the turn. */
 export type ChatFrame = z.infer<ReturnType<typeof createChatFrameSchema>>;
+
+/** A frame about a sub-agent that streams. */
+export type SubagentFrame = z.infer<ReturnType<typeof createSubagentFrameSchemas>[number]>;
 
 /** All frames that an agent sends. `batch` is only sent to clients that connect with `?batch=1`. */
 export type ServerFrame = ChatFrame | AgentEvent | { type: "batch"; frames: (ChatFrame | AgentEvent)[] };

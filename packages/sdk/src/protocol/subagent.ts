@@ -76,6 +76,10 @@ export const assignmentTextSchema = z.string().min(1).max(maxAssignmentChars);
 
 /** Options of every delegation. */
 export const delegationOptions = {
+  streaming: z
+    .boolean()
+    .optional()
+    .meta({ description: "Whether clients of its parent see live what it writes and which tools it calls." }),
   timeoutMs: z.int().min(1000).max(86_400_000).optional().meta({ description: "Time it may work, in ms." }),
   workspace: z
     .enum(workspaceModes)
@@ -93,7 +97,6 @@ export const spawnSchema = z
     agentType: blueprintNameSchema.optional().meta({
       description: "Its blueprint. Defaults to the one named like the task's type, or else to its parent's.",
     }),
-    streaming: z.boolean().optional(),
     ...delegationOptions,
   })
   .meta({ id: "Spawn" });

@@ -242,7 +242,11 @@ export const cancelSchema = z.strictObject({ runId: z.string().max(200).optional
 
 export const cancelResponseSchema = z.object({ runId: z.string().optional(), status: z.enum(runStatuses) });
 
-const agentReference = z.string().min(1).max(200).meta({ description: "As `alice` or `alice@review`." });
+const agentReference = z
+  .string()
+  .min(1)
+  .max(200)
+  .meta({ description: "As `alice`, `alice/sub-agent` or `alice@review`." });
 
 const inlineAgentSchema = z.looseObject({
   backend: z.string().optional(),

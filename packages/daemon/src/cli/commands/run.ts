@@ -50,7 +50,7 @@ export function addServe(program: Command, cli: Cli): void {
 function createJobCommand(program: Command, name: string): Command {
   return program
     .command(name)
-    .argument("[target]", "agent, as alice or alice@review (omit with --new)")
+    .argument("[target]", "agent, as alice, alice/sub-agent or alice@review (omit with --new)")
     .argument("[message...]", "message text; reads stdin if omitted or -")
     .option("--new", "use a temporary agent, deleted afterwards")
     .option("-m, --model <id>", "with --new: its model, as provider:model")

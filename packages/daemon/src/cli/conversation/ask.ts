@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AgentTarget, Mode, Outcome } from "@thinkery/sdk";
+import type { AgentTarget, Mode, Outcome, Subagent } from "@thinkery/sdk";
 import type { Cli } from "../cli.ts";
 import type { Connection } from "../connect.ts";
 import { exitCodes } from "../exit.ts";
@@ -9,6 +9,7 @@ import { converse } from "./converse.ts";
 import { formatFailure } from "./lines.ts";
 import { toOutcomeExitCode } from "./outcome.ts";
 import { Printer } from "./printer.ts";
+import { SubagentLines } from "./subagent-lines.ts";
 import type { TranscriptListener } from "./transcript.ts";
 
 export interface AskOptions {
@@ -22,6 +23,9 @@ export interface AskOptions {
   showProgress?: boolean;
   reasoning?: boolean;
 }
+
+/** How a turn ended, and the sub-agents that it delegated to. */
+type AskOutcome = Outcome & { subagents?: Subagent[] };
 
 const silentListener: TranscriptListener = { onText: () => {}, onParagraph: () => {}, onRestart: () => {} };
 
@@ -43,15 +47,17 @@ export async function askOnce(
   target: AgentTarget,
   { message, mode = "queue", key = randomUUID(), stream, showProgress = false, reasoning = false }: AskOptions,
   cancel: AbortSignal,
-): Promise<Outcome> {
+): Promise<AskOutcome> {
   const isShown = stream || (showProgress && output.isStderrTTY);
-  const printer = isShown && !output.isJson ? new Printer(output, { response: stream, reasoning }) : undefined;
+  const subagents = new SubagentLines();
+  const printer =
+    isShown && !output.isJson ? new Printer(output, { response: stream, reasoning, live: true, subagents }) : undefined;
   const note = (line: string) => (printer ? printer.writeLine(line) : output.writeNote(line));
-  const listener = printer ?? silentListener;
+  const listener = printer ?? { ...silentListener, onSubagent: (event) => void subagents.apply(event) };
   const outcome = await converse({ connection, target, message, id: key, mode, listener, note, cancel });
   printer?.end();
   if (!stream && !output.isJson && outcome.content !== "") output.writeText(sanitize(outcome.content));
   if (outcome.status === "canceled") output.writeMessage("The turn was canceled.");
   if (outcome.failure) output.writeMessage(`thinkery: ${formatFailure(outcome.failure)}`);
-  return outcome;
+  return subagents.list.length > 0 ? { ...outcome, subagents: subagents.list } : outcome;
 }

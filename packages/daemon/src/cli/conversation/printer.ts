@@ -1,9 +1,11 @@
-import type { Message, Todo } from "@thinkery/sdk";
+import type { Message, SubagentEvent, SubagentFrame, Todo } from "@thinkery/sdk";
 import type { Capability } from "@thinkery/sdk/client";
+import type { LiveArea } from "../live-area.ts";
 import type { Output } from "../output.ts";
 import { formatMessage, toOneLine, formatRetry, type ShownCall, type ShownResult, formatTodos } from "./lines.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { SafeText } from "./safe-text.ts";
+import { SubagentLines } from "./subagent-lines.ts";
 import type { TranscriptListener } from "./transcript.ts";
 
 const maxShownChars = 500;
@@ -17,9 +19,17 @@ export class Printer implements TranscriptListener {
   private readonly safeText = new SafeText();
   private isMidLine = false;
   private reasoningLine = "";
+  private readonly subagents: SubagentLines;
+  private readonly liveArea: LiveArea | undefined;
 
-  constructor(output: Output, { response = true, reasoning = false } = {}) {
+  /** With `live`, sub-agents that work have a line at the end of the terminal. */
+  constructor(
+    output: Output,
+    { response = true, reasoning = false, live = false, subagents = new SubagentLines() } = {},
+  ) {
     this.output = output;
+    this.subagents = subagents;
+    if (live) this.liveArea = output.openLiveArea((width) => this.formatLive(width));
     this.showsResponse = response;
     this.showsReasoning = reasoning;
   }
@@ -75,6 +85,18 @@ export class Printer implements TranscriptListener {
     this.writeLine(formatRetry(error, retryInMs));
   }
 
+  onSubagent(event: SubagentEvent): void {
+    const line = this.subagents.apply(event);
+    const isShownLive = this.liveArea !== undefined && event.type !== "subagent.completed";
+    if (line !== undefined && !isShownLive) this.writeLine(line);
+    else this.liveArea?.draw();
+  }
+
+  onSubagentFrame(frame: SubagentFrame): void {
+    this.subagents.applyFrame(frame);
+    this.liveArea?.draw();
+  }
+
   onMessage(message: Message): void {
     this.end();
     this.writeLine(formatMessage(message, maxShownChars));
@@ -93,6 +115,7 @@ export class Printer implements TranscriptListener {
   end(): void {
     this.endReasoning();
     this.endLine();
+    this.liveArea?.stop();
   }
 
   private endReasoning(): void {
@@ -107,7 +130,12 @@ export class Printer implements TranscriptListener {
 
   private write(text: string): void {
     if (text === "") return;
-    this.output.writeChunk(text);
     this.isMidLine = !text.endsWith("\n");
+    this.output.writeChunk(text);
+  }
+
+  // The response may be on the same terminal.
+  private formatLive(width: number): string[] {
+    return this.isMidLine && this.output.isTTY ? [] : this.subagents.format(Date.now(), width);
   }
 }

@@ -5,6 +5,8 @@ import {
   type Message,
   type MessageToolResult,
   formatNote,
+  type SubagentEvent,
+  type SubagentFrame,
   type Todo,
   toUpdates,
 } from "@thinkery/sdk";
@@ -29,6 +31,10 @@ export interface TranscriptListener {
   onRetry?(error: string, retryInMs: number): void;
   /** Additional information, not part of the conversation. */
   onNote?(text: string): void;
+  /** Something happened to a sub-agent of the turn. */
+  onSubagent?(event: SubagentEvent): void;
+  /** What a sub-agent does that streams. */
+  onSubagentFrame?(frame: SubagentFrame): void;
   /** A message to the agent, possibly from another client. */
   onMessage?(message: Message): void;
 }
@@ -130,7 +136,9 @@ export class Transcript {
         this.handleCapability(update);
         return;
       case "turn-paused":
-        if (this.accepts(update.runId)) this.listener.onNote?.("The agent is waiting for a tool result.");
+        // Each sub-agent that it waits for is shown.
+        if (this.accepts(update.runId) && update.reason !== "subagent")
+          this.listener.onNote?.("The agent is waiting for a tool result.");
         return;
       case "note":
         if (this.accepts(update.runId)) this.listener.onNote?.(formatNote(update.note));
@@ -138,6 +146,15 @@ export class Transcript {
       case "notice":
         if (this.accepts(update.runId))
           for (const line of formatReports(update.content) ?? []) this.listener.onNote?.(line);
+        return;
+      case "subagent": {
+        const { event } = update;
+        const runId = event.type === "subagent.spawned" ? event.data.runId : undefined;
+        if (runId === undefined || this.accepts(runId)) this.listener.onSubagent?.(event);
+        return;
+      }
+      case "subagent-frame":
+        this.listener.onSubagentFrame?.(update.frame);
         return;
       case "todos":
         if (this.isCurrent()) this.listener.onTodos?.(update.todos);

@@ -28,8 +28,7 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
     const refs = await resolveAgents({ env, system, user: caller.user }, body);
     const from = { user: caller.user, context: readCallerContext(request) };
     const streams = await Promise.all(
-      refs.map(async ({ agent, object }) => {
-        const think = env.Think.getByName(object);
+      refs.map(async ({ agent, think }) => {
         const stream = think.conversation.converse(toInvoke(body), from, agent, toCredential(caller));
         return refs.length === 1 ? stream : stream.catch((error: unknown) => createErrorStream(agent, error));
       }),
@@ -41,8 +40,7 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
     const refs = await resolveAgents({ env, system, user: caller.user }, body);
     const from = { user: caller.user, context: readCallerContext(request) };
     const admitted = await Promise.all(
-      refs.map(async ({ agent, object }) => {
-        const think = env.Think.getByName(object);
+      refs.map(async ({ agent, think }) => {
         return { think, agent, runId: (await think.conversation.admit(toInvoke(body), from)).runId };
       }),
     );

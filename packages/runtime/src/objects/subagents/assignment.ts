@@ -33,8 +33,8 @@ export interface AssignmentRequest {
   assignment: Assignment;
 }
 
-/** An action of a sub-agent or of one below it, with its number in the sub-agent's log. */
-export type RelayedAction = Action & { number: number };
+/** An action of a sub-agent or of one below it, with its number in the sub-agent's log and the sub-agent's step. */
+export type RelayedAction = Action & { number: number; step?: number };
 
 export interface AssignmentReport {
   taskId: string;

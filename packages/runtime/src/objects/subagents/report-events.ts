@@ -72,6 +72,7 @@ export function toActionEvents(row: SubagentRow, actions: readonly RelayedAction
         input: action.input,
         ...(action.outputSummary === undefined ? {} : { summary: action.outputSummary }),
         ...(action.error === undefined ? {} : { error: action.error }),
+        ...(action.step === undefined ? {} : { step: action.step }),
         ms: action.durationMs,
       },
     }));

@@ -13,7 +13,6 @@ export const delegateToSubagent = defineTool(
       description: assignmentTextSchema.optional().describe("All that it gets to know, next to context."),
       context: z.string().max(100_000).optional(),
       subagentType: z.string().min(1).max(64).optional(),
-      streaming: z.boolean().optional(),
       ...delegationOptions,
     }),
     action: "delegate",

@@ -60,6 +60,7 @@ export const subagentEvents = () => ({
       input: z.string(),
       summary: z.string().optional(),
       error: z.string().optional(),
+      step: z.number().optional().describe("The step that the sub-agent was in."),
       ms: z.number(),
     })
     .describe("What a tool of a sub-agent did."),
