@@ -25,11 +25,13 @@ import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
+import { LeasedBudgetClient } from "./leased-budget-client.ts";
 import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
 import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
+import { LeaseClient } from "./subagents/lease-client.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { visitAgent } from "./visit-agent.ts";
@@ -109,6 +111,16 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     registration,
     isMetered: () => resolver.isMetered(),
   });
+  const lease: LeaseClient | undefined = isRoot
+    ? undefined
+    : new LeaseClient({
+        store,
+        task: () => assignment,
+        flush: () => void queue.measureReserved(),
+        openParent: () => context.openParent(),
+        onOver: (token) => assignment.cancel(token),
+        waitUntil: (work) => context.waitUntil(work),
+      });
   const resolver = new AgentResolver({
     env,
     address,
@@ -117,7 +129,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     layer,
     store,
     recorder,
-    budgetClient,
+    budgetClient: lease ? new LeasedBudgetClient(lease, budgetClient) : budgetClient,
     workspace,
     subagents: () => subagents,
   });
@@ -132,6 +144,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     resolver,
     children,
     tasks: createDelegatedTasks(store.tasks),
+    lease,
     queue: () => queue,
     sync: () => storage.sync(),
     onBusy: () => heartbeat.begin(),
@@ -150,6 +163,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     maxGapMs: getMaxGapMs(limits),
     queue: () => queue,
     openParent: () => context.openParent(),
+    lease,
     onBusy: () => heartbeat.begin(),
     waitUntil: (work) => context.waitUntil(work),
   });
@@ -181,6 +195,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     },
     onIdle() {
       budgetClient.releaseAll();
+      lease?.releaseAll();
       // A sub-agent uses the lease of its root agent, which may go on.
       if (isRoot) turnLease.release().catch(logLeaseError);
       disk.reportChange().catch((error: unknown) => console.error("disk usage could not be reported", error));
@@ -211,6 +226,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     subagents,
     assignment,
     children,
+    lease,
     tasks,
     features,
   };

@@ -3,7 +3,16 @@ import type { Subagent } from "../protocol/subagent.ts";
 
 export type SubagentEvent = Extract<
   AgentEvent,
-  { type: "subagent.spawned" | "subagent.started" | "subagent.action" | "subagent.completed" }
+  {
+    type:
+      | "subagent.spawned"
+      | "subagent.started"
+      | "subagent.action"
+      | "subagent.spent"
+      | "subagent.completed"
+      | "subagent.closed"
+      | "subagent.deleted";
+  }
 >;
 
 const maxActivityChars = 200;
@@ -21,6 +30,12 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
     case "subagent.action": {
       const { taskId, toolName, input } = event.data;
       return change(subagents, taskId, { activity: `${toolName} ${input}`.slice(0, maxActivityChars) });
+    }
+    case "subagent.spent":
+    case "subagent.closed":
+    case "subagent.deleted": {
+      const { taskId, usage } = event.data;
+      return usage ? change(subagents, taskId, { usage }) : subagents;
     }
     case "subagent.completed": {
       const { taskId, status, result, error, usage, steps } = event.data;
