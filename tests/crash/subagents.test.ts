@@ -1,3 +1,4 @@
+import type { BudgetStatus } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRandom, type Random } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
@@ -13,6 +14,7 @@ const words = "one two three four five six seven eight nine ten";
 const jobs = ["talk", "write", "nest"] as const;
 
 let testbed: Testbed;
+let blueprint: string;
 
 beforeAll(async () => {
   testbed = await openTestbed({
@@ -48,6 +50,7 @@ beforeAll(async () => {
       },
     },
   });
+  blueprint = await testbed.newBlueprint({ config: { budget: { steps: 500, agent: { tokens: 1_000_000 } } } });
 });
 
 afterAll(() => testbed?.stop());
@@ -68,7 +71,7 @@ async function killDuringDelegation(number: number, random: Random): Promise<voi
   const point = points[number % points.length] as (typeof points)[number];
   const count = 1 + random.below(8);
   const name = `parent-${number}`;
-  const agent = await testbed.newAgent({ name });
+  const agent = await testbed.newAgent({ name, blueprint });
   const { runId } = await agent.invoke({ message: `delegate ${count} ` });
   if (point === "random") await new Promise((resolve) => setTimeout(resolve, random.below(600)));
   else {
@@ -84,6 +87,30 @@ async function killDuringDelegation(number: number, random: Random): Promise<voi
   const { type } = await agent.waitForEnd(runId, 60_000);
   expect([label, type]).toEqual([label, point === "cancel" ? "run.canceled" : "agent.completed"]);
   await checkAgent(agent, label, point === "cancel");
+  await checkBudget(agent, label);
+}
+
+/** Counts the tokens in the logs of an agent and of everyone below it. */
+async function countTokens(at: string): Promise<number> {
+  const log = await testbed.agentAt(at, at).log();
+  let tokens = 0;
+  for (const { type, data } of log) {
+    if (type === "model.completed") tokens += data.usage.inputTokens + data.usage.outputTokens;
+    if (type !== "subagent.spawned") continue;
+    const below = `${at}/sub/${data.facetName}`;
+    // One that was cancelled before it started does not exist.
+    if ((await testbed.api(`${below}/state`)).status === 200) tokens += await countTokens(below);
+  }
+  return tokens;
+}
+
+/** The agent knows exactly what everyone below it has spent, and nothing stays reserved. */
+async function checkBudget({ at }: TestAgent, label: string): Promise<void> {
+  const spent = await countTokens(at);
+  expect(spent, label).toBeGreaterThan(0);
+  const readBudget = async () => (await testbed.api(`${at}/usage`)).body.budget[0] as BudgetStatus;
+  await waitUntil(`${label}: ${spent} tokens to be counted`, async () => (await readBudget()).spent === spent);
+  expect(await readBudget(), label).toMatchObject({ spent, reserved: 0 });
 }
 
 async function checkAgent(agent: TestAgent, label: string, isCanceled: boolean): Promise<void> {

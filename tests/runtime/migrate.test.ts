@@ -69,6 +69,7 @@ test.each([4, 5, 6])(
     expect(await response.json()).toEqual({
       rows: [
         { feature: "agent", version: 6 },
+        { feature: "childSpending", version: 1 },
         { feature: "files", version: 3 },
         { feature: "key", version: 0 },
         { feature: "subagents", version: 1 },

@@ -21,6 +21,8 @@ const projections = [
   "tasks",
   "task_dependencies",
   "subagents",
+  "subagent_spending",
+  "subagent_leases",
 ];
 
 interface StoreRequest {

@@ -1,4 +1,4 @@
-import type { NewEvent } from "@thinkery/sdk";
+import type { EventData, NewEvent } from "@thinkery/sdk";
 import type { Random } from "../kit/random.ts";
 
 /** Returns a function that generates random but valid events about sub-agents, one group at a time. */
@@ -12,8 +12,9 @@ export function createSubagentEvents(chance: Random, id: (kind: string) => strin
     if (known.state === "over") {
       const message = chance.chance(0.5) ? { messageId: id("notice"), content: chance.text(20) } : {};
       return chance.pick<NewEvent[]>([
-        [{ type: "subagent.closed", data: child }],
-        [{ type: "subagent.deleted", data: child }],
+        [{ type: "subagent.closed", data: { ...child, ...spend() } }],
+        [{ type: "subagent.deleted", data: { ...child, ...spend() } }],
+        [{ type: "subagent.spent", data: { ...child, ...spend() } }],
         [
           {
             type: "subagent.delivered",
@@ -29,6 +30,7 @@ export function createSubagentEvents(chance: Random, id: (kind: string) => strin
         { type: "subagent.action", data: { ...child, ...action, action: "echo", input: "{}", ms: 2.4, ...outcome } },
       ];
     }
+    if (chance.chance(0.3)) return [{ type: "subagent.spent", data: { ...child, ...spend() } }];
     if (chance.chance(0.3)) return [{ type: "subagent.started", data: child }];
     known.state = "over";
     const status = chance.pick(["complete", "failed", "cancelled", "interrupted"] as const);
@@ -41,6 +43,14 @@ export function createSubagentEvents(chance: Random, id: (kind: string) => strin
         data: { ...child, ...end, ...(status === "cancelled" ? { unconfirmed: true } : { error: "gone" }) },
       },
     ];
+  }
+
+  function spend(): Partial<EventData["subagent.spent"]> {
+    if (chance.chance(0.3)) return {};
+    const costUsd = chance.pick([0.5, 0.25]);
+    const amounts = { calls: chance.below(9), inputTokens: chance.below(900), outputTokens: chance.below(90), costUsd };
+    const reserved = { steps: chance.below(2), tokens: 500, costUsd: 0.5 };
+    return { usage: amounts, days: [{ day: `2026-11-1${chance.below(3)}`, ...amounts, unknown: 0 }], reserved };
   }
 
   function spawn(runId: string | undefined): NewEvent[] {

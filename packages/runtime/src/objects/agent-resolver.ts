@@ -27,6 +27,7 @@ import { createCapabilities } from "../tools/capabilities/capabilities.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { BudgetClient } from "../turn/budget/budget-client.ts";
+import { limitsSpending } from "../turn/budget/child-leases.ts";
 import { ShellFiles } from "../turn/calls/shell-files.ts";
 import { resolveLimits } from "../turn/limits.ts";
 import { createTurnScope } from "../turn/loop/create-turn-scope.ts";
@@ -151,11 +152,14 @@ export class AgentResolver {
       (typeName === agent.blueprint ? toType(blueprint, assignment?.blueprint) : undefined);
     const models = openSystemModels(this.#options.env, this.#options.system);
     const fast = () => this.#openRoles(models, registered, blueprint, request).getModelId("fast");
-    const { config } = this.#createBaseDeps(registered, blueprint, {}, new Toolbox());
+    const inherited = mergeProps(registered.props, request);
+    const { config } = this.#createBaseDeps(registered, blueprint, inherited, new Toolbox());
+    const budget: AgentBudget | undefined = config?.budget;
     return {
       type,
+      isLeased: limitsSpending(budget) || limitsSpending(budget?.agent) || assignment?.isLeased === true,
       model: type?.model ? undefined : await fast().catch(() => undefined),
-      ...selectInherited(config, mergeProps(registered.props, request)),
+      ...selectInherited(config, inherited),
     };
   }
 
@@ -214,12 +218,12 @@ export class AgentResolver {
   }
 
   /** Returns the agent's own budget. Works without the blueprint too, because usage remains after it is deleted. */
-  async resolveBudget(registered: RegisteredAgent): Promise<AgentBudget | undefined> {
+  async resolveBudget(registered: RegisteredAgent, request?: Props): Promise<AgentBudget | undefined> {
     const blueprint = await this.#readBlueprint(registered).catch((error: unknown) => {
       if (isThinkeryError(error) && error.code === "not_found") return undefined;
       throw error;
     });
-    return mergeLimits(blueprint?.config?.budget, registered.props.budget);
+    return mergeLimits(mergeLimits(blueprint?.config?.budget, registered.props.budget), request?.budget);
   }
 
   #openDriver(agent: AgentInfo, blueprint: Blueprint): { definition: DriverDefinition; driver: Driver } {

@@ -25,12 +25,14 @@ import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
+import { LeasedBudgetClient } from "./leased-budget-client.ts";
 import { Registration } from "./registration.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
 import { ChildStream } from "./subagents/child-stream.ts";
 import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
+import { LeaseClient } from "./subagents/lease-client.ts";
 import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
@@ -115,6 +117,16 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     registration,
     isMetered: () => resolver.isMetered(),
   });
+  const lease: LeaseClient | undefined = isRoot
+    ? undefined
+    : new LeaseClient({
+        store,
+        task: () => assignment,
+        flush: () => void queue.measureReserved(),
+        openParent: () => context.openParent(),
+        onOver: (token) => assignment.cancel(token),
+        waitUntil: (work) => context.waitUntil(work),
+      });
   const resolver = new AgentResolver({
     env,
     address,
@@ -123,7 +135,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     layer,
     store,
     recorder,
-    budgetClient,
+    budgetClient: lease ? new LeasedBudgetClient(lease, budgetClient) : budgetClient,
     workspace,
     subagents: () => subagents,
   });
@@ -132,7 +144,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const stream = new ChildStream({
     store,
     limits: subagentLimits,
-    findAssignment: () => assignment.find(),
+    findAssignment: () => assignment.findUnreported(),
     openParent: () => context.openParent(),
     waitUntil: (work) => context.waitUntil(work),
   });
@@ -146,6 +158,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     resolver,
     children,
     tasks: createDelegatedTasks(store.tasks),
+    lease,
     queue: () => queue,
     sync: () => storage.sync(),
     onBusy: () => heartbeat.begin(),
@@ -175,6 +188,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     queue: () => queue,
     openParent: () => context.openParent(),
     endStream: () => stream.end(),
+    lease,
     onBusy: () => heartbeat.begin(),
     waitUntil: (work) => context.waitUntil(work),
   });
@@ -206,6 +220,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     },
     onIdle() {
       budgetClient.releaseAll();
+      lease?.releaseAll();
       // A sub-agent uses the lease of its root agent, which may go on.
       if (isRoot) turnLease.release().catch(logLeaseError);
       disk.reportChange().catch((error: unknown) => console.error("disk usage could not be reported", error));
@@ -236,6 +251,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     subagents,
     assignment,
     children,
+    lease,
     tasks,
     features,
   };

@@ -1,8 +1,10 @@
-import type { AgentState, Failure, FailureCode, SubagentFrame } from "@thinkery/sdk";
+import type { AgentState, Failure, FailureCode, SubagentFrame, SubagentUsage } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
 import { isOver, type TurnRow } from "../store/turns.ts";
+import { noReservation } from "../store/usage-totals.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
+import type { SpendingStatement } from "../turn/budget/child-leases.ts";
 import { measureElapsed } from "../turn/budget/turn-budget.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { AgentFeature } from "./feature.ts";
@@ -15,18 +17,14 @@ import {
   formatAssignmentKey,
   type RelayedAction,
 } from "./subagents/assignment.ts";
+import type { Reporter } from "./subagents/find-reporter.ts";
+import type { LeaseClient, LeasingParent } from "./subagents/lease-client.ts";
 
 /** What a sub-agent calls on its parent. */
-export interface ParentStub {
+export interface ParentStub extends LeasingParent {
   receiveReport(report: AssignmentReport): Promise<void>;
-  receiveActions(
-    sender: Pick<AssignmentReport, "taskId" | "token">,
-    actions: RelayedAction[],
-  ): Promise<{ number: number; isOver: boolean }>;
-  relayFrames(
-    sender: Pick<AssignmentReport, "taskId" | "token">,
-    frames: SubagentFrame[],
-  ): Promise<{ hasListeners: boolean }>;
+  receiveActions(sender: Reporter, actions: RelayedAction[]): Promise<{ number: number; isOver: boolean }>;
+  relayFrames(sender: Reporter, frames: SubagentFrame[]): Promise<{ hasListeners: boolean }>;
 }
 
 interface AssignmentOptions {
@@ -40,10 +38,12 @@ interface AssignmentOptions {
   openParent(): Promise<ParentStub>;
   /** Called before the report is sent. */
   endStream(): Promise<void>;
+  lease: LeaseClient | undefined;
   onBusy(): void;
   waitUntil(work: Promise<unknown>): void;
 }
 
+const noUsage: SubagentUsage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
 const relayDelayMs = 250;
 const actionsPerCall = 200;
 /** A turn that ended like this was cut off, and was not at fault. */
@@ -67,13 +67,26 @@ export class AssignmentFeature implements AgentFeature {
 
   /** Whether there is nothing to report, or the parent has the report. The heartbeat goes on until then. */
   get isReported(): boolean {
-    this.#isReported ??= !this.#find() || this.#options.store.facts.getReportedTurn() !== undefined;
+    // Without its turn, the conversation was cleared.
+    this.#isReported ??= !this.findTurn() || this.#options.store.facts.getReportedTurn() !== undefined;
     return this.#isReported;
   }
 
-  /** Returns what the agent works on, until its parent has the report. */
   find(): Assignment | undefined {
-    return this.isReported ? undefined : this.#find();
+    return this.#options.store.log.last === 0 ? undefined : this.#options.registration.get().assignment;
+  }
+
+  /** Returns the turn that works on the assignment, unless the conversation was cleared. */
+  findTurn(): TurnRow | undefined {
+    const assignment = this.find();
+    const { turns } = this.#options.store;
+    const admission = assignment && turns.findAdmission(formatAssignmentKey(assignment));
+    return admission && turns.get(admission.turn);
+  }
+
+  /** Returns what the agent works on, until its parent has the report. */
+  findUnreported(): Assignment | undefined {
+    return this.isReported ? undefined : this.find();
   }
 
   /** Registers the agent and begins its work, once. */
@@ -83,11 +96,11 @@ export class AssignmentFeature implements AgentFeature {
       registration.put(agent, props, assignment);
       recorder.record({ type: "thread.created", data: { threadId: name } });
     }
-    const own = this.#find();
-    this.#isReported = undefined;
-    if (own && !this.isReported) {
+    const own = this.find();
+    if (own && store.facts.getReportedTurn() === undefined) {
       const message = { id: `${own.token}-message`, role: "user" as const, content: own.message };
       queue().admit({ key: formatAssignmentKey(own), messages: [message], mode: "queue", from: own.from });
+      this.#isReported = undefined;
       onBusy();
       this.tick(Date.now());
     }
@@ -95,15 +108,15 @@ export class AssignmentFeature implements AgentFeature {
   }
 
   describe(): AssignmentStatus {
-    const turn = this.#findTurn();
+    const turn = this.findTurn();
     if (!turn || isOver(turn)) return { status: "over", step: turn?.step ?? 0 };
     return { status: turn.status === "running" ? "running" : "waiting", step: turn.step };
   }
 
   /** Called by the parent, which no longer waits for a report. */
   cancel(token: string): void {
-    const assignment = this.#find();
-    const turn = this.#findTurn();
+    const assignment = this.find();
+    const turn = this.findTurn();
     if (assignment?.token !== token || !turn) return;
     if (!isOver(turn)) this.#options.queue().cancel(turn.id, "The agent that delegated this was canceled.");
     // Nobody expects the report any more.
@@ -113,8 +126,8 @@ export class AssignmentFeature implements AgentFeature {
   /** Called by the heartbeat: ends the work if its time is up, and sends what the parent does not have. */
   tick(now: number): void {
     if (this.isReported) return;
-    const assignment = this.#find();
-    const turn = this.#findTurn();
+    const assignment = this.find();
+    const turn = this.findTurn();
     if (!assignment || !turn) return;
     if (isOver(turn)) return this.#startReport();
     const { store, maxGapMs } = this.#options;
@@ -138,7 +151,7 @@ export class AssignmentFeature implements AgentFeature {
   }
 
   onTurnEnd(runId: string): void {
-    if (this.isReported || this.#findTurn()?.id !== runId) return;
+    if (this.isReported || this.findTurn()?.id !== runId) return;
     clearTimeout(this.#deadlineTimer);
     this.#startReport();
   }
@@ -157,7 +170,7 @@ export class AssignmentFeature implements AgentFeature {
   }
 
   state(): Partial<AgentState> {
-    const assignment = this.#find();
+    const assignment = this.find();
     return assignment ? { parent: { threadId: assignment.parent, token: assignment.token } } : {};
   }
 
@@ -174,25 +187,28 @@ export class AssignmentFeature implements AgentFeature {
   }
 
   async #report(): Promise<void> {
-    const assignment = this.#find();
-    const turn = this.#findTurn();
+    const assignment = this.find();
+    const turn = this.findTurn();
     if (!assignment || !turn) return;
     const parent = await this.#options.openParent();
     await this.#relay();
     await this.#options.endStream();
-    await parent.receiveReport(this.#createReport(assignment, turn));
+    const { lease } = this.#options;
+    const statement = lease?.createStatement() ?? { days: [], reserved: noReservation };
+    await parent.receiveReport(this.#createReport(assignment, turn, statement));
+    lease?.noteTold(statement);
     this.#noteReported(turn.id);
   }
 
   async #relay(): Promise<void> {
-    const assignment = this.#find();
+    const assignment = this.find();
     if (!assignment) return;
     const { taskId, token } = assignment;
     for (;;) {
       const actions = this.#options.store.actions.readAfter(this.#relayedNumber, actionsPerCall);
       if (actions.length === 0) return;
       const parent = await this.#options.openParent();
-      const step = this.#findTurn()?.step ?? 0;
+      const step = this.findTurn()?.step ?? 0;
       const { number, isOver } = await parent.receiveActions(
         { taskId, token },
         actions.map((action) => ({ ...action, step })),
@@ -202,15 +218,16 @@ export class AssignmentFeature implements AgentFeature {
     }
   }
 
-  #createReport({ taskId, token }: Assignment, turn: TurnRow): AssignmentReport {
+  #createReport({ taskId, token }: Assignment, turn: TurnRow, statement: SpendingStatement): AssignmentReport {
     const { store } = this.#options;
-    const { calls } = store.calls.getTurnAmounts(turn.id);
-    const { inputTokens, outputTokens, costUsd } = store.calls.getTurnUsage(turn.id);
+    const { usage = noUsage, days, reserved } = statement;
     return {
       taskId,
       token,
       ...toEnd(turn, store.messages.getLastText(turn.id)),
-      usage: store.subagents.addUsage(turn.id, { calls, inputTokens, outputTokens, costUsd }),
+      usage,
+      days,
+      reserved,
       steps: turn.step,
       ms: measureElapsed(store, turn.id),
     };
@@ -220,17 +237,6 @@ export class AssignmentFeature implements AgentFeature {
     if (this.isReported) return;
     this.#options.recorder.record({ type: "assignment.reported", data: { runId } });
     this.#isReported = true;
-  }
-
-  #find(): Assignment | undefined {
-    return this.#options.store.log.last === 0 ? undefined : this.#options.registration.get().assignment;
-  }
-
-  #findTurn(): TurnRow | undefined {
-    const assignment = this.#find();
-    const { turns } = this.#options.store;
-    const admission = assignment && turns.findAdmission(formatAssignmentKey(assignment));
-    return admission && turns.get(admission.turn);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AgentExport, AgentState, AgentStatus, AgentUsage, Run } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { listChatMessages } from "../store/chat-messages.ts";
-import { getFirstDay, summarizeUsage } from "../store/usage.ts";
+import { getFirstDay, summarizeUsage, toUsageFigures } from "../store/usage.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 
 /** Creates the agent's state for clients of the Agents SDK's protocol. */
@@ -67,9 +67,13 @@ export async function readState({
   };
 }
 
-export function createUsage({ spending, turns, messages, log }: AgentStore, days?: number): AgentUsage {
+export function createUsage(store: AgentStore, days?: number): AgentUsage {
+  const { spending, childSpending, turns, messages, log } = store;
+  const since = getFirstDay(days, Date.now());
+  const { seconds: _, ...subagents } = toUsageFigures(childSpending.sum({ since }));
   return {
-    ...summarizeUsage(spending.readRows(getFirstDay(days, Date.now()))),
+    ...summarizeUsage(spending.readRows(since)),
+    ...(subagents.calls > 0 ? { subagents } : {}),
     turns: turns.countByStatus(),
     messages: messages.count(),
     events: log.last,

@@ -16,6 +16,7 @@ import type { Blobs } from "../store/blobs/blobs.ts";
 import { isActive, type SubagentRow, toSubagent } from "../store/subagent-row.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
+import type { SpendingStatement } from "../turn/budget/child-leases.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { SubagentPort } from "../turn/subagent-port.ts";
 import type { AgentResolver } from "./agent-resolver.ts";
@@ -27,7 +28,10 @@ import { ChildRemover } from "./subagents/child-remover.ts";
 import { ChildStarter } from "./subagents/child-starter.ts";
 import type { DelegatedTasks } from "./subagents/delegated-tasks.ts";
 import { Delegations, type DelegationSource } from "./subagents/delegations.ts";
+import { findReporter, type Reporter } from "./subagents/find-reporter.ts";
 import { formatReports, toChildReport } from "./subagents/format-report.ts";
+import type { LeaseClient } from "./subagents/lease-client.ts";
+import { Leases } from "./subagents/leases.ts";
 import {
   createCancelEvents,
   createOwnEnd,
@@ -47,6 +51,8 @@ export interface SubagentsOptions {
   resolver: AgentResolver;
   children: ChildClient;
   tasks: DelegatedTasks;
+  /** The leases of the agent itself, if it is a sub-agent. */
+  lease: LeaseClient | undefined;
   queue(): TurnQueue;
   /** Resolves when everything recorded so far is on disk. */
   sync(): Promise<void>;
@@ -67,6 +73,7 @@ export interface SubagentsOptions {
  * Everything that follows from a change is done by `reconcile`, which may run at any time and twice.
  */
 export class SubagentsFeature implements AgentFeature, SubagentPort {
+  readonly leases: Leases;
   readonly #options: SubagentsOptions;
   readonly #delegations: Delegations;
   readonly #starter: ChildStarter;
@@ -82,6 +89,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     this.#options = options;
     this.#delegations = new Delegations(options);
     this.#remover = new ChildRemover(options);
+    this.leases = new Leases(options);
     this.#waitingCalls = new WaitingCalls({
       ...options,
       onDelivered: (rows, call) => this.#markDelivered(rows, call),
@@ -158,26 +166,28 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   /** Called by a sub-agent until it succeeds. Reports of the same sub-agent after the first change nothing. */
   async receiveReport(report: AssignmentReport): Promise<void> {
-    const row = this.#findReporter(report);
+    const row = findReporter(this.#options.store, report);
     if (!row) return;
     if (isActive(row)) await this.#finish(row, await createReportedEnd(report, this.#options.blobs));
-    else this.#close(row);
+    else this.#close(row, report);
+  }
+
+  /** Waits until those that were cancelled have stopped, so that what they spent is known. */
+  async stopCancelled(): Promise<void> {
+    await Promise.allSettled(this.#options.store.subagents.listUnclosed().map((row) => this.#stop(row)));
   }
 
   /** Called by a sub-agent while it works. Returns the last action known, and whether it should stop. */
-  async receiveActions(
-    sender: Pick<AssignmentReport, "taskId" | "token">,
-    actions: RelayedAction[],
-  ): Promise<{ number: number; isOver: boolean }> {
-    const row = this.#findReporter(sender);
+  async receiveActions(sender: Reporter, actions: RelayedAction[]): Promise<{ number: number; isOver: boolean }> {
+    const row = findReporter(this.#options.store, sender);
     if (!row) return { number: actions.at(-1)?.number ?? 0, isOver: true };
     this.#recordActions(row, actions);
     return { number: Math.max(row.actionNumber, actions.at(-1)?.number ?? 0), isOver: !isActive(row) };
   }
 
   /** Called by a sub-agent that streams. Returns whether anyone listens; if not, it sends less. */
-  relayFrames(sender: Pick<AssignmentReport, "taskId" | "token">, frames: SubagentFrame[]): { hasListeners: boolean } {
-    const row = this.#findReporter(sender);
+  relayFrames(sender: Reporter, frames: SubagentFrame[]): { hasListeners: boolean } {
+    const row = findReporter(this.#options.store, sender);
     return { hasListeners: row !== undefined && isActive(row) && row.streaming && this.#options.relay(frames) };
   }
 
@@ -309,13 +319,14 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   async #stop(row: SubagentRow): Promise<void> {
-    await this.#options.children.cancel(row.facetName, row.token);
-    this.#close(row);
+    this.#close(row, await this.#options.children.cancel(row.facetName, row.token));
   }
 
-  #close({ childThreadId, taskId }: SubagentRow): void {
+  #close({ childThreadId, taskId }: SubagentRow, statement?: SpendingStatement): void {
     if (this.#options.store.subagents.get(taskId)?.isClosed) return;
-    this.#options.recorder.record({ type: "subagent.closed", data: { childThreadId, taskId } });
+    const { usage, days, reserved } = statement ?? {};
+    const spent = { ...(usage ? { usage } : {}), ...(days ? { days } : {}), ...(reserved ? { reserved } : {}) };
+    this.#options.recorder.record({ type: "subagent.closed", data: { childThreadId, taskId, ...spent } });
   }
 
   #markDelivered(rows: readonly SubagentRow[], { runId, callId }: { runId: string; callId?: string }): void {
@@ -329,14 +340,6 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   #recordActions(row: SubagentRow, actions: readonly RelayedAction[]): void {
     const events = toActionEvents(row, actions);
     if (events.length > 0) this.#options.recorder.record(...events);
-  }
-
-  /** Returns undefined if there is none any more: its parent's conversation was cleared. */
-  #findReporter({ taskId, token }: Pick<AssignmentReport, "taskId" | "token">): SubagentRow | undefined {
-    const row = this.#options.store.subagents.get(taskId);
-    if (row && row.token !== token)
-      throw fail("forbidden", "This is not the sub-agent that the task was delegated to.");
-    return row;
   }
 
   #require(taskId: string): SubagentRow {

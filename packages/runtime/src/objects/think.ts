@@ -12,6 +12,7 @@ import type { Connection, ConnectionContext } from "agents";
 import { createSlotClient } from "../sandbox/open.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import type { System } from "../system/system.ts";
+import type { SpendingStatement } from "../turn/budget/child-leases.ts";
 import { resolveAddress } from "./agent-address.ts";
 import { AppApi } from "./app-api.ts";
 import { type AgentParts, assembleAgent } from "./assemble-agent.ts";
@@ -29,6 +30,8 @@ import { StorageApi } from "./storage-api.ts";
 import { SubagentsApi } from "./subagents-api.ts";
 import type { AssignmentReport, AssignmentRequest, AssignmentStatus, RelayedAction } from "./subagents/assignment.ts";
 import type { ChildStub } from "./subagents/child-client.ts";
+import type { Reporter } from "./subagents/find-reporter.ts";
+import type { LeaseResult, LeasingParent } from "./subagents/lease-client.ts";
 import { TasksApi } from "./tasks-api.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
 
@@ -158,9 +161,14 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return this.#agent.assignment.start(request);
   }
 
-  /** Called by the parent of a sub-agent that is no longer needed. */
-  async cancelAssignment(token: string): Promise<void> {
-    (await this.#open()).assignment.cancel(token);
+  /** Called by the parent of a sub-agent that is no longer needed. Returns what it has spent. */
+  async cancelAssignment(token: string): Promise<SpendingStatement | undefined> {
+    const { assignment, subagents, lease } = await this.#open();
+    assignment.cancel(token);
+    await subagents.stopCancelled();
+    const statement = lease?.createStatement();
+    if (statement) lease?.noteTold(statement);
+    return statement;
   }
 
   async describeAssignment(): Promise<AssignmentStatus> {
@@ -172,18 +180,16 @@ export abstract class Think extends BaseObject<AgentStatus> {
     await (await this.#open()).subagents.receiveReport(report);
   }
 
-  async receiveActions(
-    sender: Pick<AssignmentReport, "taskId" | "token">,
-    actions: RelayedAction[],
-  ): Promise<{ number: number; isOver: boolean }> {
+  async updateLease(...[sender, statement, call]: Parameters<LeasingParent["updateLease"]>): Promise<LeaseResult> {
+    return (await this.#open()).subagents.leases.update(sender, statement, call);
+  }
+
+  async receiveActions(sender: Reporter, actions: RelayedAction[]): Promise<{ number: number; isOver: boolean }> {
     return (await this.#open()).subagents.receiveActions(sender, actions);
   }
 
   /** Called by a sub-agent that streams. */
-  async relayFrames(
-    sender: Pick<AssignmentReport, "taskId" | "token">,
-    frames: SubagentFrame[],
-  ): Promise<{ hasListeners: boolean }> {
+  async relayFrames(sender: Reporter, frames: SubagentFrame[]): Promise<{ hasListeners: boolean }> {
     return (await this.#open()).subagents.relayFrames(sender, frames);
   }
 
@@ -208,7 +214,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
     await this.__unsafe_ensureInitialized();
-    const { heartbeat, queue, store, budgetClient, turnLease, disk, subagents, assignment } = this.#agent;
+    const { heartbeat, queue, store, budgetClient, turnLease, disk, subagents, assignment, lease } = this.#agent;
     if (!heartbeat.take(beat)) return;
     await this.ensureReady().catch((error: unknown) => {
       heartbeat.stop();
@@ -220,8 +226,9 @@ export abstract class Think extends BaseObject<AgentStatus> {
     assignment.tick(Date.now());
     // An agent that was erased in the meantime has nothing to report.
     const isReported = store.log.last === 0 || (await budgetClient.reportIfDue(queue.isBusy));
+    const isTold = queue.isBusy || !lease || (await lease.tellIfDue());
     // A turn may have started while the report was sent.
-    if (queue.isBusy || !isReported || subagents.isBusy || !assignment.isReported) await heartbeat.arm();
+    if (queue.isBusy || !isReported || !isTold || subagents.isBusy || !assignment.isReported) await heartbeat.arm();
     else heartbeat.stop();
   }
 

@@ -2,6 +2,7 @@ import type { AgentEvent, Context, NewEvent } from "@thinkery/sdk";
 import { positionsPerEvent, type Redactor } from "@thinkery/sdk/internal";
 import { Actions } from "./actions.ts";
 import { BlobReferences } from "./blob-references.ts";
+import { ChildSpending } from "./child-spending.ts";
 import { AgentFacts } from "./facts.ts";
 import { Ledger } from "./ledger.ts";
 import { Log, type RecordedEvent } from "./log.ts";
@@ -39,6 +40,7 @@ export class AgentStore {
   readonly blobs: BlobReferences;
   readonly middlewareState: MiddlewareState;
   readonly subagents: Subagents;
+  readonly childSpending: ChildSpending;
   readonly #storage: DurableObjectStorage;
   readonly #projections: readonly Projection[];
 
@@ -57,6 +59,7 @@ export class AgentStore {
     this.blobs = new BlobReferences(sql);
     this.middlewareState = new MiddlewareState(sql);
     this.subagents = new Subagents(sql);
+    this.childSpending = new ChildSpending(sql);
     // Order matters: actions read what messages and ledger stored about a call.
     this.#projections = [
       this.turns,
@@ -70,6 +73,7 @@ export class AgentStore {
       this.blobs,
       this.middlewareState,
       this.subagents,
+      this.childSpending,
       new VersionEvents(sql),
     ];
   }
@@ -88,6 +92,7 @@ export class AgentStore {
       this.spending.revert();
       this.messages.revert();
       this.subagents.revert();
+      this.childSpending.revert();
       this.tasks.revert();
       throw error;
     }
@@ -114,6 +119,7 @@ export class AgentStore {
           data: {
             by,
             usage: this.spending.createClearedUsage(),
+            ...(this.childSpending.isEmpty ? {} : { subagents: this.childSpending.readDays() }),
             ...(app ? { app } : {}),
             ...(stoppedBy ? { stoppedBy } : {}),
           },

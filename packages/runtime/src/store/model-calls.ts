@@ -1,5 +1,5 @@
 import type { AgentEvent, Context, UsageTotal } from "@thinkery/sdk";
-import { type UsageAmounts, toUsageTotal } from "./usage.ts";
+import type { UsageAmounts } from "./usage.ts";
 
 const sumColumns = `coalesce(sum(calls), 0) AS calls, coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(output_tokens), 0) AS output_tokens,
   coalesce(sum(cached_tokens), 0) AS cached_tokens, coalesce(sum(reasoning_tokens), 0) AS reasoning_tokens,
@@ -30,10 +30,6 @@ export class ModelCalls {
 
   empty(): void {
     this.#sql.exec("DELETE FROM model_calls");
-  }
-
-  getTurnUsage(turn: string): UsageTotal {
-    return toUsageTotal(this.getTurnAmounts(turn));
   }
 
   getTurnAmounts(turn: string): UsageAmounts {

@@ -16,10 +16,13 @@ const listedChanges: ReadonlySet<string> = new Set([
 
 /** How many rows there are of each kind that something has to be done about. */
 interface Counts {
+  all: number;
   active: number;
   /** Finished ones whose report was not delivered, or that have not stopped yet. */
   open: number;
 }
+
+const noUsage: SubagentUsage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
 
 /** The sub-agents of an agent: a projection of its log. */
 export class Subagents {
@@ -48,6 +51,8 @@ export class Subagents {
         const { number, toolName, input, taskId } = event.data;
         return this.#update("action_number = ?, activity = ?", taskId, number, `${toolName} ${input}`.slice(0, 200));
       }
+      case "subagent.spent":
+        return this.#setUsage(event.data);
       case "subagent.completed":
         return this.#complete(event, event.data);
       case "subagent.delivered":
@@ -58,8 +63,10 @@ export class Subagents {
         );
         return;
       case "subagent.closed":
+        this.#setUsage(event.data);
         return this.#update("closed = 1", event.data.taskId);
       case "subagent.deleted":
+        this.#setUsage(event.data);
         return this.#update("deleted = 1, closed = 1, delivered = 1", event.data.taskId);
       case "history.cleared":
         return this.empty();
@@ -135,18 +142,19 @@ export class Subagents {
     return this.listActive().filter(({ state }) => state === "running").length;
   }
 
-  /** Adds what the sub-agents of a turn have spent. */
-  addUsage(turn: string, own: SubagentUsage): SubagentUsage {
-    const rows = this.#read("WHERE turn = ? AND usage IS NOT NULL", turn);
-    return rows.reduce(
-      (total, { usage }) => ({
-        calls: total.calls + (usage?.calls ?? 0),
-        inputTokens: total.inputTokens + (usage?.inputTokens ?? 0),
-        outputTokens: total.outputTokens + (usage?.outputTokens ?? 0),
-        costUsd: total.costUsd === null || usage?.costUsd === null ? null : total.costUsd + (usage?.costUsd ?? 0),
-      }),
-      own,
-    );
+  /** Returns what the sub-agents of a turn have spent on it; leaves out one if it is given. */
+  sumUsage(turn: string, except?: string): SubagentUsage {
+    if (this.#readCounts().all === 0) return noUsage;
+    const sum = (name: string) => `coalesce(sum(usage ->> '$.${name}'), 0) AS ${name}`;
+    const { unknown, costUsd, ...rest } = this.#sql
+      .exec<{ calls: number; inputTokens: number; outputTokens: number; costUsd: number; unknown: number }>(
+        `SELECT ${sum("calls")}, ${sum("inputTokens")}, ${sum("outputTokens")}, ${sum("costUsd")},
+          count(*) - count(usage ->> '$.costUsd') AS unknown FROM subagents WHERE turn = ? AND task IS NOT ? AND usage IS NOT NULL`,
+        turn,
+        except ?? null,
+      )
+      .one();
+    return { ...rest, costUsd: unknown > 0 ? null : costUsd };
   }
 
   #insert({ seq, ts }: AgentEvent, data: EventData["subagent.spawned"]): void {
@@ -182,6 +190,10 @@ export class Subagents {
     );
   }
 
+  #setUsage({ taskId, usage }: Pick<EventData["subagent.spent"], "taskId" | "usage">): void {
+    if (usage) this.#update("usage = ?", taskId, JSON.stringify(usage));
+  }
+
   #complete({ ts }: AgentEvent, data: EventData["subagent.completed"]): void {
     this.#update(
       `closed = ?,
@@ -214,7 +226,7 @@ export class Subagents {
   #readCounts(): Counts {
     this.#counts ??= this.#sql
       .exec<Counts & Record<string, number>>(
-        `SELECT (SELECT count(*) FROM subagents WHERE ${activeCondition}) AS active,
+        `SELECT (SELECT count(*) FROM subagents) AS "all", (SELECT count(*) FROM subagents WHERE ${activeCondition}) AS active,
           (SELECT count(*) FROM subagents WHERE ${openCondition} AND NOT ${activeCondition}) AS open`,
       )
       .one();

@@ -56,8 +56,8 @@ export class TurnReader {
       this.#turn = createTurnState(update.runId);
       return toDiscardEvents(before);
     }
-    if (!("runId" in update) || update.runId !== before.runId) return noEvents;
     this.#turn = reduceTurn(before, update);
+    if (!("runId" in update) || update.runId !== before.runId) return noEvents;
     return toTurnEvents(update, before);
   }
 }

@@ -4,7 +4,16 @@ import type { Subagent } from "../protocol/subagent.ts";
 
 export type SubagentEvent = Extract<
   AgentEvent,
-  { type: "subagent.spawned" | "subagent.started" | "subagent.action" | "subagent.completed" | "subagent.deleted" }
+  {
+    type:
+      | "subagent.spawned"
+      | "subagent.started"
+      | "subagent.action"
+      | "subagent.spent"
+      | "subagent.completed"
+      | "subagent.closed"
+      | "subagent.deleted";
+  }
 >;
 
 const maxActivityChars = 200;
@@ -71,6 +80,13 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
       const activity = `${toolName} ${input}`.slice(0, maxActivityChars);
       return change(subagents, taskId, { activity, ...(step === undefined ? {} : { step }) });
     }
+    case "subagent.spent":
+    case "subagent.closed":
+    case "subagent.deleted": {
+      const { taskId, usage } = event.data;
+      const deleted = event.type === "subagent.deleted";
+      return change(subagents, taskId, { ...(usage ? { usage } : {}), ...(deleted ? { deleted } : {}) });
+    }
     case "subagent.completed": {
       const { taskId, status, result, error, usage, steps } = event.data;
       return change(subagents, taskId, {
@@ -82,8 +98,6 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
         ...(error === undefined ? {} : { error }),
       });
     }
-    case "subagent.deleted":
-      return change(subagents, event.data.taskId, { deleted: true });
   }
 }
 

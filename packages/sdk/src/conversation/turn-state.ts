@@ -1,6 +1,7 @@
 import { type Capability, reduceCapability } from "../client/capability.ts";
 import { roundUsd } from "../internal/round-usd.ts";
 import type { Outcome } from "../protocol/turn.ts";
+import type { SubagentEvent } from "./subagents.ts";
 import type { ConversationUpdate, TurnEnd } from "./update.ts";
 
 type TurnCall = Outcome["toolCalls"][number];
@@ -16,16 +17,20 @@ export interface TurnState {
   /** Calls made by code that have no result yet. */
   readonly openCapabilities: ReadonlyMap<string, Capability>;
   readonly usage: Outcome["usage"];
+  /** What the turn's sub-agents have spent, by task. */
+  readonly subagents: ReadonlyMap<string, Outcome["usage"]>;
   readonly end?: TurnEnd | undefined;
 }
 
+const noUsage: Outcome["usage"] = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
 export function createTurnState(runId: string): TurnState {
-  const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  return { runId, text: "", calls: new Map(), openCapabilities: new Map(), usage };
+  return { runId, text: "", calls: new Map(), openCapabilities: new Map(), usage: noUsage, subagents: new Map() };
 }
 
 /** Applies an update from the log. Returns the same turn if the update belongs to another one. */
 export function reduceTurn(turn: TurnState, update: ConversationUpdate): TurnState {
+  if (update.kind === "subagent") return reduceSubagent(turn, update.event);
   if (!("runId" in update) || update.runId !== turn.runId) return turn;
   switch (update.kind) {
     case "draft-started":
@@ -67,12 +72,22 @@ export function reduceTurn(turn: TurnState, update: ConversationUpdate): TurnSta
   }
 }
 
+/** Counts what the sub-agents that the turn delegated to have spent. */
+function reduceSubagent(turn: TurnState, { type, data }: SubagentEvent): TurnState {
+  const { taskId } = data;
+  const isOwn = type === "subagent.spawned" ? data.runId === turn.runId : turn.subagents.has(taskId);
+  const usage = type === "subagent.spawned" ? noUsage : "usage" in data ? data.usage : undefined;
+  return isOwn && usage ? { ...turn, subagents: new Map(turn.subagents).set(taskId, usage) } : turn;
+}
+
 /**
  * Returns the outcome, or undefined if the turn has not ended. Includes an unfinished message unless it was discarded.
  */
-export function toOutcome({ runId, end, draft, text, calls, usage }: TurnState, agent: string): Outcome | undefined {
+export function toOutcome(turn: TurnState, agent: string): Outcome | undefined {
+  const { runId, end, draft, text, calls, subagents } = turn;
   if (!end) return undefined;
   const lastText = draft?.text || text;
+  const usage = Array.from(subagents.values()).reduce(addUsage, turn.usage);
   const common = { runId, agent, toolCalls: Array.from(calls.values()), usage };
   if (end.status === "completed") return { ...common, status: "completed", content: end.result ?? lastText };
   if (end.status === "canceled") return { ...common, status: "canceled", content: lastText };

@@ -178,7 +178,9 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
     case "subagent.spawned":
     case "subagent.started":
     case "subagent.action":
+    case "subagent.spent":
     case "subagent.completed":
+    case "subagent.closed":
     case "subagent.deleted":
       return [{ kind: "subagent", event }];
     case "subagent.delivered": {

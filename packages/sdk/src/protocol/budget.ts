@@ -36,6 +36,9 @@ export type AgentBudget = z.infer<typeof agentBudgetSchema>;
 export const budgetStatusSchema = z
   .object({
     level: z.enum(budgetLevels),
+    agent: z.string().optional().meta({
+      description: "Whose turn or agent budget it is, if not the agent's own: an agent that delegated to it.",
+    }),
     kind: z.enum(budgetKinds),
     per: z.enum(["turn", ...budgetPeriods]),
     limit: z.number(),

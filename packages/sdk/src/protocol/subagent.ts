@@ -22,6 +22,18 @@ export const subagentUsageSchema = usageSchema
 
 export type SubagentUsage = z.infer<typeof subagentUsageSchema>;
 
+/** What a sub-agent and everyone below it spent on one day. */
+export const daySpendingSchema = z.object({
+  day: z.string(),
+  calls: z.number(),
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  costUsd: z.number(),
+  unknown: z.number().describe("Calls whose price is unknown; the cost does not include them."),
+});
+
+export type DaySpending = z.infer<typeof daySpendingSchema>;
+
 export const subagentSchema = z
   .object({
     taskId: z.string(),

@@ -32,6 +32,9 @@ export const agentUsageSchema = reportSchema
     turns: z.object({ completed: z.number(), error: z.number(), canceled: z.number(), open: z.number() }),
     messages: z.number(),
     events: z.number(),
+    subagents: spentSchema.omit({ seconds: true }).optional().meta({
+      description: "What its sub-agents have spent besides. The agent's own budget counts it too.",
+    }),
   })
   .meta({ id: "AgentUsage" });
 

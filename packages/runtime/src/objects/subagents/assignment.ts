@@ -1,5 +1,15 @@
-import type { Action, Agent as AgentInfo, Blueprint, Props, ReportStatus, Sender, SubagentUsage } from "@thinkery/sdk";
+import type {
+  Action,
+  Agent as AgentInfo,
+  Blueprint,
+  DaySpending,
+  Props,
+  ReportStatus,
+  Sender,
+  SubagentUsage,
+} from "@thinkery/sdk";
 import type { PolicyRule } from "../../policy/evaluate-policy.ts";
+import type { Reservation } from "../../store/usage-totals.ts";
 
 /** What a parent writes into its sub-agent's store when it delegates to it. */
 export interface Assignment {
@@ -20,6 +30,8 @@ export interface Assignment {
   /** The branch that it works on, if not on its parent's. */
   branch?: string;
   streaming?: boolean;
+  /** A budget of an agent above limits it: each model call needs a lease. */
+  isLeased?: boolean;
   /** Its parent's rules that deny or ask, and what its parent inherited. */
   policy: PolicyRule[];
   /** Tools that need a person's approval in its parent. */
@@ -43,6 +55,9 @@ export interface AssignmentReport {
   result?: string;
   error?: string;
   usage: SubagentUsage;
+  /** What it and everyone below have spent, and what those below may be spending. */
+  days: DaySpending[];
+  reserved: Reservation;
   steps: number;
   ms: number;
 }

@@ -1,12 +1,13 @@
 import { fail, isThinkeryError } from "@thinkery/sdk";
 import type { UsageReport } from "../../store/usage-totals.ts";
+import type { SpendingStatement } from "../../turn/budget/child-leases.ts";
 import type { FeatureCall } from "../feature-call.ts";
 import type { AssignmentRequest, AssignmentStatus } from "./assignment.ts";
 
 /** What a parent calls on its sub-agents. */
 export interface ChildStub {
   startAssignment(request: AssignmentRequest): Promise<AssignmentStatus>;
-  cancelAssignment(token: string): Promise<void>;
+  cancelAssignment(token: string): Promise<SpendingStatement | undefined>;
   describeAssignment(): Promise<AssignmentStatus>;
   retire(): Promise<UsageReport[]>;
   callChild(path: string[], call: FeatureCall): Promise<unknown>;
@@ -35,8 +36,13 @@ export class ChildClient {
     return this.#call(name, (child) => child.startAssignment(request));
   }
 
-  async cancel(name: string, token: string): Promise<void> {
-    if (this.#facets.has(name)) await this.#call(name, (child) => child.cancelAssignment(token));
+  /** Returns what it has spent; undefined if it never began. */
+  async cancel(name: string, token: string): Promise<SpendingStatement | undefined> {
+    if (!this.#facets.has(name)) return undefined;
+    return this.#call(name, (child) => child.cancelAssignment(token)).catch((error: unknown) => {
+      if (isThinkeryError(error) && error.code === "not_found") return undefined;
+      throw error;
+    });
   }
 
   async describe(name: string): Promise<AssignmentStatus | undefined> {

@@ -1,6 +1,8 @@
+import type { EventData } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { SubagentRow } from "../../store/subagent-row.ts";
 import type { UsageReport } from "../../store/usage-totals.ts";
+import type { SpendingStatement } from "../../turn/budget/child-leases.ts";
 import type { Recorder } from "../../turn/loop/recorder.ts";
 import type { ChildClient } from "./child-client.ts";
 
@@ -20,12 +22,16 @@ export class ChildRemover {
     this.#options = options;
   }
 
-  async remove({ childThreadId, taskId, facetName, isDeleted }: SubagentRow): Promise<void> {
+  async remove({ childThreadId, taskId, facetName, token, isDeleted }: SubagentRow): Promise<void> {
     if (isDeleted) return;
     const { children, recorder, closeAccounts } = this.#options;
+    const statement = await children.cancel(facetName, token);
     await closeAccounts(await children.retire(facetName));
     await children.delete(facetName);
-    recorder.record({ type: "subagent.deleted", data: { childThreadId, taskId } });
+    recorder.record({
+      type: "subagent.deleted",
+      data: { childThreadId, taskId, ...(statement ? withoutLease(statement) : {}) },
+    });
   }
 
   async removeAll(): Promise<void> {
@@ -44,4 +50,9 @@ export class ChildRemover {
     for (const name of children.list()) reports.push(...(await children.retire(name)));
     return reports;
   }
+}
+
+/** What it had reserved is not needed any more. */
+function withoutLease({ usage, days }: SpendingStatement): Pick<EventData["subagent.deleted"], "usage" | "days"> {
+  return { days, ...(usage ? { usage } : {}) };
 }

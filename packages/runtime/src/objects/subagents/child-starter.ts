@@ -110,7 +110,7 @@ export class ChildStarter {
     const { address, store, registration, resolver, limits } = this.#options;
     const registered = registration.get();
     const turnProps = row.runId === undefined ? undefined : store.turns.get(row.runId)?.props;
-    const { type, model, props, policy, hitlTools } = await resolver.resolveForChild(
+    const { type, model, isLeased, props, policy, hitlTools } = await resolver.resolveForChild(
       registered,
       turnProps,
       row.agentType,
@@ -143,6 +143,7 @@ export class ChildStarter {
         timeoutMs: row.timeoutMs,
         ...(row.branch === undefined ? {} : { branch: row.branch }),
         ...(row.streaming ? { streaming: true } : {}),
+        ...(isLeased ? { isLeased: true } : {}),
         policy,
         hitlTools,
       },

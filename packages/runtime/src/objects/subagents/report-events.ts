@@ -8,13 +8,13 @@ import { maxReportChars } from "./format-report.ts";
 /** How a sub-agent's work ended, for the log. */
 export type End = Omit<EventData["subagent.completed"], "childThreadId" | "taskId">;
 
-/** The end of a sub-agent that did not report: it was cancelled or given up. */
+/** The end of a sub-agent that did not report: it was cancelled or given up. What it spent is known when it stops. */
 export function createOwnEnd(
-  { state }: Pick<SubagentRow, "state">,
+  { state, usage: known }: Pick<SubagentRow, "state" | "usage">,
   status: Exclude<ReportStatus, "complete">,
   error?: string,
 ): End {
-  const usage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const usage = known ?? { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
   return {
     status,
     ...(error ? { error } : {}),
@@ -27,10 +27,10 @@ export function createOwnEnd(
 
 /** The end that a sub-agent reported. A long result is stored as a blob. */
 export async function createReportedEnd(
-  { status, result, error, usage, steps, ms }: AssignmentReport,
+  { status, result, error, usage, days, reserved, steps, ms }: AssignmentReport,
   blobs: Blobs,
 ): Promise<End> {
-  const base: End = { status, ...(error ? { error } : {}), usage, steps, ms };
+  const base: End = { status, ...(error ? { error } : {}), usage, days, reserved, steps, ms };
   if (result === undefined) return base;
   if (result.length <= maxReportChars) return { ...base, result };
   const bytes = new TextEncoder().encode(result);

@@ -1,5 +1,6 @@
 import type { Outcome } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
+import { getTurnUsage } from "../../store/turn-usage.ts";
 import type { TurnRow } from "../../store/turns.ts";
 
 /** Creates the outcome of a turn for callers that waited for it. */
@@ -8,6 +9,7 @@ export function createOutcome(store: AgentStore, agent: string, turn: TurnRow): 
   const results = new Map(
     messages.flatMap(({ toolResult, content }) => (toolResult ? [[toolResult.callId, { toolResult, content }]] : [])),
   );
+  const { calls: _, ...usage } = getTurnUsage(store, turn.id);
   return {
     runId: turn.id,
     agent,
@@ -25,7 +27,7 @@ export function createOutcome(store: AgentStore, agent: string, turn: TurnRow): 
         };
       }),
     ),
-    usage: store.calls.getTurnUsage(turn.id),
+    usage,
     ...(turn.failure ? { failure: turn.failure } : {}),
   };
 }

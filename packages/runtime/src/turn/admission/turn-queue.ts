@@ -11,6 +11,7 @@ import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import { isOver, toRun, type TurnRow } from "../../store/turns.ts";
+import type { Reservation } from "../../store/usage-totals.ts";
 import { createResultEvent, findReportedCall } from "../calls/tool-reports.ts";
 import type { Recorder } from "../loop/recorder.ts";
 import { RunningTurn } from "../loop/running-turn.ts";
@@ -200,6 +201,11 @@ export class TurnQueue {
     const runId = this.#currentRunId;
     const failure = runId ? this.#running?.checkProgress(now) : undefined;
     if (runId && failure) this.#end(runId, { status: "error", failure });
+  }
+
+  /** Returns what the running turn has reserved for its calls in progress. Everything it spent is recorded then. */
+  measureReserved(): { runId: string; reserved: Reservation } | undefined {
+    return this.#running && { runId: this.#running.runId, reserved: this.#running.budget.measureReserved() };
   }
 
   /** Resolves once the turn is over. */

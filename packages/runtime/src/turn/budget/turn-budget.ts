@@ -1,4 +1,5 @@
 import type { AgentBudget, Failure, BudgetStatus, UsageTotal } from "@thinkery/sdk";
+import { pause } from "../../model/pause.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
 import {
   type Measures,
@@ -12,8 +13,9 @@ import type { ReservationRequest, Reservation } from "../../store/usage-totals.t
 import { formatDay } from "../../store/usage.ts";
 import { getMaxGapMs } from "../limits.ts";
 import type { TurnDeps } from "../turn-deps.ts";
-import { toFailure } from "../turn-error.ts";
+import { toFailure, type TurnError } from "../turn-error.ts";
 import { createBudgetError, createUnenforceableError } from "./budget-errors.ts";
+import { toSpent } from "./child-leases.ts";
 
 interface TurnBudgetOptions {
   agent: string;
@@ -22,6 +24,8 @@ interface TurnBudgetOptions {
   isResumed: boolean;
   store: AgentStore;
   deps: Pick<TurnDeps, "config" | "limits" | "budgetClient" | "getCost">;
+  /** Aborted when the turn is over. */
+  signal: AbortSignal;
   /** Writes the held events: spending must be recorded before a budget is checked. */
   record(): void;
 }
@@ -39,6 +43,27 @@ const emptyReservation: CallReservation = { reserved: { steps: 0, tokens: 0, cos
 /** A call is estimated to use 20% more than the previous one, and at least this many tokens each way. */
 const growthFactor = 1.2;
 const minTokens = 250;
+
+/** How long a call waits for those of sub-agents. */
+const maxWaitMs = 60_000;
+
+/** A call that only lacks what is reserved for calls in progress. */
+class BlockedCall {
+  readonly error: TurnError;
+
+  constructor(error: TurnError) {
+    this.error = error;
+  }
+}
+
+/** Throws what is anything else. */
+function toBlocked(error: unknown): BlockedCall {
+  if (error instanceof BlockedCall) return error;
+  throw error;
+}
+
+/** Whether it is the budget of an agent that delegated. */
+const isLeased = ({ agent }: BudgetStatus) => agent !== undefined;
 
 /** What one turn may spend. Opened before every model call and closed after it. */
 export class TurnBudget {
@@ -83,6 +108,17 @@ export class TurnBudget {
    * Throws if a limit leaves no room for another call. Asynchronous only if budgets beyond the agent's own are asked.
    */
   open(model: string): CallReservation | Promise<CallReservation> {
+    try {
+      const opened = this.#tryOpen(model);
+      return opened instanceof Promise
+        ? opened.catch((error: unknown) => this.#waitForRoom(model, toBlocked(error)))
+        : opened;
+    } catch (error) {
+      return this.#waitForRoom(model, toBlocked(error));
+    }
+  }
+
+  #tryOpen(model: string): CallReservation | Promise<CallReservation> {
     const isMetered = this.#options.deps.budgetClient.isMetered();
     if (isMetered === false && !this.#isLimited) return emptyReservation;
     const reserved = this.#estimate(model);
@@ -90,6 +126,23 @@ export class TurnBudget {
     return isMetered === false
       ? this.#addReservation({ reserved, isMetered })
       : this.#requestReservation(model, reserved, isMetered);
+  }
+
+  /**
+   * Calls of sub-agents, or of others that the same agent delegated to, may use less than is reserved for them. So a
+   * call that would fit without them waits for them to end.
+   */
+  async #waitForRoom(model: string, blocked: BlockedCall): Promise<CallReservation> {
+    const deadline = Date.now() + maxWaitMs;
+    for (let { error } = blocked, ms = 50; ; ms = Math.min(ms * 2, 1000)) {
+      if (Date.now() >= deadline) throw error;
+      await pause(ms, this.#options.signal);
+      try {
+        return await this.#tryOpen(model);
+      } catch (next) {
+        ({ error } = toBlocked(next));
+      }
+    }
   }
 
   close({ reserved, isMetered }: CallReservation, usage?: UsageTotal): void {
@@ -102,11 +155,18 @@ export class TurnBudget {
     this.#spent = addMeasures(this.#spent, { steps: 1, tokens, costUsd: usage.costUsd ?? 0 });
   }
 
+  /** Returns what is reserved for the turn's own calls in progress, and records everything it spent. */
+  measureReserved(): Reservation {
+    this.#options.record();
+    return this.#reserved;
+  }
+
   /** Returns why the turn must end now, even during a call or a tool, if its time is up. */
   checkTime(now: number): Failure | undefined {
     if (this.#budget.seconds === undefined) return undefined;
     this.#countTime(now);
-    const expired = this.#listTurnStatuses().find(({ kind, spent, limit }) => kind === "seconds" && spent >= limit);
+    const statuses = this.#createTurnStatuses(this.#spent, this.#reserved);
+    const expired = statuses.find(({ kind, spent, limit }) => kind === "seconds" && spent >= limit);
     return expired && toFailure(createBudgetError(expired, this.#options.agent));
   }
 
@@ -120,9 +180,7 @@ export class TurnBudget {
     this.#options.record();
     const { refused, unknown } = await this.#options.deps.budgetClient.reserve(reserved);
     if (refused)
-      throw unknown
-        ? createUnenforceableError(refused, unknown, model)
-        : createBudgetError(refused, this.#options.agent);
+      throw unknown ? createUnenforceableError(refused, unknown, model) : this.#refuse(refused, isLeased(refused));
     return this.#addReservation({ reserved, isMetered: true });
   }
 
@@ -138,17 +196,27 @@ export class TurnBudget {
     const unenforceable = unknown && findUnenforceableLimit(statuses, unknown);
     if (unenforceable) throw createUnenforceableError(unenforceable, unknown, model);
     const reached = findReachedLimit(statuses);
-    if (reached) throw createBudgetError(reached, this.#options.agent);
+    if (reached) throw this.#refuse(reached, this.#options.store.childSpending.sumLeases().steps > 0);
   }
 
+  /** `isShared`: what is reserved, is so for sub-agents as well. */
+  #refuse(reached: BudgetStatus, isShared: boolean): TurnError | BlockedCall {
+    const error = createBudgetError(reached, this.#options.agent);
+    return isShared && reached.spent < reached.limit ? new BlockedCall(error) : error;
+  }
+
+  /** Counts what the turn's sub-agents have spent, and what is leased to them. */
   #listTurnStatuses(): BudgetStatus[] {
-    return createBudgetStatuses({
-      level: "turn",
-      per: "turn",
-      limits: this.#budget,
-      spent: this.#spent,
-      reserved: this.#reserved,
-    });
+    const { runId, store } = this.#options;
+    if (store.childSpending.isEmpty) return this.#createTurnStatuses(this.#spent, this.#reserved);
+    return this.#createTurnStatuses(
+      addMeasures(this.#spent, toSpent(store.subagents.sumUsage(runId))),
+      addMeasures(this.#reserved, store.childSpending.sumLeases({ turn: runId })),
+    );
+  }
+
+  #createTurnStatuses(spent: Measures, reserved: Measures): BudgetStatus[] {
+    return createBudgetStatuses({ level: "turn", per: "turn", limits: this.#budget, spent, reserved });
   }
 
   #listAgentStatuses(): BudgetStatus[] {
@@ -179,16 +247,24 @@ export class TurnBudget {
   }
 }
 
-/** Returns the status of the budget that a blueprint sets for all turns of an agent together. */
+/** Returns the status of the budget that a blueprint sets for all turns of an agent, and of its sub-agents, together. */
 export function listAgentBudgetStatuses(
-  { spending }: AgentStore,
+  { spending, childSpending }: AgentStore,
   budget: AgentBudget | undefined,
   reserved = noMeasures,
 ): BudgetStatus[] {
   if (!budget?.agent) return [];
   const { per } = budget.agent;
-  const spent = toMeasures(spending.readTotal(per === "day" ? formatDay(Date.now()) : undefined));
-  return createBudgetStatuses({ level: "agent", per, limits: budget.agent, spent, reserved });
+  const day = per === "day" ? formatDay(Date.now()) : undefined;
+  const own = toMeasures(spending.readTotal(day));
+  const children = toMeasures(childSpending.sum(day === undefined ? {} : { since: day, until: day }));
+  return createBudgetStatuses({
+    level: "agent",
+    per,
+    limits: budget.agent,
+    spent: addMeasures(own, children),
+    reserved: addMeasures(reserved, childSpending.sumLeases()),
+  });
 }
 
 function addMeasures(measures: Measures, { steps, tokens, costUsd }: Reservation, sign = 1): Measures {

@@ -44,7 +44,7 @@ export class RunningTurn implements TurnContext {
   readonly #ending = new AbortController();
   readonly #repetition = new RepetitionGuard();
   readonly #middleware: MiddlewareRunner;
-  readonly #budget: TurnBudget;
+  readonly budget: TurnBudget;
   readonly #stallDetector: StallDetector;
   readonly #recorder: TurnRecorder;
   /** The plan of the model call that is being prepared, if any. */
@@ -75,7 +75,12 @@ export class RunningTurn implements TurnContext {
     if (!isResumed) this.#pendingCalls = [];
     // A step that a crash interrupted is repeated, not counted twice.
     this.#step = isResumed ? options.store.messages.countCompletedSteps(options.runId) : 0;
-    this.#budget = new TurnBudget({ ...options, isResumed, record: () => this.#recorder.record() });
+    this.budget = new TurnBudget({
+      ...options,
+      isResumed,
+      signal: this.signal,
+      record: () => this.#recorder.record(),
+    });
     this.#middleware = options.deps.pipeline.createRunner(
       createTurnScope({
         ...options,
@@ -167,7 +172,7 @@ export class RunningTurn implements TurnContext {
       return this.#notifyReports().then(() => this.beginStep(options));
     }
     if (this.tools.isStale) return this.tools.refresh().then(() => this.beginStep(options));
-    const reserved = options.modelId === undefined ? undefined : this.#budget.openStep(options.modelId);
+    const reserved = options.modelId === undefined ? undefined : this.budget.openStep(options.modelId);
     return reserved ? reserved.then(() => this.#openStep(options)) : this.#openStep(options);
   }
 
@@ -200,7 +205,7 @@ export class RunningTurn implements TurnContext {
   }
 
   planModelCall(messages: readonly ModelMessage[], modelId: string): ModelRequest | Promise<ModelRequest> {
-    const reserved = this.#budget.openStep(modelId);
+    const reserved = this.budget.openStep(modelId);
     if (reserved) return reserved.then(() => this.planModelCall(messages, modelId));
     this.signal.throwIfAborted();
     const { system, tools, settings } = this.#options.deps;
@@ -218,7 +223,7 @@ export class RunningTurn implements TurnContext {
   }
 
   async startModelCall(modelId: string): Promise<void> {
-    await this.#budget.openStep(modelId);
+    await this.budget.openStep(modelId);
     this.signal.throwIfAborted();
     this.#startCall(modelId);
   }
@@ -239,7 +244,7 @@ export class RunningTurn implements TurnContext {
       signal: this.signal,
       openModel: (role) => models.open(role),
       getCost,
-      budget: this.#budget,
+      budget: this.budget,
       record: (event) => this.#recorder.record(event),
       onActivity: () => this.#stallDetector.reset(),
     });
@@ -260,7 +265,7 @@ export class RunningTurn implements TurnContext {
     checkCallCount(end.toolCalls);
     const calls = assignCallIds(end.toolCalls, store.ledger);
     const usage = countUsage(end.finish.usage, (used) => deps.getCost(this.#call.modelId, used));
-    this.#budget.closeStep(usage);
+    this.budget.closeStep(usage);
     this.#recorder.hold(this.#call.end(this.#step, end, usage, calls));
     this.#pendingCalls = calls;
     if (this.#middleware.has("onModelResult")) return this.#middleware.runModelResult(this.#call.toChatMessage(calls));
@@ -307,7 +312,7 @@ export class RunningTurn implements TurnContext {
 
   /** Called periodically while the turn runs. Returns why it must end, if its time is up or it has stalled. */
   checkProgress(now: number): Failure | undefined {
-    return this.#budget.checkTime(now) ?? this.#stallDetector.check(now);
+    return this.budget.checkTime(now) ?? this.#stallDetector.check(now);
   }
 
   /** Records the outcome, once. Whatever the driver or a tool does afterwards is ignored. */

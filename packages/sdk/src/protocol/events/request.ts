@@ -2,6 +2,7 @@ import { z } from "zod";
 import { modes } from "../choices.ts";
 import { attachmentSchema } from "../message.ts";
 import { propsSchema } from "../props.ts";
+import { daySpendingSchema } from "../subagent.ts";
 import { usageSchema } from "../turn.ts";
 import { storedAppSchema } from "./app.ts";
 
@@ -65,6 +66,7 @@ export const requestEvents = () => ({
     .object({
       by: z.string(),
       usage: z.array(clearedUsageSchema()),
+      subagents: z.array(daySpendingSchema).optional().describe("What the sub-agents have spent."),
       app: storedAppSchema().optional(),
       stoppedBy: z.string().optional(),
     })

@@ -1,10 +1,17 @@
 import { z } from "zod";
-import { reportStatuses, subagentUsageSchema, workspaceModes } from "../subagent.ts";
+import { daySpendingSchema, reportStatuses, subagentUsageSchema, workspaceModes } from "../subagent.ts";
 import { senderSchema } from "./request.ts";
 
 const child = { childThreadId: z.string(), taskId: z.string() };
 
-const grantSchema = () => z.object({ steps: z.number(), tokens: z.number(), costUsd: z.number() });
+/** What a sub-agent and everyone below it have spent. Sums, so that one that was lost or repeated does no harm. */
+const spending = () => ({
+  days: z.array(daySpendingSchema).optional().describe("All spending of these days, also outside the delegated task."),
+  reserved: z
+    .object({ steps: z.number(), tokens: z.number(), costUsd: z.number() })
+    .optional()
+    .describe("Leased to it for calls in progress."),
+});
 
 const mergeSchema = () =>
   z.object({
@@ -43,7 +50,6 @@ export const subagentEvents = () => ({
       streaming: z.boolean().optional(),
       timeoutMs: z.number(),
       queued: z.boolean().optional(),
-      granted: grantSchema().optional(),
     })
     .describe("A task was delegated. Recorded before the sub-agent exists."),
   "subagent.started": z.object(child).describe("A sub-agent that was queued starts."),
@@ -64,9 +70,13 @@ export const subagentEvents = () => ({
       ms: z.number(),
     })
     .describe("What a tool of a sub-agent did."),
+  "subagent.spent": z
+    .object({ ...child, ...spending(), usage: subagentUsageSchema.optional() })
+    .describe("What a sub-agent has spent so far on its task. Recorded if a budget of an agent above limits it."),
   "subagent.completed": z
     .object({
       ...child,
+      ...spending(),
       status: z.enum(reportStatuses),
       result: z.string().optional(),
       resultBlob: z.string().optional().describe("The whole result, if it is long."),
@@ -89,7 +99,9 @@ export const subagentEvents = () => ({
       callId: z.string().optional(),
     })
     .describe("The model gets these reports."),
-  "subagent.closed": z.object(child).describe("A sub-agent that was cancelled has stopped."),
-  "subagent.deleted": z.object(child),
+  "subagent.closed": z
+    .object({ ...child, ...spending(), usage: subagentUsageSchema.optional() })
+    .describe("A sub-agent that was cancelled has stopped."),
+  "subagent.deleted": z.object({ ...child, ...spending(), usage: subagentUsageSchema.optional() }),
   "assignment.reported": z.object({ runId: z.string() }).describe("The agent that delegated this turn has its report."),
 });
