@@ -69,9 +69,9 @@ test.each([4, 5, 6])(
     expect(await response.json()).toEqual({
       rows: [
         { feature: "agent", version: 6 },
-        { feature: "files", version: 3 },
+        { feature: "files", version: 4 },
         { feature: "key", version: 0 },
-        { feature: "subagents", version: 1 },
+        { feature: "subagents", version: 2 },
         { feature: "tasks", version: 1 },
       ],
     });

@@ -5,6 +5,7 @@ import { getErrorMessage, useHasScope } from "../api/login.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { announce } from "../frame/announce.tsx";
 import { describeWork, isWorking } from "./describe-work.ts";
+import { MergeReport } from "./merge-report.tsx";
 import { SubagentLink } from "./subagent-link.tsx";
 
 interface SubagentItemProps {
@@ -28,6 +29,7 @@ export function SubagentItem({ agency, agent, subagent }: SubagentItemProps) {
           {agentType}, {status}
         </span>
         {work !== "" && <p className="subagent-work">{sanitizeText(work)}</p>}
+        <MergeReport subagent={subagent} />
         {canChat && isWorking(subagent) && <CancelButton agency={agency} agent={agent} subagent={subagent} />}
       </div>
     </li>

@@ -1,7 +1,6 @@
 import { type AgentAddress, formatAgentObjectName, formatAddress } from "@thinkery/sdk";
 import { subagentLimitsSchema } from "@thinkery/sdk/internal";
 import { createSecretRedactor } from "../model/redactor.ts";
-import { openLinux } from "../sandbox/linux.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import { openBlobIndex, openCountedBlobs } from "../store/blobs/counted.ts";
@@ -20,12 +19,14 @@ import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
 import { AssignmentFeature, type ParentStub } from "./assignment-feature.ts";
 import { Broadcaster } from "./broadcaster.ts";
+import { CheckedMerges } from "./checked-merges.ts";
 import { DiskQuota } from "./disk-quota.ts";
 import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Registration } from "./registration.ts";
+import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
@@ -121,6 +122,16 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     workspace,
     subagents: () => subagents,
   });
+  const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
+  const merges = new CheckedMerges({
+    workspace,
+    resolver,
+    registration,
+    sandbox: openSandbox(env),
+    sandboxKey,
+    linux: openCheckSandbox(env, name),
+    checkSeconds: subagentLimits.mergeCheckSeconds,
+  });
   const children = new ChildClient(context.facets);
   const subagents = new SubagentsFeature({
     address,
@@ -128,10 +139,12 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     blobs,
     recorder,
     registration,
-    limits: env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({}),
+    limits: subagentLimits,
     resolver,
     children,
     tasks: createDelegatedTasks(store.tasks),
+    workspace,
+    merges,
     queue: () => queue,
     sync: () => storage.sync(),
     onBusy: () => heartbeat.begin(),
@@ -139,7 +152,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     waitUntil: (work) => context.waitUntil(work),
     closeAccounts: async (reports) => {
       if (reports.length > 0) await agency().closeAccounts(reports);
-      for (const report of reports) await openLinux(env, `${address.agency}~${report.name}`).forget();
+      for (const report of reports) await forgetSandboxes(env, `${address.agency}~${report.name}`);
     },
   });
   const assignment = new AssignmentFeature({
@@ -207,6 +220,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     turnLease,
     sockets,
     files,
+    merges,
     app,
     subagents,
     assignment,

@@ -1,9 +1,17 @@
 import type { AgentEvent } from "../protocol/event.ts";
-import type { Subagent } from "../protocol/subagent.ts";
+import { mergingActivity, type Subagent } from "../protocol/subagent.ts";
 
 export type SubagentEvent = Extract<
   AgentEvent,
-  { type: "subagent.spawned" | "subagent.started" | "subagent.action" | "subagent.completed" }
+  {
+    type:
+      | "subagent.spawned"
+      | "subagent.started"
+      | "subagent.action"
+      | "subagent.reported"
+      | "subagent.completed"
+      | "subagent.closed";
+  }
 >;
 
 const maxActivityChars = 200;
@@ -17,13 +25,23 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
         ? subagents
         : [toSubagent(event.data, at), ...subagents];
     case "subagent.started":
-      return change(subagents, event.data.taskId, { status: "running", startedAt: at });
+      return subagents.map((subagent) =>
+        subagent.taskId === event.data.taskId
+          ? { ...subagent, ...nameBranch(subagent), status: "running", startedAt: at }
+          : subagent,
+      );
     case "subagent.action": {
       const { taskId, toolName, input } = event.data;
       return change(subagents, taskId, { activity: `${toolName} ${input}`.slice(0, maxActivityChars) });
     }
+    case "subagent.reported":
+      return change(subagents, event.data.taskId, { activity: mergingActivity });
+    case "subagent.closed":
+      return subagents.map((subagent) =>
+        subagent.taskId === event.data.taskId ? close(subagent, event.data.merge) : subagent,
+      );
     case "subagent.completed": {
-      const { taskId, status, result, error, usage, steps } = event.data;
+      const { taskId, status, result, error, usage, steps, merge } = event.data;
       return change(subagents, taskId, {
         status,
         usage,
@@ -31,6 +49,7 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
         completedAt: at,
         ...(result === undefined ? {} : { result }),
         ...(error === undefined ? {} : { error }),
+        ...(merge === undefined ? {} : { merge }),
       });
     }
   }
@@ -51,6 +70,16 @@ function change(subagents: readonly Subagent[], taskId: string, part: Partial<Su
   return subagents.map((subagent) => (subagent.taskId === taskId ? { ...subagent, ...part } : subagent));
 }
 
+/** The branch of a fork has the name of its sub-agent. */
+const nameBranch = ({ workspace, facetName }: Pick<Subagent, "workspace" | "facetName">) =>
+  workspace === "fork" ? { branch: facetName } : {};
+
+/** Forgets the branch, unless there is something on it that was not merged. */
+function close({ branch, ...subagent }: Subagent, merge = subagent.merge): Subagent {
+  const isKept = branch !== undefined && merge?.isMerged === false;
+  return { ...subagent, ...(merge ? { merge } : {}), ...(isKept ? { branch } : {}) };
+}
+
 function toSubagent(data: Extract<SubagentEvent, { type: "subagent.spawned" }>["data"], at: number): Subagent {
   const { taskId, facetName, childThreadId, agentType, title, wait, workspace, runId, callId, messageId } = data;
   return {
@@ -62,6 +91,7 @@ function toSubagent(data: Extract<SubagentEvent, { type: "subagent.spawned" }>["
     status: data.queued ? "waiting" : "running",
     wait,
     workspace,
+    ...(data.queued ? {} : nameBranch(data)),
     ...(runId === undefined ? {} : { runId }),
     ...(callId === undefined ? {} : { callId }),
     ...(messageId === undefined ? {} : { messageId }),

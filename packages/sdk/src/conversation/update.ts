@@ -176,7 +176,9 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
     case "subagent.spawned":
     case "subagent.started":
     case "subagent.action":
+    case "subagent.reported":
     case "subagent.completed":
+    case "subagent.closed":
       return [{ kind: "subagent", event }];
     case "subagent.delivered": {
       const { runId, messageId, content } = event.data;

@@ -3,11 +3,13 @@ import type { SubagentRow } from "../../store/subagent-row.ts";
 import type { UsageReport } from "../../store/usage-totals.ts";
 import type { Recorder } from "../../turn/loop/recorder.ts";
 import type { ChildClient } from "./child-client.ts";
+import type { Forks } from "./forks.ts";
 
 interface ChildRemoverOptions {
   store: AgentStore;
   recorder: Recorder;
   children: ChildClient;
+  forks: Forks;
   /** Tells the agency what deleted sub-agents have spent, and deletes their folders. */
   closeAccounts(reports: UsageReport[]): Promise<void>;
 }
@@ -20,7 +22,13 @@ export class ChildRemover {
     this.#options = options;
   }
 
-  async remove({ childThreadId, taskId, facetName, isDeleted }: SubagentRow): Promise<void> {
+  /** Also removes its branch, merged or not. */
+  async remove(row: SubagentRow): Promise<void> {
+    await this.#removeFacet(row);
+    await this.#options.forks.remove(row);
+  }
+
+  async #removeFacet({ childThreadId, taskId, facetName, isDeleted }: SubagentRow): Promise<void> {
     if (isDeleted) return;
     const { children, recorder, closeAccounts } = this.#options;
     await closeAccounts(await children.retire(facetName));
@@ -32,9 +40,9 @@ export class ChildRemover {
     for (const row of this.#options.store.subagents.list(Number.MAX_SAFE_INTEGER)) await this.remove(row);
   }
 
-  /** Removes the oldest if there are more than `max`. */
+  /** Removes the oldest if there are more than `max`. Branches that were not merged stay. */
   async removeExcess(max: number): Promise<void> {
-    for (const row of this.#options.store.subagents.listExcess(max)) await this.remove(row);
+    for (const row of this.#options.store.subagents.listExcess(max)) await this.#removeFacet(row);
   }
 
   /** Stops all for good, because the agent is about to be erased. Returns what each has spent. */
