@@ -10,6 +10,7 @@ const projects = [
   "packages/dashboard",
   "packages/daemon",
   "examples/customer-service",
+  "examples/refactor-team",
   "examples/security-team",
   "bench",
   "packages/sdk",

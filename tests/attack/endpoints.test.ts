@@ -65,7 +65,7 @@ const bodies: Record<string, unknown> = {
   editFiles: { edits: [{ write: "a.txt", content: "x" }] },
   revert: { version: 1 },
   createBranch: { name: "try" },
-  mergeBranch: {},
+  mergeBranch: { check: "true" },
   putAgencyBudget: { tokens: 1000 },
   putUserBudget: { tokens: 1000 },
   putPreferences: { theme: "dark" },

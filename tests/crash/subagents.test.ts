@@ -1,4 +1,4 @@
-import type { BudgetStatus } from "@thinkery/sdk";
+import type { BudgetStatus, Subagent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRandom, type Random } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
@@ -9,9 +9,27 @@ import { openTestbed, type TestAgent, type Testbed, turnEndTypes } from "../kit/
 
 const kills = getRepeatCount("subagent kills", { sample: 12, full: 100 });
 
-const task = (description: string) => ({ tool: "task", input: { description } });
+const task = (description: string, more: object = {}) => ({ tool: "task", input: { description, ...more } });
 const words = "one two three four five six seven eight nine ten";
-const jobs = ["talk", "write", "nest"] as const;
+const jobs = ["talk", "fork", "write", "fork nest", "nest", "fork", "talk", "fork nest"] as const;
+const isFork = (job: string) => job.startsWith("fork");
+const options = (job: string) => (isFork(job) ? { workspace: "fork" } : {});
+const lines = Array.from({ length: 40 }, (_, index) => `line ${index}\n`).join("");
+/** The lines are far enough apart that no two changes overlap. */
+const changeLine = (job: string, index: number) => ({
+  when: `/^${job} ${index}$/`,
+  steps: [
+    { call: { tool: "readFile", input: { path: "lines.txt" } } },
+    {
+      call: {
+        tool: "editFile",
+        input: { path: "lines.txt", oldString: `line ${4 * index}\n`, newString: `done ${index}\n` },
+      },
+    },
+    ...(job === "fork nest" ? [{ call: task(`below ${index}`, { workspace: "fork" }) }] : []),
+    { text: `Changed it: ${words}.` },
+  ],
+});
 
 let testbed: Testbed;
 let blueprint: string;
@@ -30,13 +48,23 @@ beforeAll(async () => {
       parent: Array.from({ length: 8 }, (_, count) => ({
         when: `/^delegate ${count + 1} /`,
         steps: [
-          { calls: Array.from({ length: count + 1 }, (_, index) => task(`${jobs[index % 3]} ${index}`)) },
+          {
+            calls: jobs.slice(0, count + 1).map((job, index) => task(`${job} ${index}`, options(job))),
+          },
           { text: "All done." },
         ],
       })),
       child: {
         pace: 3,
         exchanges: [
+          ...jobs.flatMap((job, index) => (isFork(job) ? [changeLine(job, index)] : [])),
+          {
+            when: "/^below/",
+            steps: [
+              { call: { tool: "writeFile", input: { path: "{{ message }}.md", content: "written\n" } } },
+              { text: `Wrote it: ${words}.` },
+            ],
+          },
           {
             when: "/^write/",
             steps: [
@@ -56,7 +84,26 @@ beforeAll(async () => {
 afterAll(() => testbed?.stop());
 
 /** When main is killed: when the parent's log has this event, or a moment later. */
-const points = ["random", "subagent.spawned", "run.paused", "subagent.completed", "subagent.action", "cancel"] as const;
+const points = [
+  "random",
+  "subagent.spawned",
+  "subagent.reported",
+  "run.paused",
+  "subagent.completed",
+  "files.changed",
+  "subagent.action",
+  "cancel",
+  "cancel while merging",
+] as const;
+
+/** What must have happened before main is killed, or the turn canceled. Only some jobs cause each event. */
+function getAwaited(point: (typeof points)[number], count: number): string {
+  if (point === "cancel") return "subagent.spawned";
+  const awaited = point === "cancel while merging" ? "subagent.reported" : point;
+  return count === 1 && ["subagent.reported", "files.changed", "subagent.action"].includes(awaited)
+    ? "subagent.spawned"
+    : awaited;
+}
 
 test(
   `sub-agents survive ${kills} kills of main`,
@@ -71,22 +118,26 @@ async function killDuringDelegation(number: number, random: Random): Promise<voi
   const point = points[number % points.length] as (typeof points)[number];
   const count = 1 + random.below(8);
   const name = `parent-${number}`;
+  const isCanceled = point.startsWith("cancel");
   const agent = await testbed.newAgent({ name, blueprint });
+  await testbed.api(`${agent.at}/files`, "POST", { edits: [{ write: "lines.txt", content: lines }] });
+  const before = (await agent.log()).length;
   const { runId } = await agent.invoke({ message: `delegate ${count} ` });
   if (point === "random") await new Promise((resolve) => setTimeout(resolve, random.below(600)));
   else {
-    const awaited = point === "cancel" ? "subagent.spawned" : point;
-    // Only a write leaves an action.
-    if (awaited !== "subagent.action" || count > 1)
-      await waitUntil(awaited, async () => (await agent.log()).some(({ type }) => type === awaited), { intervalMs: 5 });
-    if (point === "cancel") await agent.cancel({ runId });
+    const awaited = getAwaited(point, count);
+    await waitUntil(awaited, async () => (await agent.log()).slice(before).some(({ type }) => type === awaited), {
+      intervalMs: 5,
+    });
+    if (isCanceled) await agent.cancel({ runId });
   }
   await testbed.killMain();
   await waitUntil("the next main", async () => (await testbed.api("/health")).status === 200);
   const label = `${name}, killed at ${point}, ${count} sub-agents`;
   const { type } = await agent.waitForEnd(runId, 60_000);
-  expect([label, type]).toEqual([label, point === "cancel" ? "run.canceled" : "agent.completed"]);
-  await checkAgent(agent, label, point === "cancel");
+  expect([label, type]).toEqual([label, isCanceled ? "run.canceled" : "agent.completed"]);
+  await checkAgent(agent, label, isCanceled);
+  await checkFiles(agent, label, count, isCanceled);
   await checkBudget(agent, label);
 }
 
@@ -112,6 +163,49 @@ async function checkBudget({ at }: TestAgent, label: string): Promise<void> {
   await waitUntil(`${label}: ${spent} tokens to be counted`, async () => (await readBudget()).spent === spent);
   expect(await readBudget(), label).toMatchObject({ spent, reserved: 0 });
 }
+
+/** Every fork was merged once and its branch is gone, unless it was cancelled with something on it. */
+async function checkFiles({ at }: TestAgent, label: string, count: number, isCanceled: boolean): Promise<void> {
+  const { versions } = (await testbed.api(`${at}/versions?limit=200`)).body as { versions: { merges?: string }[] };
+  const merges = versions.flatMap(({ merges }) => merges ?? []);
+  expect(new Set(merges).size, label).toBe(merges.length);
+  if (isCanceled) return;
+  await waitUntil(`${label}: the branches to go`, async () => {
+    const { branches } = (await testbed.api(`${at}/branches`)).body;
+    return branches.length === 0;
+  });
+  const { body: text } = await testbed.api(`${at}/files/lines.txt`);
+  const { files } = (await testbed.api(`${at}/files`)).body as { files: { path: string }[] };
+  const subagents = (await testbed.api(`${at}/subagents`)).body.subagents as Subagent[];
+  let rest = text as string;
+  for (const [index, job] of jobs.slice(0, count).entries()) {
+    if (!isFork(job)) continue;
+    const { facetName, merge } = subagents.find(({ title }) => title === `${job} ${index}`) as Subagent;
+    expect([label, job, merge?.isMerged, merge?.overlaps]).toEqual([label, job, true, []]);
+    const child = testbed.agentAt(`${at}/sub/${facetName}`, facetName);
+    const isEdited = await hasDone(child, "editFile");
+    // An edit that was cut off is not repeated, so nobody knows whether it was made.
+    if (isEdited)
+      expect([label, text, merges]).toEqual([
+        label,
+        expect.stringContaining(`done ${index}\n`),
+        expect.arrayContaining([facetName]),
+      ]);
+    rest = rest.replace(`done ${index}\n`, `line ${4 * index}\n`);
+    if (job !== "fork nest") continue;
+    const [below] = (await testbed.api(`${child.at}/subagents`)).body.subagents as Subagent[];
+    const isWritten = below && (await hasDone(testbed.agentAt(`${child.at}/sub/${below.facetName}`, ""), "writeFile"));
+    if (isWritten)
+      expect(
+        files.map(({ path }) => path),
+        label,
+      ).toContain(`below ${index}.md`);
+  }
+  expect(rest, label).toBe(lines);
+}
+
+const hasDone = async (agent: TestAgent, tool: string) =>
+  (await agent.log()).some(({ type, data }) => type === "tool.output" && data.toolName === tool);
 
 async function checkAgent(agent: TestAgent, label: string, isCanceled: boolean): Promise<void> {
   const list = async () => (await testbed.api(`${agent.at}/subagents`)).body.subagents as any[];
@@ -139,7 +233,10 @@ async function checkAgent(agent: TestAgent, label: string, isCanceled: boolean):
     results.map(([, n]) => n),
     label,
   ).toEqual(results.map(() => 1));
-  if (!isCanceled) expect(results.length, label).toBe(spawned.size);
+  const reports = events.filter(
+    ({ type, data }) => (type === "tool.output" || type === "tool.error") && data.toolName === "task",
+  );
+  if (!isCanceled) expect(reports.length, label).toBe(spawned.size);
   for (const { facetName, status } of await list()) {
     expect([label, status]).toEqual([label, isCanceled ? expect.stringMatching(/cancelled|complete/) : "complete"]);
     const child = testbed.agentAt(`${agent.at}/sub/${facetName}`, facetName);

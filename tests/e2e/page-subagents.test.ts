@@ -22,6 +22,10 @@ beforeAll(async () => {
   const ring = (id: string) => call("ring_again", { bell: "BELL", id });
   const delegate = (index: number, description: string) =>
     call("delegateToSubagent", { taskId: `{{ results.${index}.taskId }}`, description });
+  const fork = (description: string, check?: string) => ({
+    tool: "task",
+    input: { description, workspace: "fork", ...(check ? { check } : {}) },
+  });
   [testbed, browser] = await Promise.all([
     openTestbed({
       config: { model: "scripted:default", models: { fast: "scripted:fast" }, turn: { heartbeatSeconds: 1 } },
@@ -47,12 +51,33 @@ beforeAll(async () => {
             when: "/^stream$/",
             steps: [call("task", { description: "Think aloud", streaming: true }), { text: "Got: {{ results.0 }}" }],
           },
+          {
+            when: "/^refactor$/",
+            steps: [
+              call("writeFile", { path: "a.ts", content: "1\n" }),
+              { calls: [fork("Improve a.ts"), fork("Check b.ts", "grep -q 2 b.ts; echo looked; exit 4")] },
+              { text: "Both have finished." },
+            ],
+          },
           { steps: [{ text: "You said: {{ message }}" }] },
         ],
         fast: [
           {
             when: "/^Think aloud$/",
             steps: [{ text: "Let me look at the <b>cache</b>." }, ring("aloud"), { text: "It was full." }],
+          },
+          {
+            when: "/^Improve a.ts$/",
+            steps: [
+              call("readFile", { path: "a.ts" }),
+              call("editFile", { path: "a.ts", oldString: "1", newString: "2" }),
+              ring("fork"),
+              { text: "Improved." },
+            ],
+          },
+          {
+            when: "/^Check b.ts$/",
+            steps: [call("writeFile", { path: "b.ts", content: "2\n" }), { text: "Written." }],
           },
           {
             when: "Read the log",
@@ -219,3 +244,36 @@ test("the panel shows live what a sub-agent that streams writes, and the tool it
   expect(await ended.locator(".subagent-text").count()).toBe(0);
   expect(pageErrors).toEqual([]);
 });
+
+test("a person sees the branches of forks, where they overlap, and why one was not merged", async () => {
+  const { name, invoke, at } = await testbed.newAgent({ name: "carol" });
+  const { page, pageErrors } = await openAgent(name);
+  await findIdleStatus(page).waitFor();
+  await invoke({ message: "refactor" });
+  await findItem(page, "Improve a.ts", "running")
+    .getByText(/^On branch subagent-task-/)
+    .waitFor();
+  // The person changes the same line meanwhile.
+  await waitUntil("the ring", () => release.get("fork"));
+  await testbed.api(`${at}/files`, "POST", { edits: [{ write: "a.ts", content: "3\n" }] });
+  await letGoOn("fork");
+  await findText(page, "Both have finished.").waitFor();
+  const merged = findItem(page, "Improve a.ts", "complete").locator(".merge");
+  await merged.getByText("Merged 1 file: a.ts").waitFor();
+  await merged.getByText("1 overlap").click();
+  await merged.getByText("a.ts, line 1").waitFor();
+  const unmerged = findItem(page, "Check b.ts", "complete").locator(".merge");
+  await unmerged
+    .getByText(/^On branch subagent-task-\w+, not merged: the check .* failed \(exit code 4\)\.$/)
+    .waitFor();
+  await unmerged.getByText("Output of the check").click();
+  await unmerged.locator("pre", { hasText: "looked" }).waitFor();
+  await page.screenshot({ path: `${screenshots}subagents-merge.png` });
+  const card = page.locator('.call[data-kind="delegation"]').last();
+  await card.locator("summary").first().click();
+  await card.locator(".merge-failure").waitFor();
+  await page.reload();
+  await merged.getByText("Merged 1 file: a.ts").waitFor();
+  await unmerged.locator(".merge-failure").waitFor();
+  expect(pageErrors).toEqual([]);
+}, 60_000);

@@ -30,7 +30,6 @@ beforeAll(async () => {
         },
         { when: "/^typed$/", steps: [{ call: task("hello", { subagentType: "tester" }) }, lastStep] },
         { when: "/^unknown$/", steps: [{ call: task("hello", { subagentType: "nobody" }) }, lastStep] },
-        { when: "/^fork$/", steps: [{ call: task("hello", { workspace: "fork" }) }, lastStep] },
         { when: "/^broken$/", steps: [{ call: task("break") }, lastStep] },
         { when: "/^deep$/", steps: [{ call: task("level 1") }, lastStep] },
         { when: "/^write$/", steps: [{ call: task("write it") }, lastStep] },
@@ -97,7 +96,6 @@ test("a type selects the blueprint; an unknown one is refused with those there a
   const agent = await testbed.newAgent();
   expect(await say(agent, "typed")).toBe("got typed: hello");
   expect(await say(agent, "unknown")).toContain("There is no sub-agent type “nobody”. Available: ");
-  expect(await say(agent, "fork")).toContain("cannot work on a fork");
 });
 
 test("the failure of a sub-agent is the result of the call", async () => {

@@ -70,9 +70,9 @@ test.each([4, 5, 6])(
       rows: [
         { feature: "agent", version: 6 },
         { feature: "childSpending", version: 1 },
-        { feature: "files", version: 3 },
+        { feature: "files", version: 4 },
         { feature: "key", version: 0 },
-        { feature: "subagents", version: 1 },
+        { feature: "subagents", version: 2 },
         { feature: "tasks", version: 1 },
       ],
     });

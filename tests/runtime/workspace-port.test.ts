@@ -170,13 +170,77 @@ describe.each(["local", "remote"])("a %s workspace", (kind) => {
   test("branches are independent", async () => {
     const { port, owner } = open();
     await port("commit", { edits: [createWrite("a", "main")], origin });
-    await owner("createBranch", { name: "fork" });
+    await owner("branchAsUser", { name: "fork" });
     await port("commit", { edits: [createWrite("a", "fork"), createWrite("b", "new")], origin, branch: "fork" });
     expect((await port("read", "a")).content).toBe("main");
     expect((await port("read", "a", { branch: "fork" })).content).toBe("fork");
     expect((await port("list", { branch: "fork" })).files).toHaveLength(2);
     expect(await port("stat", "b")).toBeUndefined();
     await expect(port("read", "a", { branch: "none" })).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("a branch is created and removed once, however often that is asked for", async () => {
+    const { port, owner } = open();
+    await port("commit", { edits: [createWrite("a", "main")], origin });
+    const fork = await port("createBranch", { name: "fork" }, origin);
+    expect(fork).toMatchObject({ id: "fork", from: "main", at: 1, by: origin, changed: 0 });
+    await port("commit", { edits: [createWrite("a", "fork")], origin, branch: "fork" });
+    expect(await port("createBranch", { name: "fork" }, origin)).toMatchObject({ id: "fork", changed: 1 });
+    const other = { ...origin, agent: "somebody else" };
+    await expect(port("createBranch", { name: "fork" }, other)).rejects.toMatchObject({ code: "conflict" });
+    await port("createBranch", { name: "below", from: "fork" }, origin);
+    expect((await port("read", "a", { branch: "below" })).content).toBe("fork");
+    await expect(port("removeBranch", "fork", origin)).rejects.toMatchObject({ code: "conflict" });
+    for (const name of ["below", "below", "fork", "fork"]) await port("removeBranch", name, origin);
+    expect(await port("listBranches")).toEqual([]);
+    expect(await owner("merges")).toEqual([]);
+  });
+
+  test("a merge with a key is made once and returns the same again, also its overlaps", async () => {
+    const { port, owner } = open();
+    await port("commit", { edits: [createWrite("a", "1\n2\n3\n")], origin });
+    await port("createBranch", { name: "fork" }, origin);
+    await port("commit", { edits: [createWrite("a", "1\nfork\n3\n"), createWrite("b", "x")], origin, branch: "fork" });
+    await port("commit", { edits: [createWrite("a", "1\nmain\n3\n")], origin });
+    const first = await port("merge", "fork", { key: "k" }, origin);
+    expect(first).toMatchObject({ version: { id: 4, merges: "fork", origin }, overlaps: [{ path: "a", line: 2 }] });
+    await port("commit", { edits: [createWrite("a", "later")], origin });
+    const again = await port("merge", "fork", { key: "k" }, origin);
+    expect(again.version).toEqual(first.version);
+    expect(again.overlaps).toMatchObject([{ path: "a", line: 2, reason: expect.any(String) }]);
+    expect((await port("read", "a")).content).toBe("later");
+    expect(await owner("merges")).toEqual(["fork"]);
+    expect(await port("merge", "fork", { key: "other" }, origin)).toEqual({ changes: [], overlaps: [] });
+  });
+
+  test("a preview has the files that a merge would change, and stores nothing", async () => {
+    const { port } = open();
+    const edits = [createWrite("a", "1\n2\n3\n4\n5\n"), createWrite("gone", "x"), createWrite("same", "x")];
+    await port("commit", { edits, origin });
+    await port("createBranch", { name: "fork" }, origin);
+    const content = await port("store", big, "long.txt");
+    const changes = [createWrite("a", "1\n2\n3\n4\nfork\n"), { delete: "gone" }, createWrite("long.txt", content)];
+    await port("commit", { edits: changes, origin, branch: "fork" });
+    await port("commit", { edits: [createWrite("a", "main\n2\n3\n4\n5\n")], origin });
+    const preview = await port("previewMerge", "fork");
+    expect(preview).toMatchObject({
+      into: "main",
+      versions: { source: 2, target: 3 },
+      overlaps: [],
+      files: [
+        { path: "a", after: { content: "main\n2\n3\n4\nfork\n", info: { hash: expect.any(String) } } },
+        { path: "gone" },
+        { path: "long.txt", after: { content } },
+      ],
+    });
+    expect(preview.files[1]).toEqual({ path: "gone" });
+    expect(await port("latest")).toBe(3);
+    const merge = (expected: object) => port("merge", "fork", { expected }, origin);
+    expect(await merge({ source: 2, target: 1 })).toMatchObject({ isStale: true });
+    expect(await merge({ source: 1, target: 3 })).toMatchObject({ isStale: true });
+    expect(await port("latest")).toBe(3);
+    expect(await merge(preview.versions)).toMatchObject({ version: { merges: "fork" } });
+    expect((await port("read", "a")).content).toBe("main\n2\n3\n4\nfork\n");
   });
 
   test("the version the model has seen is kept by hash and follows its own writes and moves", async () => {

@@ -55,9 +55,10 @@ export class Owner extends DurableObject<Env> {
     const portRequest = (await request.json()) as PortRequest;
     // Not part of the port: for setup and inspection by tests.
     const testCalls: Record<string, (...input: never[]) => unknown> = {
-      createBranch: (order: never) => completeWork(this.#workspace.planBranch(order, { kind: "user", user: "owner" })),
+      branchAsUser: (order: never) => completeWork(this.#workspace.planBranch(order, { kind: "user", user: "owner" })),
       versions: () => this.#workspace.listVersions({ limit: 10_000 }).versions.map(({ id }) => id),
       contentAt: (path: string, version: number) => this.#workspace.getContent(path, { version }),
+      merges: () => this.#workspace.listVersions({ limit: 10_000 }).versions.flatMap(({ merges }) => merges ?? []),
       keys: () => this.ctx.storage.sql.exec("SELECT id, key FROM versions ORDER BY id").toArray(),
     };
     const { call, input } = portRequest;

@@ -11,6 +11,7 @@ import "./styles/parts.css";
 import "./styles/frame.css";
 import "./styles/views.css";
 import "./styles/chat.css";
+import "./styles/merge.css";
 import "./styles/entry.css";
 import "./styles/call.css";
 import "./styles/diff.css";

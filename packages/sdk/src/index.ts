@@ -1,5 +1,6 @@
 /** The public API of Thinkery: definitions, schemas and types. Runs in Workers, Node and browsers. */
 export * from "./conversation/reports.ts";
+export * from "./conversation/fork-merge.ts";
 export * from "./conversation/subagents.ts";
 export * from "./conversation/update.ts";
 export * from "./define/code.ts";

@@ -5,6 +5,7 @@ import { getErrorMessage, useHasScope } from "../api/login.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { announce } from "../frame/announce.tsx";
 import { describeWork, isWorking } from "./describe-work.ts";
+import { MergeReport } from "./merge-report.tsx";
 import { SubagentLink } from "./subagent-link.tsx";
 
 interface SubagentItemProps {
@@ -36,6 +37,7 @@ export function SubagentItem({
         </span>
         {work !== "" && <p className="subagent-work">{sanitizeText(work)}</p>}
         {stream && stream.text !== "" && <p className="subagent-text">{sanitizeText(stream.text)}</p>}
+        <MergeReport subagent={subagent} />
         {canChat && isWorking(subagent) && <CancelButton {...props} />}
       </div>
     </li>

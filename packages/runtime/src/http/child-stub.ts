@@ -7,7 +7,7 @@ type ThinkStub = ReturnType<Env["Think"]["getByName"]>;
 
 /**
  * Creates a stub of a sub-agent. Every call goes through its root agent, and each agent on the way checks that it has
- * the next one. A sub-agent works on the files of its root agent.
+ * the next one. A sub-agent works on the files of its root agent, possibly on a branch.
  */
 export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
   const createFeature = <Feature extends CallableFeature>(feature: Feature) =>
@@ -34,7 +34,7 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
     subagents: createFeature("subagents"),
     taskGraph: createFeature("taskGraph"),
     storage: createFeature("storage"),
-    files: root.files,
+    files: openBranchFiles(root, sub),
     get app(): ThinkStub["app"] {
       throw fail("not_found", "A sub-agent has no app.");
     },
@@ -42,4 +42,39 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
       throw fail("not_found", "A sub-agent has no app.");
     },
   };
+}
+
+/** The position of the argument that can name a branch, by method. */
+const branchArguments = new Map(
+  Object.entries({
+    list: 0,
+    read: 1,
+    write: 2,
+    edit: 1,
+    delete: 1,
+    readArchive: 0,
+    writeArchive: 1,
+    listVersions: 0,
+    revert: 0,
+  }),
+);
+
+/** The files of the root agent, of a sub-agent's branch unless a request names another. */
+function openBranchFiles(root: ThinkStub, sub: readonly string[]): ThinkStub["files"] {
+  return new Proxy({} as ThinkStub["files"], {
+    get(_, method) {
+      if (typeof method !== "string" || method === "then") return undefined;
+      return async (...args: unknown[]) => {
+        const { files } = root;
+        const call = (files as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[method];
+        const position = branchArguments.get(method);
+        const options = position === undefined ? undefined : (args[position] as { branch?: string } | undefined);
+        if (position !== undefined && options?.branch === undefined) {
+          const branch = await files.findBranch(sub);
+          if (branch !== undefined) args[position] = { ...options, branch };
+        }
+        return call?.(...args);
+      };
+    },
+  });
 }

@@ -11,6 +11,8 @@ interface ForwardOptions {
   plain?: boolean;
   /** A socket with the y-websocket protocol. */
   live?: boolean;
+  /** The branch that it is about, unless the request names one. */
+  branch?: string | undefined;
 }
 
 /** Forwards a request to an object, with the caller and their scopes in headers that only we can set. */
@@ -18,7 +20,7 @@ export async function forward(
   request: Request,
   object: Pick<Fetcher, "fetch">,
   caller: Caller,
-  { path, plain = false, live = false }: ForwardOptions = {},
+  { path, plain = false, live = false, branch }: ForwardOptions = {},
 ): Promise<Response> {
   const headers = cleanHeaders(request.headers);
   headers.set("x-thinkery-user", caller.user);
@@ -28,6 +30,7 @@ export async function forward(
   if (live) headers.set("x-thinkery-yjs", "1");
   const url = new URL(request.url);
   if (path) url.pathname = path;
+  if (branch !== undefined && !url.searchParams.has("branch")) url.searchParams.set("branch", branch);
   const response = await checkResponse(await object.fetch(new Request(new Request(url, request), { headers })));
   // Only a credential that can end makes its object close a socket.
   return caller.hash ? relaySocket(response) : response;

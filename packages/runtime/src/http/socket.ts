@@ -26,8 +26,10 @@ function connect(
     const sub = readSubPath(request);
     // The SDK's own check would respond with 404, whose reason a browser does not show.
     if (sub.length > 0) await requireAgent({ env, request, caller, params: { agency, agent } });
+    const root = env.Think.getByName(name);
     // Live documents are those of the root agent's files.
     const below = kind.live ? "" : sub.map((child) => `/sub/think/${child}`).join("");
-    return forward(request, env.Think.getByName(name), caller, { path: `/agents/think/${name}${below}`, ...kind });
+    const branch = kind.live && sub.length > 0 ? await root.files.findBranch(sub) : undefined;
+    return forward(request, root, caller, { path: `/agents/think/${name}${below}`, branch, ...kind });
   });
 }

@@ -24,7 +24,6 @@ import { Blueprints } from "../agency/blueprints.ts";
 import { SubagentLists } from "../agency/subagent-lists.ts";
 import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
-import { openLinux } from "../sandbox/linux.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
@@ -35,6 +34,7 @@ import { checkModel, openSystemModels } from "../system/models.ts";
 import { checkBlueprint, type System, findWarnings } from "../system/system.ts";
 import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
+import { forgetSandboxes } from "./sandboxes.ts";
 
 /** Increases with every change, so that clients know when to reload. */
 export interface Revision {
@@ -281,7 +281,7 @@ export abstract class Agency extends BaseObject<Revision> {
     const reports = await this.#getThink(name).retire();
     for (const last of reports) this.#usage.close(last);
     const agents = new Set([name, ...reports.map((report) => report.name)]);
-    for (const agent of agents) await openLinux(this.env, formatAgentObjectName(this.name, agent)).forget();
+    for (const agent of agents) await forgetSandboxes(this.env, formatAgentObjectName(this.name, agent));
     await this.#getThink(name).erase();
     this.#subagents.remove(name);
     // Last, because blobs must outlive what refers to them. Repeated after a crash, like everything above.

@@ -14,21 +14,16 @@ import { createSystemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Models } from "../model/catalogue.ts";
-import { createSecretRedactor } from "../model/redactor.ts";
 import { openRoles } from "../model/roles.ts";
-import { openLinux } from "../sandbox/linux.ts";
-import { openSandbox } from "../sandbox/open.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { resolveDriver } from "../system/drivers.ts";
 import { attachPropsTools, type ClassLayer, mergeLimits, mergeProps } from "../system/layers.ts";
 import { checkModel, openSystemModels } from "../system/models.ts";
 import { createToolSources, createPipeline, type System } from "../system/system.ts";
-import { createCapabilities } from "../tools/capabilities/capabilities.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { BudgetClient } from "../turn/budget/budget-client.ts";
 import { limitsSpending } from "../turn/budget/child-leases.ts";
-import { ShellFiles } from "../turn/calls/shell-files.ts";
 import { resolveLimits } from "../turn/limits.ts";
 import { createTurnScope } from "../turn/loop/create-turn-scope.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
@@ -38,6 +33,7 @@ import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { Env } from "./env.ts";
 import type { RegisteredAgent } from "./registration.ts";
 import { inheritPolicy, selectInherited, withoutApps } from "./subagents/inheritance.ts";
+import { TurnEnvironment } from "./turn-environment.ts";
 
 /** Bounds the age of a blueprint that was changed in another isolate (Cloudflare), of which we are not notified. */
 const ttlMs = 30_000;
@@ -73,11 +69,7 @@ interface ResolvedBlueprint {
 /** Resolves what an agent's next turn runs with, layer by layer. */
 export class AgentResolver {
   readonly #options: AgentResolverOptions;
-  /** Shared by all turns. */
-  readonly #environment: Pick<
-    TurnDeps,
-    "capabilities" | "sandbox" | "workspace" | "shellFiles" | "sandboxKey" | "linux"
-  >;
+  readonly #environment: TurnEnvironment;
   readonly #name: string;
   #blueprintCache: Cached<Blueprint> | undefined;
   #meteredCache: Cached<boolean> | undefined;
@@ -88,17 +80,9 @@ export class AgentResolver {
   #driver: { definition: DriverDefinition; driver: Driver } | undefined;
 
   constructor(options: AgentResolverOptions) {
-    const { env, address, sandboxKey } = options;
     this.#options = options;
-    this.#name = formatAddress(address);
-    this.#environment = {
-      capabilities: createCapabilities(openOutbound(env), createSecretRedactor(env).redactLog),
-      sandbox: openSandbox(env),
-      workspace: options.workspace,
-      shellFiles: new ShellFiles(options.workspace),
-      sandboxKey,
-      linux: openLinux(env, this.#name),
-    };
+    this.#name = formatAddress(options.address);
+    this.#environment = new TurnEnvironment({ ...options, name: this.#name });
   }
 
   async resolve(registered: RegisteredAgent, request?: Props): Promise<TurnDeps> {
@@ -114,7 +98,7 @@ export class AgentResolver {
     const { definition, driver } = this.#openDriver(agent, blueprint);
     return {
       ...this.#createBaseDeps(registered, blueprint, props, tools),
-      ...this.#environment,
+      ...this.#environment.get(registered.assignment?.branch),
       pipeline,
       driver,
       modelId: definition.needsModel ? (await roles.getPrimary()).id : "",
@@ -204,6 +188,12 @@ export class AgentResolver {
     const allTools = this.#addPropsTools(tools, registered);
     const scope = this.#createScope(registered, blueprint, allTools);
     return { tools: allTools, added: pipeline.createRunner(scope).collectState() };
+  }
+
+  /** Returns the tools of an agent, and the rules that apply to them. */
+  async resolveTools(registered: RegisteredAgent): Promise<Pick<TurnDeps, "tools" | "config">> {
+    const { blueprint, tools } = await this.#resolveBlueprint(registered);
+    return this.#createBaseDeps(registered, blueprint, registered.props, this.#addPropsTools(tools, registered));
   }
 
   /** Called when the conversation is cleared. */

@@ -1,7 +1,6 @@
 import { type AgentAddress, formatAgentObjectName, formatAddress } from "@thinkery/sdk";
 import { subagentLimitsSchema } from "@thinkery/sdk/internal";
 import { createSecretRedactor } from "../model/redactor.ts";
-import { openLinux } from "../sandbox/linux.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
 import { openBlobIndex, openCountedBlobs } from "../store/blobs/counted.ts";
@@ -20,6 +19,7 @@ import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
 import { AssignmentFeature, type ParentStub } from "./assignment-feature.ts";
 import { Broadcaster } from "./broadcaster.ts";
+import { CheckedMerges } from "./checked-merges.ts";
 import { DiskQuota } from "./disk-quota.ts";
 import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
@@ -27,6 +27,7 @@ import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { LeasedBudgetClient } from "./leased-budget-client.ts";
 import { Registration } from "./registration.ts";
+import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
@@ -139,8 +140,17 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     workspace,
     subagents: () => subagents,
   });
-  const children = new ChildClient(context.facets);
   const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
+  const merges = new CheckedMerges({
+    workspace,
+    resolver,
+    registration,
+    sandbox: openSandbox(env),
+    sandboxKey,
+    linux: openCheckSandbox(env, name),
+    checkSeconds: subagentLimits.mergeCheckSeconds,
+  });
+  const children = new ChildClient(context.facets);
   const stream = new ChildStream({
     store,
     limits: subagentLimits,
@@ -159,6 +169,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     children,
     tasks: createDelegatedTasks(store.tasks),
     lease,
+    workspace,
+    merges,
     queue: () => queue,
     sync: () => storage.sync(),
     onBusy: () => heartbeat.begin(),
@@ -170,7 +182,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     },
     closeAccounts: async (reports) => {
       if (reports.length > 0) await agency().closeAccounts(reports);
-      for (const report of reports) await openLinux(env, `${address.agency}~${report.name}`).forget();
+      for (const report of reports) await forgetSandboxes(env, `${address.agency}~${report.name}`);
     },
   });
   const summaries = new SubagentSummaries({
@@ -247,6 +259,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     turnLease,
     sockets,
     files,
+    merges,
     app,
     subagents,
     assignment,

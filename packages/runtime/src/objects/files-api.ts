@@ -28,6 +28,7 @@ import { isLarge } from "../workspace/edits.ts";
 import { type ByteSpan, resolveRange, type ByteRange } from "../workspace/range.ts";
 import { blobUnits } from "../workspace/stored-content.ts";
 import type { VersionRef, Workspace } from "../workspace/workspace.ts";
+import type { CheckedMerges } from "./checked-merges.ts";
 import { type Transfer, toTransfer, readTransfer } from "./transfer.ts";
 
 type OnBranch = Pick<VersionRef, "branch">;
@@ -50,10 +51,12 @@ export interface FileReadResult {
 /** The workspace API for users' requests. Every change is one version, with the user as its origin. */
 export class FilesApi extends RpcTarget {
   readonly #open: () => Promise<Workspace>;
+  readonly #openMerges: () => Promise<CheckedMerges>;
 
-  constructor(open: () => Promise<Workspace>) {
+  constructor(open: () => Promise<Workspace>, openMerges: () => Promise<CheckedMerges>) {
     super();
     this.#open = open;
+    this.#openMerges = openMerges;
   }
 
   async list(query: FileListQuery): Promise<{ files: FileInfo[]; version: number; next?: string }> {
@@ -186,8 +189,19 @@ export class FilesApi extends RpcTarget {
   }
 
   async mergeBranch(name: string, request: Merge, user: string): Promise<MergeResponse> {
-    const workspace = await this.#open();
-    return workspace.runFairly(() => workspace.planMerge(name, request, toOrigin(user)));
+    await this.#open();
+    const merges = await this.#openMerges();
+    if (request.check !== undefined) await merges.authorize(request.check);
+    const signal = new AbortController().signal;
+    const { reason, ...merged } = await merges.merge({ branch: name, ...request, origin: toOrigin(user), signal });
+    if (reason === undefined) return merged;
+    throw fail("conflict", [`“${name}” was not merged: ${reason}`, merged.check?.output].filter(Boolean).join("\n"));
+  }
+
+  /** Returns the branch that a sub-agent works on: its own, or else that of one above it. */
+  async findBranch(path: readonly string[]): Promise<string | undefined> {
+    const names = (await this.#open()).listBranches().flatMap(({ id, by }) => (by.kind === "agent" ? [id] : []));
+    return path.findLast((name) => names.includes(name));
   }
 }
 

@@ -4,7 +4,7 @@ import {
   type ChildReport,
   type Delegation,
   fail,
-  isThinkeryError,
+  type ForkMerge,
   type NewEvent,
   type Subagent,
   type SubagentFrame,
@@ -13,25 +13,31 @@ import {
 import type { SubagentLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { isActive, type SubagentRow, toSubagent } from "../store/subagent-row.ts";
+import { isActive, type ReportedEnd, type SubagentRow, toSubagent, toSubagentState } from "../store/subagent-row.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
 import type { SpendingStatement } from "../turn/budget/child-leases.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { SubagentPort } from "../turn/subagent-port.ts";
+import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { AgentResolver } from "./agent-resolver.ts";
+import type { CheckedMerges } from "./checked-merges.ts";
 import type { AgentFeature } from "./feature.ts";
 import type { Registration } from "./registration.ts";
 import type { AssignmentReport, RelayedAction } from "./subagents/assignment.ts";
+import { CheckSchedule } from "./subagents/check-schedule.ts";
 import type { ChildClient } from "./subagents/child-client.ts";
 import { ChildRemover } from "./subagents/child-remover.ts";
 import { ChildStarter } from "./subagents/child-starter.ts";
 import type { DelegatedTasks } from "./subagents/delegated-tasks.ts";
 import { Delegations, type DelegationSource } from "./subagents/delegations.ts";
 import { findReporter, type Reporter } from "./subagents/find-reporter.ts";
+import { ForkQueue } from "./subagents/fork-queue.ts";
+import { Forks } from "./subagents/forks.ts";
 import { formatReports, toChildReport } from "./subagents/format-report.ts";
 import type { LeaseClient } from "./subagents/lease-client.ts";
 import { Leases } from "./subagents/leases.ts";
+import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import {
   createCancelEvents,
   createOwnEnd,
@@ -53,6 +59,8 @@ export interface SubagentsOptions {
   tasks: DelegatedTasks;
   /** The leases of the agent itself, if it is a sub-agent. */
   lease: LeaseClient | undefined;
+  workspace: WorkspacePort;
+  merges: CheckedMerges;
   queue(): TurnQueue;
   /** Resolves when everything recorded so far is on disk. */
   sync(): Promise<void>;
@@ -79,16 +87,25 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   readonly #starter: ChildStarter;
   readonly #waitingCalls: WaitingCalls;
   readonly #remover: ChildRemover;
-  #reconciling: Promise<void> | undefined;
-  #mustReconcile = false;
-  #isHalted = false;
-  /** Whether a check is scheduled; unknown after a wake. */
-  #isScheduled = false;
+  readonly #forks: Forks;
+  readonly #forkQueue: ForkQueue;
+  readonly #reconciling = new RepeatableWork(() => this.#reconcileOnce());
+  readonly #schedule: CheckSchedule;
 
   constructor(options: SubagentsOptions) {
+    const { store, merges, registration } = options;
+    const forks = new Forks({ ...options, getOwnBranch: () => registration.get().assignment?.branch });
     this.#options = options;
-    this.#delegations = new Delegations(options);
-    this.#remover = new ChildRemover(options);
+    this.#schedule = new CheckSchedule((seconds) => options.schedule(seconds));
+    this.#forks = forks;
+    this.#forkQueue = new ForkQueue({
+      ...options,
+      forks,
+      subagents: store.subagents,
+      onMerged: (row, merge) => this.#finishFork(row, merge),
+    });
+    this.#delegations = new Delegations({ ...options, authorizeCheck: (command) => merges.authorize(command) });
+    this.#remover = new ChildRemover({ ...options, forks });
     this.leases = new Leases(options);
     this.#waitingCalls = new WaitingCalls({
       ...options,
@@ -96,6 +113,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     });
     this.#starter = new ChildStarter({
       ...options,
+      forks,
       onFailed: (row, status, error) => this.#finish(row, createOwnEnd(row, status, error)),
     });
   }
@@ -103,7 +121,8 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   /** Whether there is something to do that must not wait for the next check. */
   get isBusy(): boolean {
     const { subagents } = this.#options.store;
-    return this.#starter.isBusy || this.#reconciling !== undefined || subagents.listUnclosed().length > 0;
+    if (this.#starter.isBusy || this.#reconciling.isRunning) return true;
+    return subagents.listUnclosed().length > 0 || subagents.listMerging().length > 0;
   }
 
   get hasOpen(): boolean {
@@ -143,7 +162,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     const { row, isNew } = await this.#delegations.add(delegation, source);
     if (isNew) {
       this.#options.onBusy();
-      await this.#armCheck();
+      await this.#schedule.arm(this.#options.limits.initialCheckSeconds);
       this.#startInBackground();
     }
     return toSubagent(row);
@@ -168,8 +187,9 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   async receiveReport(report: AssignmentReport): Promise<void> {
     const row = findReporter(this.#options.store, report);
     if (!row) return;
-    if (isActive(row)) await this.#finish(row, await createReportedEnd(report, this.#options.blobs));
-    else this.#close(row, report);
+    if (isActive(row)) await this.#takeReport(row.taskId, await createReportedEnd(report, this.#options.blobs));
+    // Reconciling settles a branch before it records that.
+    else if (row.fork === undefined) this.#close(row, report);
   }
 
   /** Waits until those that were cancelled have stopped, so that what they spent is known. */
@@ -221,6 +241,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   async remove(taskId: string): Promise<void> {
     const row = this.#require(taskId);
     if (isActive(row)) await this.#finish(row, createOwnEnd(row, "cancelled"));
+    await this.#forkQueue.cancel(taskId);
     await this.#remover.remove(this.#require(taskId));
   }
 
@@ -241,24 +262,13 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   halt(): void {
-    this.#isHalted = true;
+    this.#reconciling.halt();
+    this.#forkQueue.halt();
   }
 
   state(): Partial<AgentState> {
     const rows = this.#options.store.subagents.list(200);
-    if (rows.length === 0) return {};
-    return {
-      subagents: rows.map((row) => ({
-        childThreadId: row.childThreadId,
-        token: row.token,
-        status: isActive(row) ? "waiting" : row.state === "cancelled" ? "canceled" : "completed",
-        outcome: toSubagent(row).status,
-        createdAt: row.createdAt,
-        ...(row.completedAt === undefined ? {} : { completedAt: row.completedAt }),
-        ...(isActive(row) ? {} : { report: row.result ?? row.error ?? "" }),
-        ...(row.callId === undefined ? {} : { toolCallId: row.callId }),
-      })),
-    };
+    return rows.length === 0 ? {} : { subagents: rows.map(toSubagentState) };
   }
 
   export() {
@@ -268,30 +278,20 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   /** Called by the schedule: asks those that work whether they still do. */
   async check(): Promise<void> {
-    this.#isScheduled = false;
+    this.#schedule.disarm();
     this.#starter.forget();
     await this.reconcile();
-    if (this.hasActive && !this.#isHalted) await this.#armCheck(this.#options.limits.checkIntervalSeconds);
+    if (this.hasActive && !this.#reconciling.isHalted)
+      await this.#schedule.arm(this.#options.limits.checkIntervalSeconds);
   }
 
   /** Does whatever follows from the current state. */
   reconcile(): Promise<void> {
-    this.#mustReconcile = true;
-    this.#reconciling ??= (async () => {
-      try {
-        while (this.#mustReconcile && !this.#isHalted) {
-          this.#mustReconcile = false;
-          await this.#reconcileOnce();
-        }
-      } finally {
-        this.#reconciling = undefined;
-      }
-    })();
-    return this.#reconciling;
+    return this.#reconciling.run();
   }
 
   #startInBackground(): void {
-    if (this.#isHalted) return;
+    if (this.#reconciling.isHalted) return;
     this.#options.waitUntil(
       this.reconcile().catch((error: unknown) => console.error("sub-agents could not be brought up to date", error)),
     );
@@ -301,11 +301,31 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     const { store, limits } = this.#options;
     await this.#waitingCalls.resolveAll();
     if (this.hasActive) {
-      if (!this.#isScheduled) await this.#armCheck();
+      await this.#schedule.arm(limits.initialCheckSeconds);
       await this.#starter.startAll();
+      this.#forkQueue.startAll();
     }
     await Promise.all(store.subagents.listUnclosed().map((row) => this.#stop(row)));
     await this.#remover.removeExcess(limits.maxRetained);
+  }
+
+  /** Ends the work of a sub-agent, or first has its fork merged. */
+  async #takeReport(taskId: string, end: ReportedEnd): Promise<void> {
+    const { store, recorder, onBusy, sync } = this.#options;
+    const row = store.subagents.get(taskId);
+    if (!row || row.state === "merging") return;
+    if (row.fork === undefined) return this.#finish(row, end);
+    if (!isActive(row)) return;
+    recorder.record({ type: "subagent.reported", data: { childThreadId: row.childThreadId, taskId, ...end } });
+    // The sub-agent does not report again, so from here on it is ours to go on after a crash.
+    onBusy();
+    await sync();
+    this.#startInBackground();
+  }
+
+  async #finishFork({ taskId }: SubagentRow, merge: ForkMerge | undefined): Promise<void> {
+    const row = this.#options.store.subagents.get(taskId);
+    if (row?.reported) await this.#finish(row, { ...row.reported, ...(merge ? { merge } : {}), unconfirmed: true });
   }
 
   async #finish({ taskId, childThreadId }: SubagentRow, end: End): Promise<void> {
@@ -319,14 +339,19 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   async #stop(row: SubagentRow): Promise<void> {
-    this.#close(row, await this.#options.children.cancel(row.facetName, row.token));
+    const { children } = this.#options;
+    const statement = row.state === "complete" ? undefined : await children.cancel(row.facetName, row.token);
+    // The end of a merge may be what is reconciled.
+    if (row.state === "cancelled") await this.#forkQueue.cancel(row.taskId);
+    this.#close(row, statement, await this.#forks.settle(row));
   }
 
-  #close({ childThreadId, taskId }: SubagentRow, statement?: SpendingStatement): void {
+  #close({ childThreadId, taskId }: SubagentRow, statement?: SpendingStatement, merge?: ForkMerge): void {
     if (this.#options.store.subagents.get(taskId)?.isClosed) return;
     const { usage, days, reserved } = statement ?? {};
     const spent = { ...(usage ? { usage } : {}), ...(days ? { days } : {}), ...(reserved ? { reserved } : {}) };
-    this.#options.recorder.record({ type: "subagent.closed", data: { childThreadId, taskId, ...spent } });
+    const data = { childThreadId, taskId, ...spent, ...(merge ? { merge } : {}) };
+    this.#options.recorder.record({ type: "subagent.closed", data });
   }
 
   #markDelivered(rows: readonly SubagentRow[], { runId, callId }: { runId: string; callId?: string }): void {
@@ -346,15 +371,5 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     const row = this.#options.store.subagents.get(taskId);
     if (!row) throw fail("not_found", `No sub-agent works on a task “${taskId}”.`);
     return row;
-  }
-
-  async #armCheck(seconds = this.#options.limits.initialCheckSeconds): Promise<void> {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    await this.#options.schedule(seconds).catch((error: unknown) => {
-      this.#isScheduled = false;
-      if (isThinkeryError(error)) throw error;
-      console.error("the check of sub-agents could not be scheduled", error);
-    });
   }
 }

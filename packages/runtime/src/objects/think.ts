@@ -43,11 +43,14 @@ export abstract class Think extends BaseObject<AgentStatus> {
   override initialState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
   #parts: AgentParts | undefined;
   readonly #conversation = new ConversationApi(() => this.#open(), this.credentialWatch);
-  readonly #files = new FilesApi(async () => {
-    const { disk, files } = await this.#open();
-    await disk.refresh();
-    return files.workspace;
-  });
+  readonly #files = new FilesApi(
+    async () => {
+      const { disk, files } = await this.#open();
+      await disk.refresh();
+      return files.workspace;
+    },
+    async () => (await this.#open()).merges,
+  );
   readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
   readonly #subagents = new SubagentsApi(() => this.#open());

@@ -1,8 +1,9 @@
-import type { CommitResult, FileInfo, FileSnapshot } from "@thinkery/sdk";
+import type { Branch, CommitResult, FileInfo, FileSnapshot, Origin } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
+import type { BranchMerge, MergePreview } from "../workspace/branch-merge.ts";
 import type { LocalWorkspace } from "../workspace/local-workspace.ts";
 import type { WorkspaceEndpoint } from "../workspace/remote-workspace.ts";
-import type { ChangesQuery, CommitRequest, WorkspaceChanges } from "../workspace/workspace-port.ts";
+import type { ChangesQuery, CommitRequest, MergeRequest, WorkspaceChanges } from "../workspace/workspace-port.ts";
 import type { VersionRef } from "../workspace/workspace.ts";
 
 /** The workspace API for sub-agents; see `RemoteWorkspace`. Users' requests go through `FilesApi`. */
@@ -40,5 +41,25 @@ export class WorkspaceApi extends RpcTarget implements WorkspaceEndpoint {
 
   async markSeen(path: string, hash: string, branch?: string): Promise<void> {
     return (await this.#open()).markSeen(path, hash, branch);
+  }
+
+  async listBranches(): Promise<Branch[]> {
+    return (await this.#open()).listBranches();
+  }
+
+  async createBranch(branch: { name: string; from?: string | undefined }, origin: Origin): Promise<Branch> {
+    return (await this.#open()).createBranch(branch, origin);
+  }
+
+  async removeBranch(name: string, origin: Origin): Promise<void> {
+    await (await this.#open()).removeBranch(name, origin);
+  }
+
+  async previewMerge(name: string, into?: string): Promise<MergePreview> {
+    return (await this.#open()).previewMerge(name, into);
+  }
+
+  async merge(name: string, request: MergeRequest, origin: Origin): Promise<BranchMerge> {
+    return (await this.#open()).merge(name, request, origin);
   }
 }

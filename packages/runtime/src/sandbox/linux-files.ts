@@ -1,4 +1,5 @@
 import {
+  type CommandResult,
   type FileSyncResult,
   fail,
   type FileContent,
@@ -30,6 +31,8 @@ export interface LinuxFiles {
 /** Size of one request to the daemon, unless a single file is larger. */
 const maxRequestBytes = 4 * 1024 * 1024;
 const maxNotes = 20;
+/** Tells the daemon that nothing was collected. */
+const noCollection = "none";
 
 /** Syncs the agent's workspace with its Linux sandbox before and after each command. */
 export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
@@ -72,6 +75,35 @@ export function attachFiles(linux: AgentLinux, files: LinuxFiles): Linux {
     read: async (id) => syncAfter(await linux.read(id)),
     stop: async (id) => syncAfter(await linux.stop(id)),
   };
+}
+
+/** The files that a single command runs on. */
+export interface LinuxCopyFiles extends Pick<LinuxFiles, "readContent"> {
+  version: number;
+  files: readonly { path: string; hash: string }[];
+}
+
+/**
+ * Runs a command on a new copy of these files, which is deleted afterwards with everything that the command did. Nobody
+ * else may use this sandbox meanwhile.
+ */
+export async function runOnNewCopy(
+  linux: AgentLinux,
+  { version, files, readContent }: LinuxCopyFiles,
+  command: string,
+  options: Parameters<Linux["run"]>[1],
+): Promise<CommandResult> {
+  // A crash may have left one.
+  await linux.forget();
+  try {
+    const list = files.map(({ path, hash }): [string, string] => [path, hash]);
+    const needed = await linux.workingCopy.plan({ version, committed: noCollection, files: list });
+    const notes = await sendFiles(linux.workingCopy, { readContent }, needed);
+    const result = await linux.run(command, options);
+    return { ...result, ...limitNotes({ notes }) };
+  } finally {
+    await linux.forget().catch((error: unknown) => console.error("a sandbox was not removed", error));
+  }
 }
 
 /** Commits the working copy's changes to the workspace, then updates the copy to the workspace's latest version. */
@@ -148,7 +180,11 @@ async function collectChanges(copy: LinuxWorkingCopy, files: LinuxFiles) {
 }
 
 /** Sends files to the daemon, many small ones per request. Returns notes. */
-async function sendFiles(copy: LinuxWorkingCopy, files: LinuxFiles, needed: readonly string[]): Promise<string[]> {
+async function sendFiles(
+  copy: LinuxWorkingCopy,
+  files: Pick<LinuxFiles, "readContent">,
+  needed: readonly string[],
+): Promise<string[]> {
   const notes: string[] = [];
   let pieces: Uint8Array[] = [];
   let size = 0;

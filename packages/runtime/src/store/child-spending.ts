@@ -34,6 +34,7 @@ export class ChildSpending {
   apply(event: AgentEvent): void {
     switch (event.type) {
       case "subagent.spent":
+      case "subagent.reported":
       case "subagent.closed":
       case "subagent.deleted":
         return this.#replace(event.data.taskId, event.data);

@@ -1,4 +1,18 @@
-import type { ReportStatus, Sender, Subagent, SubagentStatus, SubagentUsage, WorkspaceMode } from "@thinkery/sdk";
+import {
+  type AgentState,
+  type EventData,
+  type ForkMerge,
+  mergingActivity,
+  type ReportStatus,
+  type Sender,
+  type Subagent,
+  type SubagentStatus,
+  type SubagentUsage,
+  type WorkspaceMode,
+} from "@thinkery/sdk";
+
+/** How a sub-agent says that its work ended. */
+export type ReportedEnd = Omit<EventData["subagent.reported"], "childThreadId" | "taskId">;
 
 export interface StoredSubagent extends Record<string, SqlStorageValue> {
   task: string;
@@ -31,6 +45,8 @@ export interface StoredSubagent extends Record<string, SqlStorageValue> {
   error: string | null;
   usage: string | null;
   steps: number | null;
+  merge: string | null;
+  reported: string | null;
   action_number: number;
   activity: string | null;
 }
@@ -38,10 +54,14 @@ export interface StoredSubagent extends Record<string, SqlStorageValue> {
 /** A delegated task: who works on it, for whom, and how it went. */
 export interface SubagentRow extends Omit<Subagent, "status"> {
   token: string;
-  state: StoredSubagent["state"];
+  /** `merging`: it has reported, and its fork is merged. */
+  state: StoredSubagent["state"] | "merging";
+  /** Its report, while its fork is merged. */
+  reported?: ReportedEnd;
   message: string;
   from: Sender;
-  branch?: string;
+  /** The branch of a fork, even if it no longer exists. */
+  fork?: string;
   check?: string;
   streaming: boolean;
   timeoutMs: number;
@@ -63,6 +83,8 @@ const publicFields = [
   "title",
   "wait",
   "workspace",
+  "branch",
+  "merge",
   "runId",
   "callId",
   "messageId",
@@ -76,22 +98,45 @@ const publicFields = [
   "activity",
 ] satisfies (keyof SubagentRow)[];
 
+/** Returns a row as the agent's state has it. */
+export function toSubagentState(row: SubagentRow): NonNullable<AgentState["subagents"]>[number] {
+  return {
+    childThreadId: row.childThreadId,
+    token: row.token,
+    status: isActive(row) ? "waiting" : row.state === "cancelled" ? "canceled" : "completed",
+    outcome: toStatus(row.state),
+    createdAt: row.createdAt,
+    ...(row.completedAt === undefined ? {} : { completedAt: row.completedAt }),
+    ...(isActive(row) ? {} : { report: row.result ?? row.error ?? "" }),
+    ...(row.callId === undefined ? {} : { toolCallId: row.callId }),
+    ...(row.merge ? { merge: row.merge } : {}),
+  };
+}
+
 /** Returns a row as clients see it. */
 export function toSubagent(row: SubagentRow): Subagent {
   const fields = publicFields.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]] as const]));
   return {
     ...Object.fromEntries(fields),
+    ...(row.state === "merging" ? { activity: mergingActivity } : {}),
     status: toStatus(row.state),
     ...(row.isDeleted ? { deleted: true } : {}),
   } as Subagent;
 }
 
 function toStatus(state: SubagentRow["state"]): SubagentStatus {
+  if (state === "merging") return "running";
   return state === "queued" ? "waiting" : state;
 }
 
 export function isActive({ state }: Pick<SubagentRow, "state">): boolean {
-  return state === "queued" || state === "running";
+  return state === "queued" || state === "running" || state === "merging";
+}
+
+/** A branch is created when its sub-agent starts, and removed once it is merged or has nothing in it. */
+function hasBranch({ state, closed, deleted, merge }: StoredSubagent): boolean {
+  if (state === "queued" || deleted === 1) return false;
+  return state === "running" || closed === 0 || (merge !== null && !(JSON.parse(merge) as ForkMerge).isMerged);
 }
 
 export function toSubagentRow(row: StoredSubagent): SubagentRow {
@@ -108,7 +153,7 @@ export function toSubagentRow(row: StoredSubagent): SubagentRow {
     workspace: row.workspace,
     streaming: row.streaming === 1,
     timeoutMs: row.timeout_ms,
-    state: row.state,
+    state: row.state === "running" && row.reported !== null ? "merging" : row.state,
     isDelivered: row.delivered === 1,
     isClosed: row.closed === 1,
     isDeleted: row.deleted === 1,
@@ -117,7 +162,9 @@ export function toSubagentRow(row: StoredSubagent): SubagentRow {
     ...(row.turn === null ? {} : { runId: row.turn }),
     ...(row.call === null ? {} : { callId: row.call }),
     ...(row.message_id === null ? {} : { messageId: row.message_id }),
-    ...(row.branch === null ? {} : { branch: row.branch }),
+    ...(row.branch === null ? {} : { fork: row.branch, ...(hasBranch(row) ? { branch: row.branch } : {}) }),
+    ...(row.merge === null ? {} : { merge: JSON.parse(row.merge) as ForkMerge }),
+    ...(row.reported === null ? {} : { reported: JSON.parse(row.reported) as ReportedEnd }),
     ...(row.check_command === null ? {} : { check: row.check_command }),
     ...(row.started_at === null ? {} : { startedAt: row.started_at }),
     ...(row.completed_at === null ? {} : { completedAt: row.completed_at }),

@@ -53,6 +53,11 @@ export class Subagents {
       }
       case "subagent.spent":
         return this.#setUsage(event.data);
+      case "subagent.reported": {
+        const { childThreadId: _, taskId, ...report } = event.data;
+        this.#setUsage(event.data);
+        return this.#update("reported = ?", taskId, JSON.stringify(report));
+      }
       case "subagent.completed":
         return this.#complete(event, event.data);
       case "subagent.delivered":
@@ -64,7 +69,7 @@ export class Subagents {
         return;
       case "subagent.closed":
         this.#setUsage(event.data);
-        return this.#update("closed = 1", event.data.taskId);
+        return this.#close(event.data);
       case "subagent.deleted":
         this.#setUsage(event.data);
         return this.#update("deleted = 1, closed = 1, delivered = 1", event.data.taskId);
@@ -127,6 +132,11 @@ export class Subagents {
       `WHERE deleted = 0 AND closed = 1 AND NOT ${activeCondition} ORDER BY completed_at DESC, number DESC LIMIT -1 OFFSET ?`,
       max,
     ).toReversed();
+  }
+
+  /** Returns those whose forks are to be merged, oldest first. */
+  listMerging(): SubagentRow[] {
+    return this.listActive().filter(({ state }) => state === "merging");
   }
 
   countActive(): number {
@@ -197,7 +207,8 @@ export class Subagents {
   #complete({ ts }: AgentEvent, data: EventData["subagent.completed"]): void {
     this.#update(
       `closed = ?,
-       state = ?, completed_at = ?, result = ?, result_blob = ?, error = ?, usage = ?, steps = ?, merge = ?`,
+       state = ?, completed_at = ?, result = ?, result_blob = ?, error = ?, usage = ?, steps = ?, merge = ?,
+       reported = NULL`,
       data.taskId,
       data.unconfirmed ? 0 : 1,
       data.status,
@@ -209,6 +220,11 @@ export class Subagents {
       data.steps,
       data.merge ? JSON.stringify(data.merge) : null,
     );
+  }
+
+  #close({ taskId, merge }: EventData["subagent.closed"]): void {
+    if (merge) this.#update("closed = 1, merge = ?", taskId, JSON.stringify(merge));
+    else this.#update("closed = 1", taskId);
   }
 
   #update(assignments: string, task: string, ...values: SqlStorageValue[]): void {

@@ -1,4 +1,4 @@
-import type { Origin } from "@thinkery/sdk";
+import type { Origin, Overlap } from "@thinkery/sdk";
 
 export interface BranchRow extends Record<string, SqlStorageValue> {
   name: string;
@@ -11,6 +11,15 @@ export interface BranchRow extends Record<string, SqlStorageValue> {
   created_at: number;
   merged_at: number | null;
   origin: string;
+  /** The last merge with an idempotency key, and its `KeptMerge`. */
+  merge_key: string | null;
+  merge_result: string | null;
+}
+
+/** What a merge returned, as it is stored. */
+export interface KeptMerge {
+  version?: number;
+  overlaps: Overlap[];
 }
 
 /** All branches except main. */
@@ -61,6 +70,16 @@ export class Branches {
       source,
       version,
       now,
+      name,
+    );
+  }
+
+  /** Keeps what a merge returns, for when it is sent again. */
+  keepMerge(name: string, key: string, merge: KeptMerge): void {
+    this.#sql.exec(
+      "UPDATE branches SET merge_key = ?, merge_result = ? WHERE name = ?",
+      key,
+      JSON.stringify(merge),
       name,
     );
   }

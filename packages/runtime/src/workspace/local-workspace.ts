@@ -1,11 +1,21 @@
-import { type CommitResult, type FileContent, type FileInfo, type FileSnapshot, mainBranch } from "@thinkery/sdk";
+import {
+  type Branch,
+  type CommitResult,
+  type FileContent,
+  type FileInfo,
+  type FileSnapshot,
+  mainBranch,
+  type Origin,
+} from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import { completeWork } from "../host/fair-work.ts";
+import type { BranchMerge, MergePreview } from "./branch-merge.ts";
 import { isLarge } from "./edits.ts";
 import type {
   ChangesQuery,
   CommitRequest,
   LocalCommitOptions,
+  MergeRequest,
   WorkspaceChanges,
   WorkspacePort,
 } from "./workspace-port.ts";
@@ -93,6 +103,35 @@ export class LocalWorkspace implements WorkspacePort {
     this.#workspace.seen.mark(branch, path, hash);
   }
 
+  async listBranches(): Promise<Branch[]> {
+    return this.#workspace.listBranches();
+  }
+
+  async createBranch({ name, from }: { name: string; from?: string | undefined }, origin: Origin): Promise<Branch> {
+    const workspace = this.#workspace;
+    return workspace.runFairly(function* () {
+      const existing = workspace.listBranches().find(({ id }) => id === name);
+      return existing && isSameOrigin(existing.by, origin)
+        ? existing
+        : yield* workspace.planBranch({ name, from }, origin);
+    });
+  }
+
+  async removeBranch(name: string, origin: Origin): Promise<void> {
+    const workspace = this.#workspace;
+    await workspace.runFairly(function* () {
+      if (workspace.listBranches().some(({ id }) => id === name)) yield* workspace.planBranchRemoval(name, origin);
+    });
+  }
+
+  async previewMerge(name: string, into?: string): Promise<MergePreview> {
+    return this.#workspace.runFairly(() => this.#workspace.planPreview(name, into));
+  }
+
+  async merge(name: string, request: MergeRequest, origin: Origin): Promise<BranchMerge> {
+    return this.#workspace.runFairly(() => this.#workspace.planMerge(name, request, origin));
+  }
+
   #listAllFiles(branch: string | undefined, maxTextBytes: number): WorkspaceChanges["files"] {
     if (this.#workspace.getTotals(branch).textBytes > maxTextBytes) {
       return this.#attachText(this.#workspace.list({ branch }).files, branch, maxTextBytes);
@@ -113,3 +152,6 @@ export class LocalWorkspace implements WorkspacePort {
       });
   }
 }
+
+const isSameOrigin = (one: Origin, other: Origin) =>
+  one.kind === other.kind && one.agent === other.agent && one.toolCall === other.toolCall;

@@ -4,7 +4,6 @@ import {
   type FileContent,
   type FileEdit,
   parseFilePath,
-  type Merge,
   type MergeResponse,
   type Origin,
   type Overlap,
@@ -12,12 +11,14 @@ import {
 } from "@thinkery/sdk";
 import type { Work } from "../host/fair-work.ts";
 import { Batch } from "./batch.ts";
-import type { Branches } from "./branches.ts";
+import type { BranchMerge, BranchMergeOptions, MergePreview, MergeVersions } from "./branch-merge.ts";
+import type { BranchRow, Branches, KeptMerge } from "./branches.ts";
 import type { CommitOptions, Commits } from "./commits.ts";
 import { countTextUnits, isSameContent } from "./content.ts";
 import type { FileRows } from "./file-rows.ts";
 import type { HistoryReader } from "./history-reader.ts";
 import type { History } from "./history.ts";
+import { omitTexts } from "./overlap.ts";
 import { findConflictPath, type MergeOptions, mergeThreeWay, type ThreeWayMerge } from "./three-way-merge.ts";
 
 interface MergerOptions {
@@ -38,6 +39,10 @@ export interface RebaseOptions extends Pick<CommitOptions, "record" | "key" | "s
   /** Drops edits that are no longer possible and commits the others. */
   dropInvalid?: boolean;
 }
+
+/** A preview is sent to other objects, and kept in memory. */
+const maxPreviewChars = 8 * 1024 * 1024;
+const maxKeptOverlaps = 100;
 
 /** Applies changes that were made on other content than the current files: by a shell, a revert or another branch. */
 export class Merger {
@@ -108,19 +113,68 @@ export class Merger {
     return yield* this.#finish(batch, overlaps, origin, { branch, reverts: ids, ...rest }, dryRun);
   }
 
+  /** Merges a branch. With the key of the branch's last merge, returns what that returned. */
   *merge(
     source: string,
     target: string,
     origin: Origin,
-    options: Pick<CommitOptions, "record"> & { dryRun?: Merge["dryRun"] },
-  ): Work<MergeResponse> {
-    const { rows, history, branches, historyReader, commits } = this.#options;
-    const { dryRun, ...rest } = options;
+    { dryRun, key, expected, ...options }: BranchMergeOptions,
+  ): Work<BranchMerge> {
+    const { history, branches } = this.#options;
+    const link = this.#findLink(source, target);
+    if (key !== undefined && link.merge_key === key) return this.#readMerge(link);
+    const versions = this.#getVersions(source, target);
+    if (expected && (expected.source !== versions.source || expected.target !== versions.target))
+      return { isStale: true, changes: [], overlaps: [] };
+    const { batch, overlaps } = yield* this.#mergeFiles(source, target, link);
+    const before = history.lastVersion;
+    const runInTransaction = () => {
+      const last = history.lastVersion;
+      branches.recordMerge(link.name, source, last, Date.now());
+      if (key === undefined) return;
+      const kept = overlaps.slice(0, maxKeptOverlaps).map(omitTexts);
+      branches.keepMerge(link.name, key, { overlaps: kept, ...(last > before ? { version: last } : {}) });
+    };
+    const commit = { branch: target, merges: source, runInTransaction, ...options };
+    return yield* this.#finish(batch, overlaps, origin, commit, dryRun);
+  }
+
+  /** Returns what a merge would change, with the content. Throws if it would fail. */
+  *preview(source: string, target: string): Work<MergePreview> {
+    const versions = this.#getVersions(source, target);
+    const { batch, overlaps } = yield* this.#mergeFiles(source, target, this.#findLink(source, target));
+    const changes = yield* this.#options.commits.previewChanges(batch, target);
+    const files = (yield* batch.listChanges()).map(({ path, after }) => ({ path, ...(after ? { after } : {}) }));
+    const chars = files.reduce((sum, { after }) => sum + (typeof after?.content === "string" ? after.info.size : 0), 0);
+    if (chars > maxPreviewChars)
+      throw fail("too_large", "The merge changes too much text for a check. Merge it without one, or in parts.");
+    return { into: target, versions, changes, overlaps, files };
+  }
+
+  #getVersions(source: string, target: string): MergeVersions {
+    const { historyReader } = this.#options;
+    return { source: historyReader.getLatest(source), target: historyReader.getLatest(target) };
+  }
+
+  /** Returns the branch that connects two branches: one was created from the other. */
+  #findLink(source: string, target: string): BranchRow {
+    const { branches } = this.#options;
     const link = [branches.get(source), branches.get(target)].find(
       (row) => row && (row.parent === source || row.parent === target),
     );
     if (source === target || !link)
       throw fail("conflict", `Cannot merge “${source}” into “${target}”: neither branch was created from the other.`);
+    return link;
+  }
+
+  #readMerge({ merge_result: result }: BranchRow): MergeResponse {
+    const { version: id, overlaps } = JSON.parse(result ?? '{"overlaps":[]}') as KeptMerge;
+    const version = id === undefined ? undefined : this.#options.history.getVersion(id);
+    return { overlaps, changes: version?.changes ?? [], ...(version ? { version } : {}) };
+  }
+
+  *#mergeFiles(source: string, target: string, link: BranchRow): Work<{ batch: Batch; overlaps: Overlap[] }> {
+    const { rows, history, historyReader, commits } = this.#options;
     const { base_branch: baseBranch, base_version: baseVersion } = link;
     const batch = new Batch(rows, target);
     const mergeOptions = this.#createMergeOptions(batch, {
@@ -147,14 +201,7 @@ export class Merger {
       mergeOptions,
       getBaseVersion(target),
     );
-    const runInTransaction = () => branches.recordMerge(link.name, source, history.lastVersion, Date.now());
-    return yield* this.#finish(
-      batch,
-      overlaps,
-      origin,
-      { branch: target, merges: source, runInTransaction, ...rest },
-      dryRun,
-    );
+    return { batch, overlaps };
   }
 
   /**

@@ -1,12 +1,13 @@
-import type { CommitResult, FileContent, FileInfo, FileSnapshot } from "@thinkery/sdk";
+import type { Branch, CommitResult, FileContent, FileInfo, FileSnapshot, Origin } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Blobs } from "../store/blobs/blobs.ts";
+import type { BranchMerge, MergePreview } from "./branch-merge.ts";
 import { readContent, storeContent } from "./stored-content.ts";
-import type { ChangesQuery, CommitRequest, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
+import type { ChangesQuery, CommitRequest, MergeRequest, WorkspaceChanges, WorkspacePort } from "./workspace-port.ts";
 import type { VersionRef } from "./workspace.ts";
 
 /** The RPC interface of the object that stores the files. Blobs are shared by all objects, so they are never sent. */
-export type WorkspaceEndpoint = Pick<WorkspacePort, "latest" | "list" | "stat" | "read" | "changes" | "markSeen"> & {
+export type WorkspaceEndpoint = Omit<WorkspacePort, "limits" | "isLocal" | "commit" | "readBytes" | "store"> & {
   commit(request: CommitRequest): Promise<CommitResult>;
 };
 
@@ -67,6 +68,28 @@ export class RemoteWorkspace implements WorkspacePort {
 
   markSeen(path: string, hash: string, branch?: string): Promise<void> {
     return this.#call((owner) => owner.markSeen(path, hash, branch));
+  }
+
+  listBranches(): Promise<Branch[]> {
+    return this.#call((owner) => owner.listBranches());
+  }
+
+  createBranch(branch: { name: string; from?: string | undefined }, origin: Origin): Promise<Branch> {
+    return this.#call((owner) => owner.createBranch(branch, origin));
+  }
+
+  removeBranch(name: string, origin: Origin): Promise<void> {
+    return this.#call((owner) => owner.removeBranch(name, origin));
+  }
+
+  previewMerge(name: string, into?: string): Promise<MergePreview> {
+    return this.#call((owner) => owner.previewMerge(name, into));
+  }
+
+  merge(name: string, request: MergeRequest, origin: Origin): Promise<BranchMerge> {
+    // Without a key, a merge whose response was lost would report nothing the second time.
+    const keyed = { ...request, key: request.key ?? crypto.randomUUID() };
+    return this.#call((owner) => owner.merge(name, keyed, origin));
   }
 
   async #call<T>(invoke: (owner: WorkspaceEndpoint) => Promise<T>): Promise<T> {

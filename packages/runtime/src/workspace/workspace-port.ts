@@ -1,5 +1,16 @@
-import type { CommitResult, FileContent, FileEdit, FileInfo, FileSnapshot, NewEvent, Origin } from "@thinkery/sdk";
+import type {
+  Branch,
+  CommitResult,
+  FileContent,
+  FileEdit,
+  FileInfo,
+  FileSnapshot,
+  Merge,
+  NewEvent,
+  Origin,
+} from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
+import type { BranchMerge, BranchMergeOptions, MergePreview } from "./branch-merge.ts";
 import type { VersionRef } from "./workspace.ts";
 
 /** Describes a commit, in values that can be sent to another object. */
@@ -40,6 +51,8 @@ export interface ChangesQuery {
   maxTextBytes: number;
 }
 
+export type MergeRequest = Omit<BranchMergeOptions, "record"> & Pick<Merge, "into">;
+
 /**
  * An agent's files, wherever they are stored: in its own object (`LocalWorkspace`) or in that of the agent it works for
  * (`RemoteWorkspace`). All values can be cloned, every method is one round trip, and no method depends on an earlier
@@ -61,4 +74,13 @@ export interface WorkspacePort {
   commit(request: CommitRequest, options?: LocalCommitOptions): Promise<CommitResult>;
   changes(query: ChangesQuery): Promise<WorkspaceChanges>;
   markSeen(path: string, hash: string, branch?: string): Promise<void>;
+  listBranches(): Promise<Branch[]>;
+  /** Creates a branch of the latest version of another. One with the same name and origin is the same branch. */
+  createBranch(branch: { name: string; from?: string | undefined }, origin: Origin): Promise<Branch>;
+  /** Removes a branch, if it exists. */
+  removeBranch(name: string, origin: Origin): Promise<void>;
+  /** Returns what a merge would change, with the content. */
+  previewMerge(name: string, into?: string): Promise<MergePreview>;
+  /** Merges a branch into its parent, or its parent into it. The same key again returns the same result. */
+  merge(name: string, request: MergeRequest, origin: Origin): Promise<BranchMerge>;
 }

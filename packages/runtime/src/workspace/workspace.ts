@@ -24,6 +24,7 @@ import type { BlobSource } from "../store/blobs/blob-page.ts";
 import { type Blobs } from "../store/blobs/blobs.ts";
 import { Batch } from "./batch.ts";
 import { BranchManager } from "./branch-manager.ts";
+import type { BranchMerge, BranchMergeOptions, MergePreview } from "./branch-merge.ts";
 import { BranchUsage } from "./branch-usage.ts";
 import { Branches } from "./branches.ts";
 import { type Commit, type CommitOptions, Commits } from "./commits.ts";
@@ -31,7 +32,7 @@ import { createVersionDiff } from "./diff.ts";
 import { FileRows, type Totals } from "./file-rows.ts";
 import { HistoryReader } from "./history-reader.ts";
 import { History } from "./history.ts";
-import { type RebaseOptions, Merger } from "./merger.ts";
+import { Merger, type RebaseOptions } from "./merger.ts";
 import { SeenFiles } from "./seen-files.ts";
 import { readContent, storeContent } from "./stored-content.ts";
 import { findConflictPath } from "./three-way-merge.ts";
@@ -308,17 +309,26 @@ export class Workspace {
   /** Merges a branch into its parent, or its parent into it. */
   *planMerge(
     name: string,
-    { into, dryRun }: Merge,
+    { into, ...options }: BranchMergeOptions & Pick<Merge, "into">,
     origin: Origin,
-    options: Pick<CommitOptions, "record"> = {},
-  ): Work<MergeResponse> {
+  ): Work<BranchMerge> {
+    const { source, target } = this.#resolveMerge(name, into);
+    return yield* this.#merger.merge(source, target, origin, options);
+  }
+
+  /** Returns what a merge would change, with the content. */
+  *planPreview(name: string, into?: string): Work<MergePreview> {
+    const { source, target } = this.#resolveMerge(name, into);
+    return yield* this.#merger.preview(source, target);
+  }
+
+  #resolveMerge(name: string, into: string | undefined): { source: string; target: string } {
     const source = this.#requireBranch(name);
     const parent = this.#branches.get(source)?.parent;
     if (into === undefined && parent === undefined) throw fail("bad_request", "Name the branch to merge main into.");
     // The version both have in common from now on must not be extended.
     this.#commits.markLatestKnown();
-    const target = this.#requireBranch(into ?? parent);
-    return yield* this.#merger.merge(source, target, origin, { dryRun, ...pickRecord(options) });
+    return { source, target: this.#requireBranch(into ?? parent) };
   }
 
   /** Refuses content that no commit could accept, because a refused blob takes space until it is collected. */

@@ -3,11 +3,11 @@ import type { AgentEvent, EventData } from "../protocol/event.ts";
 import type { Subagent } from "../protocol/subagent.ts";
 import { emptyConversation } from "./conversation.ts";
 import { receive } from "./receive.ts";
-import { mergeSubagents } from "./subagents.ts";
+import { mergeSubagents, type SubagentEvent } from "./subagents.ts";
 
 let seq = 0;
 
-function createEvent<T extends "subagent.spawned" | "subagent.started" | "subagent.action" | "subagent.completed">(
+function createEvent<T extends SubagentEvent["type"]>(
   type: T,
   taskId: string,
   data: Partial<EventData[T]> = {},
@@ -55,6 +55,29 @@ test("sub-agents follow their events, the newest first", () => {
     data: {},
   } as never;
   expect(receive(later, cleared).subagents).toEqual([]);
+});
+
+test("a fork has a branch from its start until it is merged, and longer if it is not", () => {
+  const create = (isMerged: boolean) => ({ branch: "subagent-a", into: "main", isMerged, changes: [], overlaps: [] });
+  const queued = [spawn("a", { workspace: "fork", queued: true })].reduce(receive, emptyConversation);
+  expect(queued.subagents[0]).not.toHaveProperty("branch");
+  const merging = [createEvent("subagent.started", "a"), createEvent("subagent.reported", "a")].reduce(receive, queued);
+  expect(merging.subagents).toMatchObject([
+    { status: "running", branch: "subagent-a", activity: "Merging its branch" },
+  ]);
+  const end = (isMerged: boolean) =>
+    [
+      createEvent("subagent.completed", "a", { status: "complete", usage, merge: create(isMerged) }),
+      createEvent("subagent.closed", "a"),
+    ].reduce(receive, merging).subagents[0];
+  expect(end(true)).toMatchObject({ status: "complete", merge: create(true) });
+  expect(end(true)).not.toHaveProperty("branch");
+  expect(end(false)).toMatchObject({ branch: "subagent-a", merge: create(false) });
+  const cancelled = [
+    createEvent("subagent.completed", "a", { status: "cancelled", usage }),
+    createEvent("subagent.closed", "a", { merge: create(false) }),
+  ].reduce(receive, merging);
+  expect(cancelled.subagents).toMatchObject([{ status: "cancelled", branch: "subagent-a", merge: create(false) }]);
 });
 
 test("a list that was loaded meanwhile neither hides newer ones nor reopens those that ended", () => {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../protocol/event.ts";
 import type { SubagentFrame } from "../protocol/frame.ts";
-import type { Subagent } from "../protocol/subagent.ts";
+import { mergingActivity, type Subagent } from "../protocol/subagent.ts";
 
 export type SubagentEvent = Extract<
   AgentEvent,
@@ -10,6 +10,7 @@ export type SubagentEvent = Extract<
       | "subagent.started"
       | "subagent.action"
       | "subagent.spent"
+      | "subagent.reported"
       | "subagent.completed"
       | "subagent.closed"
       | "subagent.deleted";
@@ -74,21 +75,38 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
         ? subagents
         : [toSubagent(event.data, at), ...subagents];
     case "subagent.started":
-      return change(subagents, event.data.taskId, { status: "running", startedAt: at });
+      return subagents.map((subagent) =>
+        subagent.taskId === event.data.taskId
+          ? { ...subagent, ...nameBranch(subagent), status: "running", startedAt: at }
+          : subagent,
+      );
     case "subagent.action": {
       const { taskId, toolName, input, step } = event.data;
       const activity = `${toolName} ${input}`.slice(0, maxActivityChars);
       return change(subagents, taskId, { activity, ...(step === undefined ? {} : { step }) });
     }
-    case "subagent.spent":
+    case "subagent.spent": {
+      const { taskId, usage } = event.data;
+      return usage ? change(subagents, taskId, { usage }) : subagents;
+    }
+    case "subagent.reported": {
+      const { taskId, usage } = event.data;
+      return change(subagents, taskId, { usage, activity: mergingActivity });
+    }
     case "subagent.closed":
     case "subagent.deleted": {
       const { taskId, usage } = event.data;
-      const deleted = event.type === "subagent.deleted";
-      return change(subagents, taskId, { ...(usage ? { usage } : {}), ...(deleted ? { deleted } : {}) });
+      const part = {
+        ...(usage ? { usage } : {}),
+        ...(event.type === "subagent.deleted" ? { deleted: true as const } : {}),
+      };
+      const merge = event.type === "subagent.closed" ? event.data.merge : undefined;
+      return subagents.map((subagent) =>
+        subagent.taskId === taskId ? { ...close(subagent, merge), ...part } : subagent,
+      );
     }
     case "subagent.completed": {
-      const { taskId, status, result, error, usage, steps } = event.data;
+      const { taskId, status, result, error, usage, steps, merge } = event.data;
       return change(subagents, taskId, {
         status,
         usage,
@@ -96,6 +114,7 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
         completedAt: at,
         ...(result === undefined ? {} : { result }),
         ...(error === undefined ? {} : { error }),
+        ...(merge === undefined ? {} : { merge }),
       });
     }
   }
@@ -116,6 +135,16 @@ function change(subagents: readonly Subagent[], taskId: string, part: Partial<Su
   return subagents.map((subagent) => (subagent.taskId === taskId ? { ...subagent, ...part } : subagent));
 }
 
+/** The branch of a fork has the name of its sub-agent. */
+const nameBranch = ({ workspace, facetName }: Pick<Subagent, "workspace" | "facetName">) =>
+  workspace === "fork" ? { branch: facetName } : {};
+
+/** Forgets the branch, unless there is something on it that was not merged. */
+function close({ branch, ...subagent }: Subagent, merge = subagent.merge): Subagent {
+  const isKept = branch !== undefined && merge?.isMerged === false;
+  return { ...subagent, ...(merge ? { merge } : {}), ...(isKept ? { branch } : {}) };
+}
+
 function toSubagent(data: Extract<SubagentEvent, { type: "subagent.spawned" }>["data"], at: number): Subagent {
   const { taskId, facetName, childThreadId, agentType, title, wait, workspace, runId, callId, messageId } = data;
   return {
@@ -127,6 +156,7 @@ function toSubagent(data: Extract<SubagentEvent, { type: "subagent.spawned" }>["
     status: data.queued ? "waiting" : "running",
     wait,
     workspace,
+    ...(data.queued ? {} : nameBranch(data)),
     ...(runId === undefined ? {} : { runId }),
     ...(callId === undefined ? {} : { callId }),
     ...(messageId === undefined ? {} : { messageId }),

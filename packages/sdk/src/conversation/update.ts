@@ -179,6 +179,7 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
     case "subagent.started":
     case "subagent.action":
     case "subagent.spent":
+    case "subagent.reported":
     case "subagent.completed":
     case "subagent.closed":
     case "subagent.deleted":

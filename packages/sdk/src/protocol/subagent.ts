@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { blueprintNameSchema } from "./name-schemas.ts";
 import { usageSchema } from "./turn.ts";
+import { checkCommandSchema, forkMergeSchema } from "./version.ts";
 
 export const subagentStatuses = ["running", "waiting", "complete", "failed", "cancelled", "interrupted"] as const;
 
@@ -14,6 +15,9 @@ export type ReportStatus = (typeof reportStatuses)[number];
 export const workspaceModes = ["shared", "fork"] as const;
 
 export type WorkspaceMode = (typeof workspaceModes)[number];
+
+/** What a sub-agent does whose fork is merged. */
+export const mergingActivity = "Merging its branch";
 
 /** The model calls of a sub-agent and of everyone below it. */
 export const subagentUsageSchema = usageSchema
@@ -46,6 +50,8 @@ export const subagentSchema = z
     }),
     wait: z.boolean().meta({ description: "Whether a tool call of its parent waits for its report." }),
     workspace: z.enum(workspaceModes),
+    branch: z.string().optional().meta({ description: "The branch of a fork, while it exists." }),
+    merge: forkMergeSchema.optional(),
     runId: z.string().optional().meta({ description: "The turn that delegated to it." }),
     callId: z.string().optional(),
     messageId: z.string().optional(),
@@ -97,7 +103,9 @@ export const delegationOptions = {
     .enum(workspaceModes)
     .optional()
     .meta({ description: "`shared`: it works on its parent's files. `fork`: on a branch of them." }),
-  check: z.string().min(1).max(10_000).optional().meta({ description: "A command that must succeed before a merge." }),
+  check: checkCommandSchema.optional().meta({
+    description: "A command that must succeed on the merged files, or the fork is not merged.",
+  }),
 };
 
 export const spawnSchema = z

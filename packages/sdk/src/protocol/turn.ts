@@ -3,6 +3,7 @@ import { budgetStatusSchema } from "./budget.ts";
 import { modes } from "./choices.ts";
 import { propsSchema } from "./props.ts";
 import { taskSchema } from "./task.ts";
+import { forkMergeSchema } from "./version.ts";
 
 export const runStatuses = ["idle", "registered", "running", "paused", "completed", "canceled", "error"] as const;
 
@@ -194,6 +195,7 @@ const subagentStateSchema = z.object({
   completedAt: z.number().optional(),
   report: z.string().optional(),
   toolCallId: z.string().optional(),
+  merge: forkMergeSchema.optional(),
 });
 
 export const agentStateSchema = z

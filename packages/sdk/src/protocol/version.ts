@@ -111,12 +111,25 @@ export const revertSchema = z
 
 export type Revert = z.infer<typeof revertSchema>;
 
+/** A command that was run on the result of a merge before the merge was made. */
+export const checkResultSchema = z
+  .object({
+    command: z.string(),
+    exitCode: z.number().nullable(),
+    endedBy: z.string().optional().meta({ description: "Why it ended, if it did not exit by itself." }),
+    output: z.string().meta({ description: "The end of its output." }),
+  })
+  .meta({ id: "CheckResult" });
+
+export type CheckResult = z.infer<typeof checkResultSchema>;
+
 /** The result of a revert or a merge. */
 export const mergeResponseSchema = z
   .object({
     version: versionSchema.optional().meta({ description: "Absent for a dry run, or if there was nothing to change." }),
     changes: z.array(changeSchema),
     overlaps: z.array(overlapSchema),
+    check: checkResultSchema.optional().meta({ description: "The check that the merge passed." }),
   })
   .meta({ id: "Merged" });
 
@@ -161,6 +174,37 @@ export const newBranchSchema = z
 
 export type NewBranch = z.infer<typeof newBranchSchema>;
 
-export const mergeSchema = z.strictObject({ into: branchNameSchema.optional(), dryRun: z.boolean().optional() });
+export const checkCommandSchema = z
+  .string()
+  .min(1)
+  .max(10_000)
+  .refine((text) => !text.includes("\0"), "a command cannot contain a NUL character");
+
+export const mergeSchema = z.strictObject({
+  into: branchNameSchema.optional(),
+  dryRun: z.boolean().optional(),
+  check: checkCommandSchema.optional().meta({
+    description:
+      "A command that is run on the merged files first. Nothing is merged unless it succeeds, and its own changes are dropped.",
+  }),
+});
 
 export type Merge = z.infer<typeof mergeSchema>;
+
+/** What became of the branch that a sub-agent worked on. */
+export const forkMergeSchema = z
+  .object({
+    branch: z.string(),
+    into: z.string().meta({ description: "The branch of the agent that delegated." }),
+    isMerged: z.boolean().meta({ description: "If not, the branch still exists." }),
+    version: z.number().optional().meta({ description: "The version that the merge made; absent if nothing changed." }),
+    changes: z.array(changeSchema),
+    more: z.number().optional().meta({ description: "Number of changes that are not listed." }),
+    overlaps: z.array(overlapSchema.omit({ mine: true, theirs: true })),
+    moreOverlaps: z.number().optional(),
+    check: checkResultSchema.optional(),
+    reason: z.string().optional().meta({ description: "Why it was not merged." }),
+  })
+  .meta({ id: "ForkMerge" });
+
+export type ForkMerge = z.infer<typeof forkMergeSchema>;

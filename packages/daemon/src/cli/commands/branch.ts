@@ -83,21 +83,24 @@ export function addBranch(program: Command, cli: Cli): void {
     .argument("<target>", targetHelp)
     .argument("<name>", "branch name")
     .option("--into <branch>", "merge into this branch instead")
+    .option("--check <command>", "merge only if this command succeeds on the merged files")
     .option("--dry-run", "show what would change without changing anything")
     .addHelpText(
       "after",
-      formatExamples(["branch merge alice try-it", ""], ["branch merge alice try-it --dry-run", ""]),
+      formatExamples(
+        ["branch merge alice try-it", ""],
+        ["branch merge alice try-it --dry-run", ""],
+        ['branch merge alice try-it --check "npm test"', "in the agent's sandbox"],
+      ),
     )
-    .action(async (text: string, name: string, flags: { into?: string; dryRun?: boolean }) => {
+    .action(async (text: string, name: string, flags: { into?: string; check?: string; dryRun?: boolean }) => {
       const { agent } = await connectToAgent(cli, text);
+      if (flags.check !== undefined) cli.output.writeNote(`Checking the merged files: ${flags.check}`);
       const merged = await agent.mergeBranch(name, flags);
-      cli.output.reply(merged, () =>
-        describeMerge(
-          merged,
-          flags.dryRun ?? false,
-          `Merged ${name}`,
-          `Already up to date: ${name} has no unmerged changes.`,
-        ),
-      );
+      const nothing = `Already up to date: ${name} has no unmerged changes.`;
+      cli.output.reply(merged, () => {
+        const passed = merged.check ? ["The check succeeded."] : [];
+        return [...passed, describeMerge(merged, flags.dryRun ?? false, `Merged ${name}`, nothing)].join("\n");
+      });
     });
 }

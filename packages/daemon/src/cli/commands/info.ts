@@ -69,9 +69,10 @@ const maxListedSubagents = 10;
 
 function formatSubagents(subagents: readonly Subagent[]): string | undefined {
   if (subagents.length === 0) return undefined;
-  const listed = subagents
-    .slice(0, maxListedSubagents)
-    .map(({ facetName, agentType, status }) => `${facetName} (${agentType}, ${status})`);
+  const listed = subagents.slice(0, maxListedSubagents).map(({ facetName, agentType, status, merge }) => {
+    const unmerged = merge?.isMerged === false ? ", not merged" : "";
+    return `${facetName} (${agentType}, ${status}${unmerged})`;
+  });
   const rest = subagents.length - listed.length;
   return [...listed, ...(rest > 0 ? [`and ${rest} more`] : [])].join(", ");
 }

@@ -1,4 +1,4 @@
-import type { SubagentSummary } from "@thinkery/sdk";
+import type { Subagent, SubagentSummary } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
@@ -51,12 +51,23 @@ async function listSubagents(cli: Cli, client: Client, target: AgentTarget): Pro
   );
   cli.output.reply({ subagents }, () => {
     if (subagents.length === 0) return `${agent} has no sub-agents.`;
-    const rows = subagents.map(({ facetName, agentType, status, title, deleted }) => [
-      facetName,
-      agentType,
-      deleted ? `${status}, deleted` : status,
-      title,
+    const hasForks = subagents.some(({ workspace }) => workspace === "fork");
+    const rows = subagents.map((subagent) => [
+      subagent.facetName,
+      subagent.agentType,
+      subagent.deleted ? `${subagent.status}, deleted` : subagent.status,
+      ...(hasForks ? [formatFork(subagent)] : []),
+      subagent.title,
     ]);
-    return cli.output.formatTable(["NAME", "BLUEPRINT", "STATUS", "TASK"], rows);
+    return cli.output.formatTable(["NAME", "BLUEPRINT", "STATUS", ...(hasForks ? ["BRANCH"] : []), "TASK"], rows);
   });
+}
+
+/** What became of a sub-agent's branch, which has its name. */
+function formatFork({ workspace, branch, merge }: Subagent): string {
+  if (workspace !== "fork") return "-";
+  if (!merge) return branch === undefined ? "none" : "open";
+  if (!merge.isMerged) return merge.check ? "check failed" : "not merged";
+  const overlaps = merge.overlaps.length + (merge.moreOverlaps ?? 0);
+  return overlaps > 0 ? `merged, ${overlaps} ${overlaps === 1 ? "overlap" : "overlaps"}` : "merged";
 }

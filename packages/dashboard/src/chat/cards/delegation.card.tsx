@@ -1,5 +1,6 @@
 import { DescriptionList } from "../../parts/description-list.tsx";
 import { describeWork, isWorking } from "../../subagents/describe-work.ts";
+import { MergeReport } from "../../subagents/merge-report.tsx";
 import { SubagentLink } from "../../subagents/subagent-link.tsx";
 import { useSubagents } from "../../subagents/subagents-context.ts";
 import { readTextField } from "../call/input.ts";
@@ -56,6 +57,9 @@ function DelegationBody({ input, call: { id, name, result }, agency, agent, blob
             ["Status", subagent.status],
             ...(isWorking(subagent) || subagent.status !== "complete"
               ? [[isWorking(subagent) ? "Now" : "Reason", sanitizeText(describeWork(subagent))] as const]
+              : []),
+            ...(subagent.branch !== undefined || subagent.merge
+              ? [["Files", <MergeReport subagent={subagent} />] as const]
               : []),
           ]}
         />

@@ -5,11 +5,13 @@ import type { UsageReport } from "../../store/usage-totals.ts";
 import type { SpendingStatement } from "../../turn/budget/child-leases.ts";
 import type { Recorder } from "../../turn/loop/recorder.ts";
 import type { ChildClient } from "./child-client.ts";
+import type { Forks } from "./forks.ts";
 
 interface ChildRemoverOptions {
   store: AgentStore;
   recorder: Recorder;
   children: ChildClient;
+  forks: Forks;
   /** Tells the agency what deleted sub-agents have spent, and deletes their folders. */
   closeAccounts(reports: UsageReport[]): Promise<void>;
 }
@@ -22,7 +24,13 @@ export class ChildRemover {
     this.#options = options;
   }
 
-  async remove({ childThreadId, taskId, facetName, token, isDeleted }: SubagentRow): Promise<void> {
+  /** Also removes its branch, merged or not. */
+  async remove(row: SubagentRow): Promise<void> {
+    await this.#removeFacet(row);
+    await this.#options.forks.remove(row);
+  }
+
+  async #removeFacet({ childThreadId, taskId, facetName, token, isDeleted }: SubagentRow): Promise<void> {
     if (isDeleted) return;
     const { children, recorder, closeAccounts } = this.#options;
     const statement = await children.cancel(facetName, token);
@@ -38,9 +46,9 @@ export class ChildRemover {
     for (const row of this.#options.store.subagents.list(Number.MAX_SAFE_INTEGER)) await this.remove(row);
   }
 
-  /** Removes the oldest if there are more than `max`. */
+  /** Removes the oldest if there are more than `max`. Branches that were not merged stay. */
   async removeExcess(max: number): Promise<void> {
-    for (const row of this.#options.store.subagents.listExcess(max)) await this.remove(row);
+    for (const row of this.#options.store.subagents.listExcess(max)) await this.#removeFacet(row);
   }
 
   /** Stops all for good, because the agent is about to be erased. Returns what each has spent. */

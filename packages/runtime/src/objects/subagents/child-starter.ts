@@ -14,6 +14,7 @@ import type { AgentResolver } from "../agent-resolver.ts";
 import type { Registration } from "../registration.ts";
 import type { AssignmentRequest } from "./assignment.ts";
 import type { ChildClient } from "./child-client.ts";
+import type { Forks } from "./forks.ts";
 
 interface ChildStarterOptions {
   address: AgentAddress;
@@ -23,6 +24,7 @@ interface ChildStarterOptions {
   limits: SubagentLimits;
   resolver: AgentResolver;
   children: ChildClient;
+  forks: Forks;
   /** Resolves when everything recorded so far is on disk. */
   sync(): Promise<void>;
   /** Called when a sub-agent cannot be started. */
@@ -83,12 +85,13 @@ export class ChildStarter {
   }
 
   async #start(row: SubagentRow): Promise<void> {
-    const { store, children, sync, onFailed, limits } = this.#options;
+    const { store, children, forks, sync, onFailed, limits } = this.#options;
     const { taskId } = row;
     try {
       // What a sub-agent does must not outlive our knowledge of it.
       await sync();
       const request = await this.#createRequest(row);
+      await forks.create(row);
       const current = store.subagents.get(taskId);
       if (!current || !isActive(current)) return;
       await children.start(row.facetName, request);
@@ -117,6 +120,8 @@ export class ChildStarter {
     );
     if (!type) throw fail("not_found", `There is no sub-agent type “${row.agentType}” any more.`);
     const { agency, owner } = registered.agent;
+    // A sub-agent that shares the files of one with a fork works on that fork.
+    const branch = row.fork ?? registered.assignment?.branch;
     const agent: AgentInfo = {
       id: row.facetName,
       name: row.facetName,
@@ -141,7 +146,7 @@ export class ChildStarter {
         ...(type.blueprint ? { blueprint: type.blueprint } : {}),
         maxSteps: limits.maxSteps,
         timeoutMs: row.timeoutMs,
-        ...(row.branch === undefined ? {} : { branch: row.branch }),
+        ...(branch === undefined ? {} : { branch }),
         ...(row.streaming ? { streaming: true } : {}),
         ...(isLeased ? { isLeased: true } : {}),
         policy,

@@ -30,6 +30,8 @@ interface DelegationsOptions {
   limits: SubagentLimits;
   resolver: AgentResolver;
   tasks: DelegatedTasks;
+  /** Throws if the agent must not run this command to check a merge. */
+  authorizeCheck(command: string): Promise<void>;
 }
 
 const maxTitleChars = 80;
@@ -47,6 +49,7 @@ export class Delegations {
     const { registration, resolver } = this.#options;
     const known = this.#find(delegation, source);
     if (known) return { row: known, isNew: false };
+    if (delegation.check !== undefined) await this.#options.authorizeCheck(delegation.check);
     const types = await resolver.listSubagentTypes(registration.get());
     // Nothing is awaited from here on: calls of one answer are made at the same time.
     this.#check(delegation, source);
@@ -72,8 +75,8 @@ export class Delegations {
 
   #check({ workspace, check }: Delegation, { runId }: DelegationSource): void {
     const { address, limits, store } = this.#options;
-    if (workspace === "fork" || check !== undefined)
-      throw fail("bad_request", "Sub-agents cannot work on a fork here yet. Leave out workspace and check.");
+    if (workspace === "shared" && check !== undefined)
+      throw fail("bad_request", "A check is for the merge of a fork. Set workspace to “fork”, or leave out check.");
     if (address.path.length > limits.maxDepth) {
       const message = `Sub-agents can be nested ${limits.maxDepth} levels deep; this one cannot delegate further.`;
       throw fail("conflict", message);
@@ -105,6 +108,7 @@ export class Delegations {
   #createSpawnedEvent(delegation: Delegation, source: DelegationSource, task: Task, agentType: string) {
     const { address, store, limits } = this.#options;
     const { runId, callId, messageId, from } = source;
+    const { check } = delegation;
     const facetName = toFacetName(task.id);
     const isFull = store.subagents.countRunning() >= limits.maxActive;
     return {
@@ -122,7 +126,9 @@ export class Delegations {
         message: createMessage(delegation, task),
         from,
         wait: delegation.wait,
-        workspace: "shared",
+        ...(isFork(delegation)
+          ? { workspace: "fork" as const, branch: facetName, ...(check === undefined ? {} : { check }) }
+          : { workspace: "shared" as const }),
         ...(delegation.streaming ? { streaming: true } : {}),
         timeoutMs: delegation.timeoutMs ?? limits.timeoutSeconds * 1000,
         ...(isFull ? { queued: true } : {}),
@@ -130,6 +136,9 @@ export class Delegations {
     } satisfies NewEvent;
   }
 }
+
+/** Only a fork is merged, so a check implies one. */
+const isFork = ({ workspace, check }: Delegation) => workspace === "fork" || check !== undefined;
 
 /** A sub-agent gets the assignment verbatim, and nothing else. */
 function createMessage({ taskId, title, description, context }: Delegation, task: Task): string {

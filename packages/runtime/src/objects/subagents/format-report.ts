@@ -1,9 +1,15 @@
-import type { ChildReport, Subagent } from "@thinkery/sdk";
+import { type ChildReport, describeForkMerge, type Subagent } from "@thinkery/sdk";
 import { type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
 
 /** Maximum characters of a report in an event and in a message; the whole text is a blob. */
 export const maxReportChars = 8000;
 const maxMessageChars = 32_000;
+
+/** Returns the report of a sub-agent as its parent's model gets it: with what became of its branch. */
+export function formatOutcome(row: SubagentRow, result = row.result ?? ""): string {
+  const text = row.state === "complete" ? result : explainEnd(toSubagent(row));
+  return row.merge ? [text, describeForkMerge(row.merge)].filter(Boolean).join("\n\n") : text;
+}
 
 /** Returns why a sub-agent has no result, for the model. */
 export function explainEnd({ status, error }: Pick<Subagent, "status" | "error">): string {
@@ -29,20 +35,19 @@ export function formatReports(rows: readonly SubagentRow[]): string {
 }
 
 function formatReport(row: SubagentRow): string {
-  const { taskId, agentType, state, result = "" } = row;
-  const text = state === "complete" ? result : explainEnd(toSubagent(row));
+  const { taskId, agentType, state } = row;
   const attributes = `task=${JSON.stringify(taskId)} type=${JSON.stringify(agentType)} status=${JSON.stringify(state)}`;
-  return `<subagent_report ${attributes}>\n${text}\n</subagent_report>`;
+  return `<subagent_report ${attributes}>\n${formatOutcome(row)}\n</subagent_report>`;
 }
 
 /** Converts a report to what middleware hears of it. */
 export function toChildReport(row: SubagentRow): ChildReport {
-  const { taskId, childThreadId: threadId, callId = "", result = "" } = row;
+  const { taskId, childThreadId: threadId, callId = "" } = row;
   const failed = row.state !== "complete";
   return {
     callId,
     toolName: "delegateToSubagent",
-    report: failed ? explainEnd(toSubagent(row)) : result,
+    report: formatOutcome(row),
     failed,
     threadId,
     taskId,

@@ -1,6 +1,6 @@
 import type { EventData, NewEvent, ReportStatus } from "@thinkery/sdk";
 import type { Blobs } from "../../store/blobs/blobs.ts";
-import type { SubagentRow } from "../../store/subagent-row.ts";
+import type { ReportedEnd, SubagentRow } from "../../store/subagent-row.ts";
 import type { AssignmentReport, RelayedAction } from "./assignment.ts";
 import type { DelegatedTasks } from "./delegated-tasks.ts";
 import { maxReportChars } from "./format-report.ts";
@@ -8,20 +8,22 @@ import { maxReportChars } from "./format-report.ts";
 /** How a sub-agent's work ended, for the log. */
 export type End = Omit<EventData["subagent.completed"], "childThreadId" | "taskId">;
 
+const noUsage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+
 /** The end of a sub-agent that did not report: it was cancelled or given up. What it spent is known when it stops. */
 export function createOwnEnd(
-  { state, usage: known }: Pick<SubagentRow, "state" | "usage">,
+  { state, reported, usage: known }: Pick<SubagentRow, "state" | "reported" | "usage">,
   status: Exclude<ReportStatus, "complete">,
   error?: string,
 ): End {
-  const usage = known ?? { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const { usage = known ?? noUsage, steps = 0, ms = 0 } = reported ?? {};
   return {
     status,
     ...(error ? { error } : {}),
     usage,
-    steps: 0,
-    ms: 0,
-    ...(state === "running" ? { unconfirmed: true } : {}),
+    steps,
+    ms,
+    ...(state === "queued" ? {} : { unconfirmed: true }),
   };
 }
 
@@ -29,8 +31,8 @@ export function createOwnEnd(
 export async function createReportedEnd(
   { status, result, error, usage, days, reserved, steps, ms }: AssignmentReport,
   blobs: Blobs,
-): Promise<End> {
-  const base: End = { status, ...(error ? { error } : {}), usage, days, reserved, steps, ms };
+): Promise<ReportedEnd> {
+  const base: ReportedEnd = { status, ...(error ? { error } : {}), usage, days, reserved, steps, ms };
   if (result === undefined) return base;
   if (result.length <= maxReportChars) return { ...base, result };
   const bytes = new TextEncoder().encode(result);

@@ -1,9 +1,9 @@
-import type { Subagent } from "@thinkery/sdk";
+import { describeForkMerge, type Subagent } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import { isActive, type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
 import type { TurnQueue } from "../../turn/admission/turn-queue.ts";
-import { explainEnd, maxReportChars } from "./format-report.ts";
+import { formatOutcome, maxReportChars } from "./format-report.ts";
 
 interface WaitingCallsOptions {
   store: AgentStore;
@@ -58,16 +58,25 @@ export class WaitingCalls {
     if (!turn || (turn.status !== "running" && turn.status !== "paused")) return;
     const { call: callId } = call;
     if (row.state !== "complete") {
-      const error = explainEnd(toSubagent(row)).slice(0, maxReportChars);
+      const error = formatOutcome(row).slice(0, maxReportChars);
       await queue().resolveToolCall({ callId, error });
       return;
     }
     const bytes = row.resultBlob === undefined ? undefined : await blobs.get(row.resultBlob);
-    await queue().resolveToolCall({ callId, output: bytes ? new TextDecoder().decode(bytes) : (row.result ?? "") });
+    const output = formatOutcome(row, bytes ? new TextDecoder().decode(bytes) : row.result);
+    await queue().resolveToolCall({ callId, output });
   }
 }
 
 /** What `waitForSubagents` tells the model about a sub-agent. */
-function toResult({ taskId, agentType, title, status, result, error }: Subagent) {
-  return { taskId, agentType, title, status, ...(result ? { result } : {}), ...(error ? { error } : {}) };
+function toResult({ taskId, agentType, title, status, result, error, merge }: Subagent) {
+  return {
+    taskId,
+    agentType,
+    title,
+    status,
+    ...(result ? { result } : {}),
+    ...(error ? { error } : {}),
+    ...(merge ? { files: describeForkMerge(merge) } : {}),
+  };
 }

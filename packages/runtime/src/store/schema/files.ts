@@ -105,4 +105,9 @@ export const fileMigrations: Migrations = [
   ALTER TABLE versions ADD COLUMN key TEXT;
   CREATE UNIQUE INDEX versions_key ON versions (key) WHERE key IS NOT NULL;
   `,
+  // The last merge that was made with an idempotency key, and what it returned.
+  `
+  ALTER TABLE branches ADD COLUMN merge_key TEXT;
+  ALTER TABLE branches ADD COLUMN merge_result TEXT;
+  `,
 ];

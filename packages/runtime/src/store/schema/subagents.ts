@@ -1,7 +1,6 @@
 import type { Migrations } from "../migrate.ts";
 
-/** The sub-agents of an agent. Derived from its log, like all tables of an agent. */
-export const subagentTables = `
+const firstTables = `
   CREATE TABLE subagents (
     task TEXT PRIMARY KEY,
     number INTEGER NOT NULL,
@@ -43,4 +42,10 @@ export const subagentTables = `
   CREATE INDEX subagents_call ON subagents (call) WHERE call IS NOT NULL;
 `;
 
-export const subagentMigrations: Migrations = [subagentTables];
+/** The report of a sub-agent whose fork is being merged. */
+const reportedColumn = "ALTER TABLE subagents ADD COLUMN reported TEXT;";
+
+export const subagentMigrations: Migrations = [firstTables, reportedColumn];
+
+/** The sub-agents of an agent. Derived from its log, like all tables of an agent. */
+export const subagentTables = subagentMigrations.join("\n");

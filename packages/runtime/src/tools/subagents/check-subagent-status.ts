@@ -1,4 +1,4 @@
-import { defineTool } from "@thinkery/sdk";
+import { defineTool, describeForkMerge } from "@thinkery/sdk";
 import { z } from "zod";
 
 const lookAgainInSeconds = 30;
@@ -17,7 +17,7 @@ export const checkSubagentStatus = defineTool(
     polls: true,
   },
   async ({ taskId }, { subagents }) => {
-    const { status, step, activity, result, error, startedAt, completedAt } = await subagents.get(taskId);
+    const { status, step, activity, result, error, merge, startedAt, completedAt } = await subagents.get(taskId);
     const elapsedMs = startedAt === undefined ? 0 : (completedAt ?? Date.now()) - startedAt;
     const isWorking = status === "running" || status === "waiting";
     return JSON.stringify({
@@ -29,6 +29,7 @@ export const checkSubagentStatus = defineTool(
       ...(isWorking ? { lookAgainInSeconds } : {}),
       ...(result === undefined ? {} : { result }),
       ...(error === undefined ? {} : { error }),
+      ...(merge === undefined ? {} : { files: describeForkMerge(merge) }),
     });
   },
 );

@@ -1,4 +1,4 @@
-import { defer, defineTool } from "@thinkery/sdk";
+import { defer, defineTool, describeForkMerge } from "@thinkery/sdk";
 import { z } from "zod";
 
 /** Waits until no sub-agent works. */
@@ -14,13 +14,14 @@ export const waitForSubagents = defineTool(
   },
   (_input, { subagents }) => {
     if (subagents.listActive().length > 0) return defer();
-    const reports = subagents.takeReports().map(({ taskId, agentType, title, status, result, error }) => ({
+    const reports = subagents.takeReports().map(({ taskId, agentType, title, status, result, error, merge }) => ({
       taskId,
       agentType,
       title,
       status,
       ...(result === undefined ? {} : { result }),
       ...(error === undefined ? {} : { error }),
+      ...(merge === undefined ? {} : { files: describeForkMerge(merge) }),
     }));
     return JSON.stringify({ subagents: reports });
   },

@@ -4,7 +4,7 @@ import type { ViewSource } from "../../sandbox/views.ts";
 import type { WorkspacePort } from "../../workspace/workspace-port.ts";
 
 /** Text sent along with a view, smallest files first; the content of other files is fetched when it is read. */
-const maxSentBytes = 4 * 1024 * 1024;
+export const maxSentBytes = 4 * 1024 * 1024;
 
 /** One branch of the workspace as commands and searches see it, and the state of the agent's shell in it. */
 export class ShellFiles implements ViewSource {
@@ -49,7 +49,7 @@ export class ShellFiles implements ViewSource {
 /** Types that searches skip. A file's kind is not enough: text that is too large to merge is stored as binary too. */
 const binaryTypes = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:octet-stream|pdf|zip|gzip|x-tar|wasm)$)/;
 
-function toViewFile({ path, size, kind, mediaType, modifiedAt }: FileInfo, text: string | undefined): ViewFile {
+export function toViewFile({ path, size, kind, mediaType, modifiedAt }: FileInfo, text: string | undefined): ViewFile {
   const modified = Date.parse(modifiedAt);
   if (text !== undefined) return [path, text, modified];
   return [path, { size, ...(kind === "binary" && binaryTypes.test(mediaType) ? { binary: true } : {}) }, modified];

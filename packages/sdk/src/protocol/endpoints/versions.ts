@@ -76,7 +76,7 @@ export const versionEndpoints = {
     ...routes.mergeBranch,
     access: "chat",
     summary:
-      "Merge a branch into main or another branch. If both changed the same place, both changes are kept and reported. Returns 200 for a dry run or if there is nothing to do.",
+      "Merge a branch into main or another branch. If both changed the same place, both changes are kept and reported. A `check` that fails is a conflict with its output. Returns 200 for a dry run or if there is nothing to do.",
     params: branchParams,
     body: mergeSchema.default({}),
     status: 201,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { daySpendingSchema, reportStatuses, subagentUsageSchema, workspaceModes } from "../subagent.ts";
+import { forkMergeSchema } from "../version.ts";
 import { senderSchema } from "./request.ts";
 
 const child = { childThreadId: z.string(), taskId: z.string() };
@@ -13,21 +14,18 @@ const spending = () => ({
     .describe("Leased to it for calls in progress."),
 });
 
-const mergeSchema = () =>
-  z.object({
-    branch: z.string(),
-    isMerged: z.boolean(),
-    version: z.number().optional(),
-    overlaps: z.number(),
-    check: z
-      .object({
-        command: z.string(),
-        exitCode: z.number().nullable(),
-        endedBy: z.string().optional(),
-        output: z.string(),
-      })
-      .optional(),
-  });
+/** How a sub-agent's work ended, as it says itself. */
+const reportFields = () => ({
+  ...spending(),
+  status: z.enum(reportStatuses),
+  result: z.string().optional(),
+  resultBlob: z.string().optional().describe("The whole result, if it is long."),
+  resultBytes: z.number().optional(),
+  error: z.string().optional(),
+  usage: subagentUsageSchema,
+  steps: z.number(),
+  ms: z.number(),
+});
 
 /** Events about an agent's sub-agents, in its own log, and about the assignment of a sub-agent, in the sub-agent's. */
 export const subagentEvents = () => ({
@@ -73,20 +71,18 @@ export const subagentEvents = () => ({
   "subagent.spent": z
     .object({ ...child, ...spending(), usage: subagentUsageSchema.optional() })
     .describe("What a sub-agent has spent so far on its task. Recorded if a budget of an agent above limits it."),
+  "subagent.reported": z
+    .object({ ...child, ...reportFields() })
+    .describe("A sub-agent with a fork has finished. Its branch is merged before that counts as its report."),
   "subagent.completed": z
     .object({
       ...child,
-      ...spending(),
-      status: z.enum(reportStatuses),
-      result: z.string().optional(),
-      resultBlob: z.string().optional().describe("The whole result, if it is long."),
-      resultBytes: z.number().optional(),
-      error: z.string().optional(),
-      usage: subagentUsageSchema,
-      steps: z.number(),
-      ms: z.number(),
-      merge: mergeSchema().optional(),
-      unconfirmed: z.boolean().optional().describe("It was given up, and may still have to be stopped."),
+      ...reportFields(),
+      merge: forkMergeSchema.optional(),
+      unconfirmed: z
+        .boolean()
+        .optional()
+        .describe("It may still have to be stopped, or its branch to be removed: `subagent.closed` follows."),
     })
     .describe("The report of a sub-agent. There is exactly one for each."),
   "subagent.delivered": z
@@ -100,8 +96,8 @@ export const subagentEvents = () => ({
     })
     .describe("The model gets these reports."),
   "subagent.closed": z
-    .object({ ...child, ...spending(), usage: subagentUsageSchema.optional() })
-    .describe("A sub-agent that was cancelled has stopped."),
+    .object({ ...child, ...spending(), usage: subagentUsageSchema.optional(), merge: forkMergeSchema.optional() })
+    .describe("A sub-agent that was cancelled has stopped, and a branch that is no longer needed is removed."),
   "subagent.deleted": z.object({ ...child, ...spending(), usage: subagentUsageSchema.optional() }),
   "assignment.reported": z.object({ runId: z.string() }).describe("The agent that delegated this turn has its report."),
 });
