@@ -43,7 +43,7 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
   override async onBeforeSubAgent(
     _request: Request,
     child: { className: string; name: string },
-  ): Promise<Response | undefined> {
+  ): Promise<Request | Response | undefined> {
     if (this.dynamicAgents.has(child.className, child.name)) return undefined;
     return toNotFoundResponse(`Sub-agent “${child.name}” not found.`);
   }

@@ -8,6 +8,7 @@ const parameters = {
     description: { type: "string" },
     subagentType: { type: "string" },
     timeoutMs: { type: "number" },
+    streaming: { type: "boolean" },
     workspace: { enum: ["shared", "fork"] },
     check: { type: "string" },
   },
