@@ -157,30 +157,34 @@ test("an agent's budget counts its sub-agents in all turns, after they are delet
   });
 });
 
-test("what a cancelled sub-agent spent is counted, with everyone below it", async () => {
-  for (const end of ["cancel", "delete"]) {
-    served = { calls: 0, tokens: 0 };
-    const agent = await testbed.newAgent({ budget: { tokens: 50_000 } });
-    let isStalled = false;
-    testbed.server.answer((request) => {
-      if (request.latest !== "say 1000") return delegateOrSpend(request);
-      isStalled = true;
-      return { fault: { kind: "stall", phase: "before" } };
-    });
-    const { runId } = await agent.invoke({ message: "delegate 1: delegate 1: ask 100" });
-    await waitUntil("a call that does not end", () => isStalled);
-    expect(served.calls).toBe(3);
-    const [subagent] = await list(agent.at);
-    if (end === "cancel") await agent.cancel({ runId });
-    else await testbed.api(`${agent.at}/subagents/${subagent?.taskId}`, "DELETE");
-    await waitUntil("everything to be known", async () => (await readAll(agent)).calls === served.calls);
-    expect([end, await readAll(agent)]).toEqual([end, served]);
-    const [known] = await list(agent.at);
-    expect([end, known?.status, known?.usage?.calls]).toEqual([end, "cancelled", 2]);
-    testbed.server.release();
-    testbed.server.answer(delegateOrSpend);
-  }
-});
+// Without a budget nothing is known before it stops.
+test.each([{ budget: { tokens: 50_000 } }, {}])(
+  "what a cancelled sub-agent spent is counted, with everyone below it: %o",
+  async (options) => {
+    for (const end of ["cancel", "delete"]) {
+      served = { calls: 0, tokens: 0 };
+      const agent = await testbed.newAgent(options);
+      let isStalled = false;
+      testbed.server.answer((request) => {
+        if (request.latest !== "say 1000") return delegateOrSpend(request);
+        isStalled = true;
+        return { fault: { kind: "stall", phase: "before" } };
+      });
+      const { runId } = await agent.invoke({ message: "delegate 1: delegate 1: ask 100" });
+      await waitUntil("a call that does not end", () => isStalled);
+      expect(served.calls).toBe(3);
+      const [subagent] = await list(agent.at);
+      if (end === "cancel") await agent.cancel({ runId });
+      else await testbed.api(`${agent.at}/subagents/${subagent?.taskId}`, "DELETE");
+      await waitUntil("everything to be known", async () => (await readAll(agent)).calls === served.calls);
+      expect([end, await readAll(agent)]).toEqual([end, served]);
+      const [known] = await list(agent.at);
+      expect([end, known?.status, known?.usage?.calls]).toEqual([end, "cancelled", 2]);
+      testbed.server.release();
+      testbed.server.answer(delegateOrSpend);
+    }
+  },
+);
 
 test("leases survive a crash of main, and the sums stay exact", async () => {
   const agent = await testbed.newAgent({ budget: { steps: 9, agent: { steps: 100 } } });
