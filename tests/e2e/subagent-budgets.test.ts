@@ -23,13 +23,13 @@ beforeEach(() => {
 
 afterAll(() => testbed?.stop());
 
-/** “delegate 2: say 100” starts two sub-agents with this message, and “background: …” one that is not waited for. */
+/** “delegate 2: say 100” starts two sub-agents with this message, “delegate 2 x: say 100” two of type x. */
 function answer(request: RecordedRequest): Answer {
-  const [, count, message = ""] = /^delegate (\d+): (.*)$/s.exec(request.latest) ?? [];
+  const [, count, type, message = ""] = /^delegate (\d+)(?: ([\w-]+))?: (.*)$/s.exec(request.latest) ?? [];
   if (count === undefined) return spend(request);
   const usage = { input: 80, output: 20 };
   if (request.results.length > 0) return { text: request.results.map(({ content }) => content).join("\n"), usage };
-  const call = { name: "task", input: { description: message } };
+  const call = { name: "task", input: { description: message, ...(type ? { subagentType: type } : {}) } };
   return { toolCalls: Array.from({ length: Number(count) }, () => call), usage };
 }
 
@@ -130,6 +130,23 @@ test("budgets bind everyone below, and each level counts what is below it", asyn
     );
   }
   expect(below).toBe(11);
+});
+
+test("a sub-agent with a budget of its own ends within it, and its parent goes on", async () => {
+  const type = await testbed.base.newBlueprint({ config: { budget: { steps: 4 } } });
+  const agent = await testbed.newAgent({ budget: { steps: 50 } });
+  const { body } = await testbed.api("/serve", "POST", {
+    agent: agent.name,
+    message: `delegate 1 ${type}: delegate 3: loop 50`,
+  });
+  expect(body.content).toContain("The sub-agent failed: The turn has used 4 of the 4 calls that its budget allows.");
+  expect(served.calls).toBe(2 + 4);
+  const [child] = await list(agent.at);
+  const below = await list(`${agent.at}/sub/${child?.facetName}`);
+  const name = `${agent.name}/${child?.facetName}`;
+  for (const { error } of below)
+    expect(error).toContain(`The turn of “${name}”, which delegated this, has used 4 of the 4`);
+  expect(await readAll(agent)).toEqual(served);
 });
 
 test("an agent's budget counts its sub-agents in all turns, after they are deleted, and after a clear", async () => {
