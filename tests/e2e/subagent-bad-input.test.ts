@@ -160,9 +160,7 @@ test("of 1,000 calls in one answer, 200 delegations are done a few at a time and
   const events = await agent.log();
   const completed = events.filter(({ type }) => type === "subagent.completed");
   expect(completed.map(({ data }) => (data as { status: string }).status)).toEqual(Array(200).fill("complete"));
-  const errors = events.flatMap(({ type, data }) =>
-    type === "tool.error" ? [data as { error: string; toolName: string }] : [],
-  );
+  const errors = events.flatMap(({ type, data }) => (type === "tool.error" ? [data] : []));
   expect(errors.filter(({ error }) => error.includes("at most 200 sub-agents"))).toHaveLength(760);
   expect(errors.filter(({ toolName }) => toolName === "readFile")).toHaveLength(40);
   let active = 0;

@@ -23,13 +23,13 @@ beforeEach(() => {
 
 afterAll(() => testbed?.stop());
 
-/** “delegate 2: say 100” starts two sub-agents with this message, and “background: …” one that is not waited for. */
+/** “delegate 2: say 100” starts two sub-agents with this message, “delegate 2 x: say 100” two of type x. */
 function answer(request: RecordedRequest): Answer {
-  const [, count, message = ""] = /^delegate (\d+): (.*)$/s.exec(request.latest) ?? [];
+  const [, count, type, message = ""] = /^delegate (\d+)(?: ([\w-]+))?: (.*)$/s.exec(request.latest) ?? [];
   if (count === undefined) return spend(request);
   const usage = { input: 80, output: 20 };
   if (request.results.length > 0) return { text: request.results.map(({ content }) => content).join("\n"), usage };
-  const call = { name: "task", input: { description: message } };
+  const call = { name: "task", input: { description: message, ...(type ? { subagentType: type } : {}) } };
   return { toolCalls: Array.from({ length: Number(count) }, () => call), usage };
 }
 
@@ -132,6 +132,23 @@ test("budgets bind everyone below, and each level counts what is below it", asyn
   expect(below).toBe(11);
 });
 
+test("a sub-agent with a budget of its own ends within it, and its parent goes on", async () => {
+  const type = await testbed.base.newBlueprint({ config: { budget: { steps: 4 } } });
+  const agent = await testbed.newAgent({ budget: { steps: 50 } });
+  const { body } = await testbed.api("/serve", "POST", {
+    agent: agent.name,
+    message: `delegate 1 ${type}: delegate 3: loop 50`,
+  });
+  expect(body.content).toContain("The sub-agent failed: The turn has used 4 of the 4 calls that its budget allows.");
+  expect(served.calls).toBe(2 + 4);
+  const [child] = await list(agent.at);
+  const below = await list(`${agent.at}/sub/${child?.facetName}`);
+  const name = `${agent.name}/${child?.facetName}`;
+  for (const { error } of below)
+    expect(error).toContain(`The turn of “${name}”, which delegated this, has used 4 of the 4`);
+  expect(await readAll(agent)).toEqual(served);
+});
+
 test("an agent's budget counts its sub-agents in all turns, after they are deleted, and after a clear", async () => {
   const agent = await testbed.newAgent({ budget: { agent: { tokens: 1000 } } });
   expect(await captureFailure(agent, "delegate 1: say 300")).toBeUndefined();
@@ -157,30 +174,34 @@ test("an agent's budget counts its sub-agents in all turns, after they are delet
   });
 });
 
-test("what a cancelled sub-agent spent is counted, with everyone below it", async () => {
-  for (const end of ["cancel", "delete"]) {
-    served = { calls: 0, tokens: 0 };
-    const agent = await testbed.newAgent({ budget: { tokens: 50_000 } });
-    let isStalled = false;
-    testbed.server.answer((request) => {
-      if (request.latest !== "say 1000") return delegateOrSpend(request);
-      isStalled = true;
-      return { fault: { kind: "stall", phase: "before" } };
-    });
-    const { runId } = await agent.invoke({ message: "delegate 1: delegate 1: ask 100" });
-    await waitUntil("a call that does not end", () => isStalled);
-    expect(served.calls).toBe(3);
-    const [subagent] = await list(agent.at);
-    if (end === "cancel") await agent.cancel({ runId });
-    else await testbed.api(`${agent.at}/subagents/${subagent?.taskId}`, "DELETE");
-    await waitUntil("everything to be known", async () => (await readAll(agent)).calls === served.calls);
-    expect([end, await readAll(agent)]).toEqual([end, served]);
-    const [known] = await list(agent.at);
-    expect([end, known?.status, known?.usage?.calls]).toEqual([end, "cancelled", 2]);
-    testbed.server.release();
-    testbed.server.answer(delegateOrSpend);
-  }
-});
+// Without a budget nothing is known before it stops.
+test.each([{ budget: { tokens: 50_000 } }, {}])(
+  "what a cancelled sub-agent spent is counted, with everyone below it: %o",
+  async (options) => {
+    for (const end of ["cancel", "delete"]) {
+      served = { calls: 0, tokens: 0 };
+      const agent = await testbed.newAgent(options);
+      let isStalled = false;
+      testbed.server.answer((request) => {
+        if (request.latest !== "say 1000") return delegateOrSpend(request);
+        isStalled = true;
+        return { fault: { kind: "stall", phase: "before" } };
+      });
+      const { runId } = await agent.invoke({ message: "delegate 1: delegate 1: ask 100" });
+      await waitUntil("a call that does not end", () => isStalled);
+      expect(served.calls).toBe(3);
+      const [subagent] = await list(agent.at);
+      if (end === "cancel") await agent.cancel({ runId });
+      else await testbed.api(`${agent.at}/subagents/${subagent?.taskId}`, "DELETE");
+      await waitUntil("everything to be known", async () => (await readAll(agent)).calls === served.calls);
+      expect([end, await readAll(agent)]).toEqual([end, served]);
+      const [known] = await list(agent.at);
+      expect([end, known?.status, known?.usage?.calls]).toEqual([end, "cancelled", 2]);
+      testbed.server.release();
+      testbed.server.answer(delegateOrSpend);
+    }
+  },
+);
 
 test("leases survive a crash of main, and the sums stay exact", async () => {
   const agent = await testbed.newAgent({ budget: { steps: 9, agent: { steps: 100 } } });

@@ -5,7 +5,8 @@ import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed
 // What a sub-agent gets of its parent, at any depth: rules, props, the context of the request, and the Linux sandbox.
 
 let testbed: Testbed;
-let bindingBlueprint: string;
+let bound: TestAgent;
+let free: TestAgent;
 
 const task = (description: string, more: object = {}) => ({ tool: "task", input: { description, ...more } });
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
@@ -50,7 +51,7 @@ beforeAll(async () => {
       special: [exchange("props", call("show_props")), exchange("delegate props", { call: task("props") })],
     },
   });
-  bindingBlueprint = await testbed.newBlueprint({
+  const blueprint = await testbed.newBlueprint({
     config: {
       policy: [
         { tool: "bash", match: "rm *", action: "deny" },
@@ -62,6 +63,9 @@ beforeAll(async () => {
   // Allows everything; its parent's rules bind it all the same.
   const config = { policy: [{ tool: "*", action: "allow" }] };
   await testbed.api("/agency/global/blueprints", "POST", { name: "free", config });
+  // The same two for all tests: each has a sandbox process of its own.
+  bound = await testbed.newAgent({ blueprint });
+  free = await testbed.newAgent();
 });
 
 afterAll(() => testbed?.stop());
@@ -74,8 +78,6 @@ async function say(agent: TestAgent, message: string): Promise<string> {
 
 test.each(Object.keys(ways))("rules that deny or ask bind everyone below: %s", async (way) => {
   const expected = /ask|approval/.test(way) ? /approval/ : /denie[sd]/;
-  const bound = await testbed.newAgent({ blueprint: bindingBlueprint });
-  const free = await testbed.newAgent();
   for (const depth of ["delegate", "delegate twice"]) {
     expect([depth, await say(bound, `${depth} ${way}`)]).toEqual([depth, expect.stringMatching(expected)]);
     const allowed = await say(free, `${depth} ${way}`);

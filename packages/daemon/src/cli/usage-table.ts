@@ -3,7 +3,7 @@ import { formatBudgetTable } from "./budget-table.ts";
 import { formatCost } from "./conversation/lines.ts";
 import type { Output } from "./output.ts";
 
-type UsageNumbers = UsageBreakdown["total"];
+type UsageNumbers = Omit<UsageBreakdown["total"], "seconds">;
 
 /** Usage in total and by agent or agency, with the limits that apply. */
 export interface Usage extends UsageBreakdown {

@@ -18,12 +18,26 @@ export function useUsage(agency: string, agent: string, turnCount: number): Conv
   return useSource(source).value;
 }
 
-export function formatUsage({ total }: AgentUsage): string {
-  return `${formatTokens(total.inputTokens + total.outputTokens)} tokens · ${formatCost(total.costUsd)}`;
+/** Formats what the agent and its sub-agents have used. */
+export function formatUsage({ total, subagents }: AgentUsage): string {
+  const parts = subagents ? [total, subagents] : [total];
+  const tokens = parts.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+  // One unknown price makes the sum unknown.
+  const cost = parts.reduce<number | null>(
+    (sum, { costUsd }) => (sum === null || costUsd === null ? null : sum + costUsd),
+    0,
+  );
+  return `${formatTokens(tokens)} tokens · ${formatCost(cost)}`;
 }
 
-export function formatUsageDetails({ total, turns }: AgentUsage): string {
+export function formatUsageDetails({ total, turns, subagents }: AgentUsage): string {
   const count = turns.completed + turns.error + turns.canceled;
   const cached = total.cachedInputTokens ? ` (${formatTokens(total.cachedInputTokens)} cached)` : "";
-  return `${formatTokens(total.inputTokens)} tokens in${cached}, ${formatTokens(total.outputTokens)} out, ${formatCost(total.costUsd)}, ${formatCount(count, "turn")}`;
+  return `${formatTokens(total.inputTokens)} tokens in${cached}, ${formatTokens(total.outputTokens)} out, ${formatCost(total.costUsd)}, ${formatCount(count, "turn")}${formatSubagents(subagents)}`;
+}
+
+function formatSubagents(subagents: AgentUsage["subagents"]): string {
+  if (!subagents) return "";
+  const tokens = formatTokens(subagents.inputTokens + subagents.outputTokens);
+  return `; sub-agents ${tokens} tokens, ${formatCost(subagents.costUsd)}`;
 }

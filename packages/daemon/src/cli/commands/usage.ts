@@ -70,5 +70,11 @@ async function readUsage(
   await findAgent(client, target);
   const { agency, agent } = target;
   const response = await withRetry((signal) => client.call("getUsage", { params: { agency, agent }, query, signal }));
-  return { response, usage: response };
+  const { total, subagents } = response;
+  if (!subagents) return { response, usage: response };
+  const rows = [
+    { name: agent, ...total },
+    { name: "its sub-agents", ...subagents },
+  ];
+  return { response, usage: { ...response, shares: ["AGENT", rows] } };
 }
