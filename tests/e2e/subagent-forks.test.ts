@@ -229,6 +229,13 @@ test("a check that fails leaves the branch and says so", async () => {
   expect(await listFiles(agent)).toEqual([]);
   // The sub-agent's own files are still there.
   expect(await read({ at: `${agent.at}/sub/${branch}` }, "a.txt")).toBe("A\n");
+  const below = `${agent.at}/sub/${branch}`;
+  const edits = [{ write: "note.txt", content: "N\n" }];
+  expect((await testbed.api(`${below}/files`, "POST", { edits })).status).toBe(201);
+  expect((await testbed.api(`${below}/versions`)).body.versions).toHaveLength(2);
+  expect((await testbed.api(`${below}/files?branch=main`)).body.files).toEqual([]);
+  expect((await testbed.api(`${below}/files/note.txt`, "DELETE")).status).toBe(204);
+  expect(await listFiles(agent)).toEqual([]);
   const merge = (body: object) => testbed.api(`${agent.at}/branches/${branch}/merge`, "POST", body);
   const refused = await merge({ check: "cat a.txt; exit 3" });
   expect(refused).toMatchObject({ status: 409, body: { error: { message: expect.stringContaining("exit code 3") } } });
