@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,6 +5,7 @@ import type { AgentEvent, ToolErrorCode } from "@thinkery/sdk";
 import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, onTestFinished, test as baseTest } from "vitest";
 import { WebSocket } from "ws";
+import { hasBubblewrap } from "../kit/has-bubblewrap.ts";
 import { runCli } from "../kit/host-process.ts";
 import { findProgramProcesses } from "../kit/processes.ts";
 import { waitUntil } from "../kit/wait-until.ts";
@@ -35,11 +35,9 @@ const script = [
 
 const worker = new URL("../kit/worker/system.worker.ts", import.meta.url);
 
-const hasBubblewrap = await new Promise<boolean>((resolve) =>
-  execFile("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"], (error) => resolve(!error)),
-);
-if (!hasBubblewrap) console.warn("Skipping tests: they need bubblewrap, which is not installed or not permitted.");
-const test = baseTest.skipIf(!hasBubblewrap);
+const canRun = await hasBubblewrap();
+if (!canRun) console.warn("Skipping tests: they need bubblewrap, which is not installed or not permitted.");
+const test = baseTest.skipIf(!canRun);
 
 beforeAll(async () => {
   testbed = await openTestbed({

@@ -1,5 +1,6 @@
 import type { Subagent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { hasBubblewrap } from "../kit/has-bubblewrap.ts";
 import { runCli } from "../kit/host-process.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
@@ -32,7 +33,7 @@ beforeAll(async () => {
       model: "scripted:parent",
       models: { fast: "scripted:child" },
       turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
-      subagents: { mergeCheckSeconds: 8, initialCheckSeconds: 2, checkIntervalSeconds: 2 },
+      subagents: { mergeCheckSeconds: 12, initialCheckSeconds: 2, checkIntervalSeconds: 2 },
     },
     scripts: {
       parent: [
@@ -57,6 +58,7 @@ beforeAll(async () => {
           when: "/^passes in a shell$/",
           steps: delegate("add a", { check: "grep -q A a.txt && echo x > artefact.txt" }),
         },
+        { when: "/^warm up$/", steps: [call("bash", { command: "printf ready" }), { text: "{{ results.0 }}" }] },
         { when: "/^evades$/", steps: delegate("add a", { check: 'c=touch; "$c" artefact.txt' }) },
         { when: "/^forbidden$/", steps: delegate("add a", { check: "cat a.txt; rm -f a.txt" }) },
         { when: "/^shared check$/", steps: delegate("add a", { workspace: "shared", check: "true" }) },
@@ -64,6 +66,7 @@ beforeAll(async () => {
           when: "/^broken$/",
           steps: [{ calls: [task("add a and break"), task("break")] }, { text: "{{ results.0 }}|{{ results.1 }}" }],
         },
+        { when: "/^every shell$/", steps: delegate("use every shell") },
         { when: "/^nested$/", steps: delegate("pass it on") },
         { when: "/^shared below$/", steps: delegate("share it") },
         { when: "/^forever$/", steps: delegate("add a and wait") },
@@ -91,13 +94,13 @@ beforeAll(async () => {
           steps: [
             write("above.txt", "1\n"),
             { call: task("look around") },
-            call("bash", { command: "ls" }),
-            { text: "{{ results.bash }}" },
+            call("glob", { pattern: "*" }),
+            { text: "{{ results.glob }}" },
           ],
         },
         {
           when: "/^look around$/",
-          steps: [call("bash", { command: "ls; echo 2 > below.txt" }), { text: "{{ results.bash }}" }],
+          steps: [call("glob", { pattern: "*" }), write("below.txt", "2\n"), { text: "{{ results.glob }}" }],
         },
         {
           when: "/^share it$/",
@@ -105,6 +108,16 @@ beforeAll(async () => {
             write("above.txt", "1\n"),
             { call: task("look around", { workspace: "shared" }) },
             { text: "{{ results.task }}" },
+          ],
+        },
+        {
+          when: "/^use every shell$/",
+          steps: [
+            write("a.txt", "A\n"),
+            call("bash", { command: "cat a.txt; echo B > b.txt" }),
+            call("executeCode", { code: "return fs.readFile('/work/b.txt')" }),
+            call("sandbox", { command: "cat a.txt b.txt; echo C > c.txt" }),
+            { text: "{{ results.bash }}|{{ results.executeCode }}|{{ results.sandbox }}" },
           ],
         },
         { when: "/^add a and wait$/", steps: [write("a.txt", "A\n"), { wait: 60_000 }, { text: "late" }] },
@@ -115,8 +128,7 @@ beforeAll(async () => {
 
 afterAll(() => testbed?.stop());
 
-// A sandbox may start slowly on a busy machine.
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 async function say(agent: TestAgent, message: string): Promise<string> {
   const { runId } = await agent.invoke({ message });
@@ -124,6 +136,10 @@ async function say(agent: TestAgent, message: string): Promise<string> {
   expect([message, type, JSON.stringify(data)]).toEqual([message, "agent.completed", expect.any(String)]);
   return (data as { result: string }).result;
 }
+
+/** A slot may start slowly on a busy machine. */
+const warmUp = (agent: TestAgent) =>
+  waitUntil("a shell", async () => (await say(agent, "warm up")) === "ready", { timeoutMs: 60_000 });
 
 const list = async ({ at }: TestAgent): Promise<Subagent[]> => (await testbed.api(`${at}/subagents`)).body.subagents;
 const read = async ({ at }: Pick<TestAgent, "at">, path: string) => {
@@ -177,6 +193,16 @@ test(`${team} sub-agents change one repository at the same time, and everything 
   expect(await listFiles(agent)).toEqual(["shared.txt"]);
 });
 
+test.skipIf(!(await hasBubblewrap()))("the shell, code and programs of a fork work on its branch", async () => {
+  const agent = await testbed.newAgent();
+  await warmUp(agent);
+  expect(await say(agent, "every shell")).toMatch(/^A\n?\|.*B.*\|A\nB\n/s);
+  expect(await listFiles(agent)).toEqual(["a.txt", "b.txt", "c.txt"]);
+  const { versions } = (await testbed.api(`${agent.at}/versions`)).body;
+  // Only the merge is on main.
+  expect(versions).toHaveLength(1);
+});
+
 test("a check that succeeds lets the merge land, without what the check wrote", async () => {
   const agent = await testbed.newAgent();
   expect(await say(agent, "passes")).toMatch(
@@ -203,6 +229,13 @@ test("a check that fails leaves the branch and says so", async () => {
   expect(await listFiles(agent)).toEqual([]);
   // The sub-agent's own files are still there.
   expect(await read({ at: `${agent.at}/sub/${branch}` }, "a.txt")).toBe("A\n");
+  const below = `${agent.at}/sub/${branch}`;
+  const edits = [{ write: "note.txt", content: "N\n" }];
+  expect((await testbed.api(`${below}/files`, "POST", { edits })).status).toBe(201);
+  expect((await testbed.api(`${below}/versions`)).body.versions).toHaveLength(2);
+  expect((await testbed.api(`${below}/files?branch=main`)).body.files).toEqual([]);
+  expect((await testbed.api(`${below}/files/note.txt`, "DELETE")).status).toBe(204);
+  expect(await listFiles(agent)).toEqual([]);
   const merge = (body: object) => testbed.api(`${agent.at}/branches/${branch}/merge`, "POST", body);
   const refused = await merge({ check: "cat a.txt; exit 3" });
   expect(refused).toMatchObject({ status: 409, body: { error: { message: expect.stringContaining("exit code 3") } } });
@@ -223,7 +256,7 @@ test("a check that fails leaves the branch and says so", async () => {
 
 test("a check that hangs is killed, and the other sub-agents go on meanwhile", async () => {
   const agent = await testbed.newAgent();
-  expect(await say(agent, "two")).toContain("did not finish within 8 s.");
+  expect(await say(agent, "two")).toContain("did not finish within 12 s.");
   const subagents = await list(agent);
   const [first, second] = ["add a", "add b later"].map((job) => subagents.find(({ title }) => title === job));
   expect(first?.merge).toMatchObject({ isMerged: false, check: { endedBy: "timeout" } });
@@ -249,8 +282,9 @@ test("an agent without the sandbox tool checks in a shell", async () => {
     ],
   };
   const agent = await testbed.newAgent({ blueprint: await testbed.newBlueprint({ config }) });
+  await warmUp(agent);
   expect(await say(agent, "fails")).toContain("failed (exit code 1).\nlooked");
-  expect(await say(agent, "hangs")).toContain("did not finish within 8 s.");
+  expect(await say(agent, "hangs")).toContain("did not finish within 12 s.");
   // The shell itself enforces the policy, whatever the command line looks like.
   expect(await say(agent, "evades")).toContain("It was not merged: the check");
   expect(await listFiles(agent)).toEqual([]);
@@ -319,6 +353,18 @@ test("a branch that cannot be created is the result of the call", async () => {
   expect(await say(agent, "passes")).toContain(
     "Its branch could not be created. A workspace can have at most 100 branches.",
   );
+});
+
+test("a branch of somebody else that has the name is left alone", async () => {
+  const agent = await testbed.newAgent();
+  const { taskId } = (await testbed.api(`${agent.at}/tasks`, "POST", { title: "add a" })).body;
+  const name = `subagent-${taskId}`;
+  await testbed.api(`${agent.at}/branches`, "POST", { name });
+  await testbed.api(`${agent.at}/subagents/spawn`, "POST", { taskId, workspace: "fork" });
+  await agent.waitForEvent("the end", ({ type }) => type === "subagent.closed");
+  expect((await list(agent))[0]).toMatchObject({ status: "failed", error: expect.stringContaining("already exists") });
+  await testbed.api(`${agent.at}/subagents/${taskId}`, "DELETE");
+  expect(await listBranches(agent)).toEqual([name]);
 });
 
 test("the command line shows branches and merges them with a check", async () => {

@@ -1,16 +1,14 @@
-import { execFile } from "node:child_process";
 import { afterAll, beforeAll, expect, test as baseTest } from "vitest";
+import { hasBubblewrap } from "../../kit/has-bubblewrap.ts";
 import { findProgramProcesses } from "../../kit/processes.ts";
 import { waitUntil } from "../../kit/wait-until.ts";
 import { openTestbed, type Testbed } from "../../kit/worker/testbed.ts";
 
 // Commands that start many processes. The limits are low, so that one that does not work is no danger to the machine.
 
-const hasBubblewrap = await new Promise<boolean>((resolve) =>
-  execFile("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"], (error) => resolve(!error)),
-);
-if (!hasBubblewrap) console.warn("Skipping tests: they need bubblewrap, which is not installed or not permitted.");
-const test = baseTest.skipIf(!hasBubblewrap);
+const canRun = await hasBubblewrap();
+if (!canRun) console.warn("Skipping tests: they need bubblewrap, which is not installed or not permitted.");
+const test = baseTest.skipIf(!canRun);
 
 const script = [
   { when: "/^hello$/", steps: [{ text: "hello" }] },

@@ -37,6 +37,7 @@ import { Forks } from "./subagents/forks.ts";
 import { formatReports, toChildReport } from "./subagents/format-report.ts";
 import type { LeaseClient } from "./subagents/lease-client.ts";
 import { Leases } from "./subagents/leases.ts";
+import { openSubagents } from "./subagents/open-subagents.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import {
   createCancelEvents,
@@ -133,29 +134,13 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return this.#options.store.subagents.countActive() > 0;
   }
 
-  /** What tools of a turn can do with sub-agents. */
   open({ onBackground, ...source }: Parameters<SubagentPort["open"]>[0]): Subagents {
-    const { store, registration } = this.#options;
-    return {
-      delegate: (delegation) => {
-        const messageId = store.messages.getLastStepId(source.runId);
-        const from = { user: registration.get().agent.owner, context: store.facts.getRequestContext() };
-        if (!delegation.wait) onBackground();
-        return this.delegate(delegation, { ...source, from, ...(messageId ? { messageId } : {}) });
-      },
-      get: async (taskId) => {
-        const subagent = await this.get(taskId);
-        const row = store.subagents.get(taskId);
-        if (row && !isActive(row) && !row.isDelivered) this.#markDelivered([row], source);
-        return subagent;
-      },
-      listActive: () => store.subagents.listActive().map(toSubagent),
-      takeReports: () => {
-        const rows = store.subagents.listUndelivered();
-        if (rows.length > 0) this.#markDelivered(rows, source);
-        return rows.map(toSubagent);
-      },
-    };
+    return openSubagents(this.#options, source, {
+      delegate: (delegation, from) => this.delegate(delegation, from),
+      get: (taskId) => this.get(taskId),
+      markDelivered: (rows) => this.#markDelivered(rows, source),
+      onBackground,
+    });
   }
 
   async delegate(delegation: Delegation, source: DelegationSource): Promise<Subagent> {
@@ -280,9 +265,12 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   async check(): Promise<void> {
     this.#schedule.disarm();
     this.#starter.forget();
-    await this.reconcile();
-    if (this.hasActive && !this.#reconciling.isHalted)
-      await this.#schedule.arm(this.#options.limits.checkIntervalSeconds);
+    try {
+      await this.reconcile();
+    } finally {
+      const isDone = !this.hasActive && !this.isBusy;
+      if (!isDone && !this.#reconciling.isHalted) await this.#schedule.arm(this.#options.limits.checkIntervalSeconds);
+    }
   }
 
   /** Does whatever follows from the current state. */

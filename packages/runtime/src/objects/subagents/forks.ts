@@ -71,12 +71,12 @@ export class Forks {
     const { workspace } = this.#options;
     const branches = await workspace.listBranches();
     // Those that were created from another one must go before it.
-    for (const { id } of listWithDescendants(branches, row.fork).toReversed()) await this.#tryToRemove(row, id);
+    for (const { id } of listWithDescendants(branches, row).toReversed()) await this.#tryToRemove(row, id);
   }
 
   async #describeUnmerged(row: SubagentRow, reason: string): Promise<ForkMerge | undefined> {
     const branches = await this.#options.workspace.listBranches();
-    const branch = branches.find(({ id }) => id === row.fork);
+    const branch = branches.find((branch) => isForkOf(branch, row));
     if (!branch) return undefined;
     const nothing = { changes: [], overlaps: [] };
     // A merge may have been made just before the sub-agent was cancelled.
@@ -122,9 +122,13 @@ function createOrigin({ childThreadId, runId, callId, wait }: SubagentRow): Orig
   };
 }
 
+/** Anybody may have created a branch of that name before. */
+const isForkOf = ({ id, by }: Branch, { fork, childThreadId }: SubagentRow) =>
+  id === fork && by.kind === "agent" && by.agent === childThreadId;
+
 /** Lists a branch and those that were created from it by agents, ancestors first. */
-function listWithDescendants(branches: readonly Branch[], name: string): Branch[] {
-  const found = branches.filter(({ id }) => id === name);
+function listWithDescendants(branches: readonly Branch[], row: SubagentRow): Branch[] {
+  const found = branches.filter((branch) => isForkOf(branch, row));
   for (const { id: parent } of found)
     found.push(...branches.filter(({ from, by }) => from === parent && by.kind === "agent"));
   return found;
