@@ -145,10 +145,12 @@ test("every event of a varied log matches its schema exactly", { timeout: 240_00
 
 test("the log of the tour is valid too", { timeout: 240_000 }, async () => {
   const agent = await testbed.newAgent({ model: "scripted:tour" });
-  for (const message of ["hi", "plan", "code", "files", "models"]) await say(agent, message);
+  for (const message of ["hi", "plan", "code", "files", "team", "models"]) await say(agent, message);
   const log = await agent.log();
   expectValidEvents(log);
-  expect(findMissingTypes(log, ["todos.updated", "title.set", "capability.called", "files.changed"])).toEqual([]);
+  expect(
+    findMissingTypes(log, ["todos.updated", "title.set", "capability.called", "files.changed", "subagent.completed"]),
+  ).toEqual([]);
 });
 
 test("an event with an extra key, a missing field or an unknown type is invalid", () => {

@@ -16,11 +16,34 @@ const athens = `mkdir -p notes && cat > notes/athens.md <<'END'
 END
 wc -l notes/*.md | sort -n`;
 
+const places = [
+  { name: "the Acropolis", file: "acropolis", text: "Go early, before the heat and the crowds." },
+  { name: "the Agora", file: "agora", text: "Where Socrates used to ask his questions." },
+];
+
 /** The default script for hosts without a model: a short tour, and how to set up a real model. */
 export const tour: ScriptInput = {
   description: "A short tour of Thinkery, for hosts without a model.",
   pace: 15,
   exchanges: [
+    ...describePlaces(),
+    {
+      when: String.raw`/\b(teams?|sub-?agents?|delegate|parallel)\b/i`,
+      steps: [
+        {
+          text: "Large work is split among sub-agents. I will ask two at the same time. Each has a conversation of its own, and works on its own branch of my files:",
+        },
+        {
+          calls: places.map(({ name }) => ({
+            tool: "task",
+            input: { description: `Describe ${name}.`, workspace: "fork" },
+          })),
+        },
+        {
+          text: "Both have reported, and what they wrote was merged into my files:\n\n{{ results.0 }}\n\n{{ results.1 }}\n\nOpen them in the list of agents, or with `thinkery ls`. They, too, go on after a crash, and report exactly once.",
+        },
+      ],
+    },
     {
       when: String.raw`/\b(models?|api|keys?|providers?|openai|anthropic|claude|gpt|gemini|google|ollama|lm studio)\b/i`,
       steps: [
@@ -125,19 +148,32 @@ export const tour: ScriptInput = {
         },
         { call: createTourTodos("completed", "completed", "completed") },
         {
-          text: "That was the tour. Ask me about “models” or “help”, say “plan” to watch a to-do list being worked through, “code” to see code run, or “files” to see files written.",
+          text: "That was the tour. Ask me about “models” or “help”, say “plan” to watch a to-do list being worked through, “code” to see code run, “files” to see files written, or “team” to see sub-agents at work.",
         },
       ],
     },
     {
       steps: [
         {
-          text: "I am only a script and cannot answer that. Ask about “models” to learn how to set up a real one, “help” for the commands, or “plan”, “code” or “files” for a small demonstration.",
+          text: "I am only a script and cannot answer that. Ask about “models” to learn how to set up a real one, “help” for the commands, or “plan”, “code”, “files” or “team” for a small demonstration.",
         },
       ],
     },
   ],
 };
+
+/** What the sub-agents of the tour do. */
+function describePlaces(): ScriptInput["exchanges"] {
+  return places.map(({ name, file, text }) => ({
+    when: `/^Describe ${name}\\.$/`,
+    steps: [
+      { wait: 1000 },
+      { call: { tool: "writeFile", input: { path: `guide/${file}.md`, content: `${text}\n` } } },
+      { wait: 1000 },
+      { text: `I have described ${name} in guide/${file}.md.` },
+    ],
+  }));
+}
 
 type Status = "pending" | "in_progress" | "completed";
 
