@@ -78,8 +78,8 @@ beforeAll(async () => {
           when: `/^member ${index}$/`,
           steps: [
             call("readFile", { path: "shared.txt" }),
-            // Two neighbours each change the same line, in different ways.
-            edit("shared.txt", `line ${10 + (index >> 1)}\n`, `line of ${index}\n`),
+            // Two neighbours each change the same line, in different ways. Other pairs are far away.
+            edit("shared.txt", `line ${5 + 5 * (index >> 1)}\n`, `line of ${index}\n`),
             write(`own-${index}.txt`, `${index}\n`),
             call("glob", { pattern: "own-*.txt" }),
             { text: "{{ results.glob }}" },
