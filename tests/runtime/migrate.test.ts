@@ -93,6 +93,21 @@ test("a new agent's tables are the same as if all migrations had been replayed",
   expect(created).toEqual(replayed);
 });
 
+test("tables that an object can do without are created when it needs them, and then kept up to date", async () => {
+  const call = async (schema: object, optional?: string[]) => {
+    const query = "SELECT feature, version FROM thinkery_features ORDER BY feature";
+    const body = JSON.stringify({ schema, optional, query });
+    return (await fetch(`${worker.url}/optional`, { method: "POST", body })).json();
+  };
+  const [needed, files] = [["CREATE TABLE log (a);"], ["CREATE TABLE files (a);", "ALTER TABLE files ADD COLUMN b;"]];
+  const rows = (version?: number) => ({
+    rows: [...(version === undefined ? [] : [{ feature: "files", version }]), { feature: "needed", version: 1 }],
+  });
+  expect(await call({ needed, files }, ["files"])).toEqual(rows());
+  expect(await call({ needed, files: files.slice(0, 1) })).toEqual(rows(1));
+  expect(await call({ needed, files }, ["files"])).toEqual(rows(2));
+});
+
 test("an agent of a newer release with a single counter is rejected", async () => {
   const response = await fetch(`${worker.url}/former-newer`, {
     method: "POST",

@@ -25,6 +25,7 @@ interface MigrateRequest {
   created?: boolean;
   /** Migrations of several features. */
   schema?: Schema;
+  optional?: string[];
 }
 
 /** An object whose migrations come with the request, so that a test can simulate several releases. */
@@ -40,6 +41,7 @@ export class Store extends DurableObject {
       formerSteps,
       created,
       schema,
+      optional,
     } = (await request.json()) as MigrateRequest;
     const all = real ? (realMigrations[real] ?? []).toSpliced(steps, 0, stored) : migrations;
     const { storage } = this.ctx;
@@ -53,7 +55,7 @@ export class Store extends DurableObject {
           storage.sql.exec(step);
         migrate(storage, thinkSchema, { formerSteps: formerThinkSteps });
       } else if (created !== undefined) migrate(storage, thinkSchema, created ? { tables: thinkTables } : {});
-      else migrate(storage, schema ?? { test: all.slice(0, upTo) });
+      else migrate(storage, schema ?? { test: all.slice(0, upTo) }, optional ? { optional } : {});
       return Response.json({ rows: storage.sql.exec(query).toArray() });
     } catch (error) {
       return Response.json({ error: (error as Error).message, tables: listTables(storage.sql) });

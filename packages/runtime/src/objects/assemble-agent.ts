@@ -60,7 +60,9 @@ interface AgentContext {
 
 /** Creates the parts of an agent. Called after each wake, when the object knows its address. */
 export function assembleAgent({ storage, env, address, system, layer, schedule, onChange, ...context }: AgentContext) {
-  migrate(storage, thinkSchema, { formerSteps: formerThinkSteps, tables: thinkTables });
+  const isRoot = address.path.length === 1;
+  const migration = { formerSteps: formerThinkSteps, tables: thinkTables };
+  migrate(storage, thinkSchema, { ...migration, optional: isRoot ? [] : ["files"] });
   const name = formatAddress(address);
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);
@@ -69,7 +71,6 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const redactor = createSecretRedactor(env);
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
-  const isRoot = address.path.length === 1;
   const listener: Listener = {
     onRecorded(events) {
       broadcaster.onRecorded(events);
@@ -102,11 +103,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     env,
     record: (event) => recorder.record(event),
     checkGrowth: (bytes) => disk.check(bytes),
+    hasTables: isRoot,
+    createTables: () => migrate(storage, thinkSchema, migration),
   });
   // A sub-agent works in the workspace of its root agent.
   const workspace: WorkspacePort = isRoot
     ? files.port
-    : new RemoteWorkspace({ connect: () => env.Think.getByName(root).workspace, blobs, limits: files.port.limits });
+    : new RemoteWorkspace({ connect: () => env.Think.getByName(root).workspace, blobs, limits: files.limits });
   // It also uses the same sandbox processes, or the two would compete for them.
   const sandboxKey = root;
   const app = new AppFeature({ address, sandboxKey, store, blobs, recorder, sandbox: () => openSandbox(env) });

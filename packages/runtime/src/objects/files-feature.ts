@@ -1,12 +1,14 @@
 import type { NewEvent } from "@thinkery/sdk";
+import type { WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { Connection } from "agents";
+import type { BlobSource } from "../store/blobs/blob-page.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { LocalWorkspace } from "../workspace/local-workspace.ts";
 import { getWorkspaceLimits } from "../workspace/quota.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
-import { LiveSockets } from "./live-sockets.ts";
+import { hasLiveState, LiveSockets } from "./live-sockets.ts";
 
 interface FilesOptions {
   storage: DurableObjectStorage;
@@ -15,27 +17,66 @@ interface FilesOptions {
   record(event: NewEvent): void;
   /** Throws if the user has no disk space for so many more bytes. */
   checkGrowth(bytes: number): void;
+  /** Whether the workspace has its tables. A sub-agent works on its root agent's files and needs none. */
+  hasTables: boolean;
+  createTables(): void;
 }
 
-/** An agent's workspace, and the clients that edit it live. */
-export class FilesFeature implements AgentFeature {
-  readonly workspace: Workspace;
-  readonly port: LocalWorkspace;
-  readonly live: LiveSockets;
+interface Parts {
+  workspace: Workspace;
+  port: LocalWorkspace;
+  live: LiveSockets;
+}
 
-  constructor({ env, ...options }: FilesOptions) {
-    const { storage } = options;
-    this.workspace = new Workspace({ ...options, limits: getWorkspaceLimits(env) });
-    this.port = new LocalWorkspace(this.workspace);
-    this.live = new LiveSockets(this.workspace, storage);
+/** An agent's workspace, and the clients that edit it live. Created when it is first used. */
+export class FilesFeature implements AgentFeature {
+  readonly limits: WorkspaceLimits;
+  readonly #options: FilesOptions;
+  #parts: Parts | undefined;
+  #hasTables: boolean;
+
+  constructor(options: FilesOptions) {
+    this.#options = options;
+    this.#hasTables = options.hasTables;
+    this.limits = getWorkspaceLimits(options.env);
+  }
+
+  get workspace(): Workspace {
+    return this.#open().workspace;
+  }
+
+  get port(): LocalWorkspace {
+    return this.#open().port;
+  }
+
+  get live(): LiveSockets {
+    return this.#open().live;
+  }
+
+  /** Everything in it that refers to blobs. */
+  get blobSources(): BlobSource[] {
+    return this.#hasTables ? this.workspace.blobSources : [];
   }
 
   wake(connections: readonly Connection[]): void {
-    this.live.restore(connections.filter((connection) => this.live.has(connection)));
+    const live = connections.filter(hasLiveState);
+    if (live.length > 0) this.live.restore(live);
   }
 
   /** After a clear, the model no longer knows the files it has seen. */
   clear(): void {
-    this.workspace.seen.clear();
+    if (this.#hasTables) this.workspace.seen.clear();
+  }
+
+  #open(): Parts {
+    return (this.#parts ??= this.#create());
+  }
+
+  #create(): Parts {
+    const { hasTables: _, createTables, env: __, ...options } = this.#options;
+    if (!this.#hasTables) createTables();
+    this.#hasTables = true;
+    const workspace = new Workspace({ ...options, limits: this.limits });
+    return { workspace, port: new LocalWorkspace(workspace), live: new LiveSockets(workspace, options.storage) };
   }
 }

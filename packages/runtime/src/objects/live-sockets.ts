@@ -30,6 +30,11 @@ export function isLive(request: Request): boolean {
   return request.headers.get("x-thinkery-yjs") === "1";
 }
 
+/** Whether a connection was opened with such a request. */
+export function hasLiveState(connection: Connection): boolean {
+  return typeof (connection.state as Partial<LiveSocketState> | null)?.live === "string";
+}
+
 /** The sockets that edit an agent's files live, each in the room of its branch. */
 export class LiveSockets {
   readonly #workspace: Workspace;
@@ -66,10 +71,6 @@ export class LiveSockets {
   /** Restores sockets that stayed open while the object hibernated. */
   restore(connections: Iterable<Connection>): void {
     for (const connection of connections) if (!isClosed(connection)) this.#getSocket(connection);
-  }
-
-  has(connection: Connection): boolean {
-    return typeof (connection.state as Partial<LiveSocketState> | null)?.live === "string";
   }
 
   receive(connection: Connection, message: string | ArrayBuffer): void {

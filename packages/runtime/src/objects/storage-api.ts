@@ -45,7 +45,7 @@ export class StorageApi extends RpcTarget {
   ): Promise<BlobPage & { sources: number }> {
     if (subAgent !== undefined) return (await this.#options.openSubAgent(subAgent)).listBlobs(rest, source, after);
     const { store, files } = await this.#options.open();
-    const sources = [store.blobs, ...files.workspace.blobSources];
+    const sources = [store.blobs, ...files.blobSources];
     return { blobs: [], ...sources[source]?.listBlobs(after), sources: sources.length };
   }
 

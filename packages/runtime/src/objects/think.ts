@@ -23,7 +23,7 @@ import type { Credential } from "./credential-watch.ts";
 import type { Env } from "./env.ts";
 import { callFeature, type FeatureCall } from "./feature-call.ts";
 import { FilesApi } from "./files-api.ts";
-import { isLive, type LiveSockets } from "./live-sockets.ts";
+import { hasLiveState, isLive, type LiveSockets } from "./live-sockets.ts";
 import { createStatus } from "./snapshot.ts";
 import type { Sockets } from "./sockets.ts";
 import { StorageApi } from "./storage-api.ts";
@@ -262,10 +262,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   protected override wake(): void {
-    const { features, sockets, files, queue } = this.#agent;
+    const { features, sockets, queue } = this.#agent;
     const connections = [...this.getConnections()];
     for (const feature of features) feature.wake?.(connections);
-    sockets.restore(connections.filter((connection) => !files.live.has(connection)));
+    sockets.restore(connections.filter((connection) => !hasLiveState(connection)));
     queue.wake();
   }
 
@@ -301,7 +301,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   #getSockets(connection: Connection): LiveSockets | Sockets {
     const { files, sockets } = this.#agent;
-    return files.live.has(connection) ? files.live : sockets;
+    return hasLiveState(connection) ? files.live : sockets;
   }
 
   /** Wakes the agent. Throws if it does not exist. */

@@ -17,6 +17,8 @@ interface MigrateOptions {
   formerSteps?: Record<string, number>;
   /** Creates the tables of a feature as all of its steps would, for an object that has none. */
   tables?: Readonly<Record<string, string>>;
+  /** Features that an object can do without. Their tables are created by a later call that does not list them. */
+  optional?: readonly string[];
 }
 
 /**
@@ -25,7 +27,7 @@ interface MigrateOptions {
 export function migrate(
   storage: DurableObjectStorage,
   schema: Schema,
-  { formerSteps = {}, tables = {} }: MigrateOptions = {},
+  { formerSteps = {}, tables = {}, optional = [] }: MigrateOptions = {},
 ): void {
   const { sql } = storage;
   const stored = readStoredVersions(sql) ?? readFormerVersions(sql, Object.keys(schema), formerSteps);
@@ -35,11 +37,12 @@ export function migrate(
       throw fail("unavailable", "This data was written by a newer Thinkery. Upgrade to open it; nothing was changed.");
     }
   }
-  if (Object.entries(schema).every(([feature, { length }]) => stored.get(feature) === length)) return;
+  const wanted = Object.entries(schema).filter(([feature]) => stored.has(feature) || !optional.includes(feature));
+  if (wanted.every(([feature, { length }]) => stored.get(feature) === length)) return;
   storage.transactionSync(() => {
     sql.exec("CREATE TABLE IF NOT EXISTS thinkery_features (feature TEXT PRIMARY KEY, version INTEGER NOT NULL)");
     sql.exec("DROP TABLE IF EXISTS thinkery_schema");
-    for (const [feature, steps] of Object.entries(schema)) {
+    for (const [feature, steps] of wanted) {
       const version = stored.get(feature) ?? 0;
       const created = version === 0 ? tables[feature] : undefined;
       for (const step of created === undefined ? steps.slice(version) : [created]) sql.exec(step);

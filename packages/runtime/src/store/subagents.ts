@@ -18,6 +18,9 @@ const listedChanges: ReadonlySet<string> = new Set([
 interface Counts {
   all: number;
   active: number;
+  /** Active ones that have started and not reported, and those whose forks are merged. */
+  running: number;
+  merging: number;
   /** Finished ones whose report was not delivered, or that have not stopped yet. */
   open: number;
 }
@@ -134,9 +137,22 @@ export class Subagents {
     ).toReversed();
   }
 
+  /** Returns those that wait to start, oldest first. */
+  listQueued(): SubagentRow[] {
+    const { active, running, merging } = this.#readCounts();
+    return active === running + merging ? [] : this.listActive().filter(({ state }) => state === "queued");
+  }
+
+  /** Returns the finished ones that one of these calls waits for. */
+  listFinished(calls: readonly string[]): SubagentRow[] {
+    if (calls.length === 0) return [];
+    const query = `WHERE call IN (SELECT value FROM json_each(?)) AND wait = 1 AND NOT ${activeCondition} ORDER BY number`;
+    return this.#read(query, JSON.stringify(calls));
+  }
+
   /** Returns those whose forks are to be merged, oldest first. */
   listMerging(): SubagentRow[] {
-    return this.listActive().filter(({ state }) => state === "merging");
+    return this.#readCounts().merging === 0 ? [] : this.listActive().filter(({ state }) => state === "merging");
   }
 
   countActive(): number {
@@ -149,7 +165,7 @@ export class Subagents {
 
   /** Returns how many work, as opposed to those that wait to start. */
   countRunning(): number {
-    return this.listActive().filter(({ state }) => state === "running").length;
+    return this.#readCounts().running;
   }
 
   /** Returns what the sub-agents of a turn have spent on it; leaves out one if it is given. */
@@ -242,8 +258,11 @@ export class Subagents {
   #readCounts(): Counts {
     this.#counts ??= this.#sql
       .exec<Counts & Record<string, number>>(
-        `SELECT (SELECT count(*) FROM subagents) AS "all", (SELECT count(*) FROM subagents WHERE ${activeCondition}) AS active,
-          (SELECT count(*) FROM subagents WHERE ${openCondition} AND NOT ${activeCondition}) AS open`,
+        `SELECT (SELECT count(*) FROM subagents) AS "all", count(*) AS active,
+          coalesce(sum(state = 'running' AND reported IS NULL), 0) AS running,
+          coalesce(sum(state = 'running' AND reported IS NOT NULL), 0) AS merging,
+          (SELECT count(*) FROM subagents WHERE ${openCondition} AND NOT ${activeCondition}) AS open
+         FROM subagents WHERE ${activeCondition}`,
       )
       .one();
     return this.#counts;

@@ -64,7 +64,7 @@ export class ChildStarter {
     const { store, recorder, limits } = this.#options;
     const free = limits.maxActive - store.subagents.countRunning();
     if (free <= 0) return;
-    const queued = store.subagents.listActive().filter(({ state }) => state === "queued");
+    const queued = store.subagents.listQueued();
     if (queued.length === 0) return;
     recorder.record(
       ...queued.slice(0, free).map(({ childThreadId, taskId }) => ({

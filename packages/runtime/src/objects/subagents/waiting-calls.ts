@@ -1,7 +1,7 @@
 import { describeForkMerge, type Subagent } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
-import { isActive, type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
+import { type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
 import type { TurnQueue } from "../../turn/admission/turn-queue.ts";
 import { formatOutcome, maxReportChars } from "./format-report.ts";
 
@@ -37,14 +37,14 @@ export class WaitingCalls {
     const { store, queue, onDelivered } = this.#options;
     const turn = store.turns.getPaused() ?? store.turns.getRunning();
     if (!turn) return;
-    for (const callId of store.ledger.listDeferred(turn.id)) {
-      const row = store.subagents.findByCall(callId);
-      if (row?.wait && !isActive(row)) await this.resolve(row);
-      else if (!row && store.subagents.countActive() === 0 && store.ledger.get(callId)?.tool === waitTool) {
-        const rows = store.subagents.listUndelivered();
-        if (rows.length > 0) onDelivered(rows, { runId: turn.id, callId });
-        await queue().resolveToolCall({ callId, output: { subagents: rows.map(toSubagent).map(toResult) } });
-      }
+    const deferred = store.ledger.listDeferred(turn.id);
+    for (const row of store.subagents.listFinished(deferred)) await this.resolve(row);
+    if (store.subagents.countActive() > 0) return;
+    for (const callId of deferred) {
+      if (store.ledger.get(callId)?.tool !== waitTool) continue;
+      const rows = store.subagents.listUndelivered();
+      if (rows.length > 0) onDelivered(rows, { runId: turn.id, callId });
+      await queue().resolveToolCall({ callId, output: { subagents: rows.map(toSubagent).map(toResult) } });
     }
   }
 
