@@ -4,13 +4,13 @@ import { hasBubblewrap } from "../kit/has-bubblewrap.ts";
 import { createRandom, type Random } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
+import { task } from "../kit/worker/team.ts";
 import { openTestbed, type TestAgent, type Testbed, turnEndTypes } from "../kit/worker/testbed.ts";
 
 // Kills main while an agent has sub-agents at work. Whatever the moment, each reports once and every turn ends.
 
 const kills = getRepeatCount("subagent kills", { sample: 12, full: 100 });
 
-const task = (description: string, more: object = {}) => ({ tool: "task", input: { description, ...more } });
 const words = "one two three four five six seven eight nine ten";
 const jobs = ["talk", "fork", "write", "fork nest", "nest", "fork", "talk", "fork nest"] as const;
 const isFork = (job: string) => job.startsWith("fork");

@@ -1,6 +1,7 @@
 import type { Message } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../kit/wait-until.ts";
+import { teamConfig } from "../kit/worker/team.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
 // Sub-agents that work while their parent goes on: when it hears of their reports, and how it waits for them.
@@ -23,12 +24,7 @@ const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 
 beforeAll(async () => {
   testbed = await openTestbed({
-    config: {
-      maxFailuresPerMinute: 1000,
-      model: "scripted:default",
-      models: { fast: "scripted:fast" },
-      turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
-    },
+    config: teamConfig,
     scripts: {
       default: [
         { when: "/^go on$/", steps: [subtask, delegate("look"), call("bell", { key: "wait" }), { text: "done" }] },

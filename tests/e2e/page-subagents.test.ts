@@ -272,6 +272,11 @@ test("a person sees the branches of forks, where they overlap, and why one was n
   const card = page.locator('.call[data-kind="delegation"]').last();
   await card.locator("summary").first().click();
   await card.locator(".merge-failure").waitFor();
+  // The branch is a link to its files.
+  await unmerged.getByRole("link", { name: /^subagent-task-/ }).click();
+  await page.waitForURL(/\/app\/global\/carol\/files\?branch=subagent-task-\w+$/);
+  await page.getByText("b.ts").first().waitFor();
+  await page.goBack();
   await page.reload();
   await merged.getByText("Merged 1 file: a.ts").waitFor();
   await unmerged.locator(".merge-failure").waitFor();

@@ -5,6 +5,7 @@ import { AgentClient } from "agents/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { waitUntil } from "../kit/wait-until.ts";
+import { task, teamConfig } from "../kit/worker/team.ts";
 import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
 // Sub-agents have the endpoints of an agent, below /sub/:child at any depth.
@@ -13,16 +14,9 @@ let testbed: Testbed;
 let child: string;
 let grandchild: string;
 
-const task = (description: string) => ({ tool: "task", input: { description } });
-
 beforeAll(async () => {
   testbed = await openTestbed({
-    config: {
-      maxFailuresPerMinute: 1000,
-      model: "scripted:default",
-      models: { fast: "scripted:fast" },
-      turn: { heartbeatSeconds: 1 },
-    },
+    config: teamConfig,
     scripts: {
       default: [{ when: "/^nest$/", steps: [{ call: task("pass it on") }, { text: "{{ results.0 }}" }] }],
       fast: [

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, type ModelServer, openModelServer, type RecordedRequest } from "../kit/model-server.ts";
 import { waitUntil } from "../kit/wait-until.ts";
+import { task } from "../kit/worker/team.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
 // Delegations that make no sense, are too many or too large, and sub-agents that lie.
@@ -10,7 +11,6 @@ import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed
 let testbed: Testbed;
 let server: ModelServer;
 
-const task = (description: string, more: object = {}) => ({ tool: "task", input: { description, ...more } });
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 const result = { text: "{{ results.0 }}" };
 const exchange = (when: string, ...steps: object[]) => ({ when: `/^${when}$/`, steps });

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { task } from "../kit/worker/team.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
 // What a sub-agent gets of its parent, at any depth: rules, props, the context of the request, and the Linux sandbox.
@@ -8,7 +9,6 @@ let testbed: Testbed;
 let bound: TestAgent;
 let free: TestAgent;
 
-const task = (description: string, more: object = {}) => ({ tool: "task", input: { description, ...more } });
 const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
 const result = { text: "{{ results.0 }}" };
 

@@ -1,6 +1,7 @@
 import type { SubagentSummary } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../kit/wait-until.ts";
+import { task, teamConfig } from "../kit/worker/team.ts";
 import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
 // An agency's list of agents has their sub-agents, as a tree with the status of each.
@@ -10,18 +11,12 @@ let testbed: Testbed;
 let release: (() => void) | undefined;
 
 beforeAll(async () => {
-  const task = (description: string) => ({ call: { tool: "task", input: { description } } });
   testbed = await openTestbed({
-    config: {
-      maxFailuresPerMinute: 1000,
-      model: "scripted:default",
-      models: { fast: "scripted:fast" },
-      turn: { heartbeatSeconds: 1 },
-    },
+    config: teamConfig,
     scripts: {
-      default: [{ steps: [task("Pass it on"), { text: "{{ results.0 }}" }] }],
+      default: [{ steps: [{ call: task("Pass it on") }, { text: "{{ results.0 }}" }] }],
       fast: [
-        { when: "/^Pass it on$/", steps: [task("Wait"), { text: "{{ results.0 }}" }] },
+        { when: "/^Pass it on$/", steps: [{ call: task("Wait") }, { text: "{{ results.0 }}" }] },
         { steps: [{ call: { tool: "ring_again", input: { bell: "BELL", id: "x" } } }, { text: "Done." }] },
       ],
     },

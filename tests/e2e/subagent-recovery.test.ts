@@ -1,21 +1,19 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../kit/wait-until.ts";
+import { task, teamConfig } from "../kit/worker/team.ts";
 import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
 // What happens to sub-agents that are cut off, and what binds them.
 
 let testbed: Testbed;
 
-const task = (description: string, more: object = {}) => ({ tool: "task", input: { description, ...more } });
 const lastStep = { text: "got {{ results.0 }}" };
 
 beforeAll(async () => {
   testbed = await openTestbed({
     config: {
-      maxFailuresPerMinute: 1000,
-      model: "scripted:default",
-      models: { fast: "scripted:fast" },
-      turn: { heartbeatSeconds: 1, maxCrashes: 1, maxAttempts: 20 },
+      ...teamConfig,
+      turn: { ...teamConfig.turn, maxCrashes: 1 },
       subagents: { initialCheckSeconds: 1, checkIntervalSeconds: 1, maxRetained: 2 },
     },
     scripts: {

@@ -1,21 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "../kit/wait-until.ts";
+import { task, teamConfig } from "../kit/worker/team.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
 // Delegation with `task`: the parent waits, and the report is the result of its call.
 
 let testbed: Testbed;
 
-const task = (description: string, more: object = {}) => ({ tool: "task", input: { description, ...more } });
 const lastStep = { text: "got {{ results.0 }}" };
 
 beforeAll(async () => {
   testbed = await openTestbed({
     config: {
-      maxFailuresPerMinute: 1000,
-      model: "scripted:default",
-      models: { fast: "scripted:fast" },
-      turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
+      ...teamConfig,
       subagents: { maxActive: 4, maxSteps: 5, maxPerTurn: 20 },
     },
     scripts: {

@@ -1,25 +1,49 @@
 import type { ForkMerge, Subagent } from "@thinkery/sdk";
+import type { ReactNode } from "react";
+import { getRootAgent } from "../api/agent-path.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
+import { buildFilesAddress } from "../frame/files-place.ts";
+import { Link } from "../frame/link.tsx";
+import { buildPath } from "../frame/navigation.ts";
 
 const maxPaths = 5;
 
+interface MergeReportProps {
+  agency: string;
+  /** Path of the agent that it works for. */
+  agent: string;
+  subagent: Pick<Subagent, "merge" | "branch">;
+}
+
 /** Which branch a sub-agent works on, or what became of it: merged files, overlaps, a failed check with its output. */
-export function MergeReport({ subagent: { merge, branch } }: { subagent: Pick<Subagent, "merge" | "branch"> }) {
-  if (!merge) return branch === undefined ? null : <p className="merge">On branch {branch}</p>;
+export function MergeReport({ agency, agent, subagent: { merge, branch } }: MergeReportProps) {
+  const link = branch !== undefined && <BranchLink agency={agency} agent={agent} branch={branch} />;
+  if (!merge) return link ? <p className="merge">On branch {link}</p> : null;
   return (
     <div className="merge" data-merged={merge.isMerged}>
-      {merge.isMerged ? <p>{describeChanges(merge)}</p> : <Unmerged merge={merge} />}
+      {merge.isMerged ? <p>{describeChanges(merge)}</p> : <Unmerged merge={merge} link={link} />}
       <Overlaps merge={merge} />
     </div>
   );
 }
 
-function Unmerged({ merge: { branch, reason = "unknown", check } }: { merge: ForkMerge }) {
+/** The name of a branch, as a link to its files. */
+function BranchLink({ agency, agent, branch }: { agency: string; agent: string; branch: string }) {
+  const href = buildPath(agency, getRootAgent(agent)) + buildFilesAddress({ show: "files", branch });
+  return (
+    <Link className="mono" href={href}>
+      {branch}
+    </Link>
+  );
+}
+
+function Unmerged({ merge, link }: { merge: ForkMerge; link: ReactNode }) {
+  const { branch, reason = "unknown", check } = merge;
   const output = check?.output.trim() ?? "";
   return (
     <>
       <p className="merge-failure">
-        On branch <span className="mono">{branch}</span>, not merged: {sanitizeText(reason)}
+        On branch {link || <span className="mono">{branch}</span>}, not merged: {sanitizeText(reason)}
       </p>
       {output !== "" && (
         <details>

@@ -37,7 +37,7 @@ export function SubagentItem({
         </span>
         {work !== "" && <p className="subagent-work">{sanitizeText(work)}</p>}
         {stream && stream.text !== "" && <p className="subagent-text">{sanitizeText(stream.text)}</p>}
-        <MergeReport subagent={subagent} />
+        <MergeReport agency={agency} agent={agent} subagent={subagent} />
         {canChat && isWorking(subagent) && <CancelButton {...props} />}
       </div>
     </li>

@@ -59,7 +59,7 @@ function DelegationBody({ input, call: { id, name, result }, agency, agent, blob
               ? [[isWorking(subagent) ? "Now" : "Reason", sanitizeText(describeWork(subagent))] as const]
               : []),
             ...(subagent.branch !== undefined || subagent.merge
-              ? [["Files", <MergeReport subagent={subagent} />] as const]
+              ? [["Files", <MergeReport agency={agency} agent={agent} subagent={subagent} />] as const]
               : []),
           ]}
         />
