@@ -1,5 +1,8 @@
 import type { ForkMerge } from "../protocol/version.ts";
 
+/** What a sub-agent does whose branch is being merged. */
+export const mergingActivity = "Merging its branch";
+
 const maxPaths = 10;
 const maxOutputChars = 2000;
 

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../protocol/event.ts";
 import type { SubagentFrame } from "../protocol/frame.ts";
-import { mergingActivity, type Subagent } from "../protocol/subagent.ts";
+import type { Subagent } from "../protocol/subagent.ts";
+import { mergingActivity } from "./fork-merge.ts";
 
 export type SubagentEvent = Extract<
   AgentEvent,

@@ -16,9 +16,6 @@ export const workspaceModes = ["shared", "fork"] as const;
 
 export type WorkspaceMode = (typeof workspaceModes)[number];
 
-/** What a sub-agent does whose fork is merged. */
-export const mergingActivity = "Merging its branch";
-
 /** The model calls of a sub-agent and of everyone below it. */
 export const subagentUsageSchema = usageSchema
   .pick({ inputTokens: true, outputTokens: true, costUsd: true })
