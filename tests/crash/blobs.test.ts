@@ -10,7 +10,7 @@ import { createRandom } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-const kills = getRepeatCount("blob-kills", { sample: 12, full: 100 });
+const kills = getRepeatCount("blob-kills", { sample: 8, full: 100 });
 const writers = 3;
 /** Few contents, so that agents share blobs and store again what is being deleted. */
 const contentCount = 12;

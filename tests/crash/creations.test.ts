@@ -9,7 +9,7 @@ import { createRandom } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 
-const kills = getRepeatCount("kills", { sample: 20, full: 100 });
+const kills = getRepeatCount("kills", { sample: 12, full: 100 });
 const writers = 4;
 
 let host: HostProcess;

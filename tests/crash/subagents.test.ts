@@ -9,7 +9,7 @@ import { openTestbed, type TestAgent, type Testbed, turnEndTypes } from "../kit/
 
 // Kills main while an agent has sub-agents at work. Whatever the moment, each reports once and every turn ends.
 
-const kills = getRepeatCount("subagent kills", { sample: 12, full: 100 });
+const kills = getRepeatCount("subagent kills", { sample: 9, full: 100 });
 
 const words = "one two three four five six seven eight nine ten";
 const jobs = ["talk", "fork", "write", "fork nest", "nest", "fork", "talk", "fork nest"] as const;

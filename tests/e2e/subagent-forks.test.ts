@@ -33,7 +33,7 @@ beforeAll(async () => {
       model: "scripted:parent",
       models: { fast: "scripted:child" },
       turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
-      subagents: { mergeCheckSeconds: 12, initialCheckSeconds: 2, checkIntervalSeconds: 2 },
+      subagents: { mergeCheckSeconds: 8, initialCheckSeconds: 2, checkIntervalSeconds: 2 },
     },
     scripts: {
       parent: [
@@ -256,7 +256,7 @@ test("a check that fails leaves the branch and says so", async () => {
 
 test("a check that hangs is killed, and the other sub-agents go on meanwhile", async () => {
   const agent = await testbed.newAgent();
-  expect(await say(agent, "two")).toContain("did not finish within 12 s.");
+  expect(await say(agent, "two")).toContain("did not finish within 8 s.");
   const subagents = await list(agent);
   const [first, second] = ["add a", "add b later"].map((job) => subagents.find(({ title }) => title === job));
   expect(first?.merge).toMatchObject({ isMerged: false, check: { endedBy: "timeout" } });
@@ -284,7 +284,7 @@ test("an agent without the sandbox tool checks in a shell", async () => {
   const agent = await testbed.newAgent({ blueprint: await testbed.newBlueprint({ config }) });
   await warmUp(agent);
   expect(await say(agent, "fails")).toContain("failed (exit code 1).\nlooked");
-  expect(await say(agent, "hangs")).toContain("did not finish within 12 s.");
+  expect(await say(agent, "hangs")).toContain("did not finish within 8 s.");
   // The shell itself enforces the policy, whatever the command line looks like.
   expect(await say(agent, "evades")).toContain("It was not merged: the check");
   expect(await listFiles(agent)).toEqual([]);
