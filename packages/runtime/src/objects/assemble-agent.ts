@@ -21,6 +21,7 @@ import { AssignmentFeature, type ParentStub } from "./assignment-feature.ts";
 import { Broadcaster } from "./broadcaster.ts";
 import { CheckedMerges } from "./checked-merges.ts";
 import { DiskQuota } from "./disk-quota.ts";
+import { DueTimer } from "./due-timer.ts";
 import type { Env } from "./env.ts";
 import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
@@ -49,6 +50,8 @@ interface AgentContext {
   schedule(seconds: number, beat: number): Promise<unknown>;
   /** Schedules a check of the sub-agents in the same way. */
   scheduleCheck(seconds: number): Promise<unknown>;
+  /** Schedules a check of what is due, at a time (epoch ms). */
+  scheduleDue(at: number): Promise<unknown>;
   /** The agent's own sub-agents. */
   facets: Facets;
   /** Opens the agent that a sub-agent belongs to. */
@@ -244,6 +247,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
   const tasks = new TasksFeature(store.tasks, recorder);
   const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment];
+  const timer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {
     name,
@@ -270,6 +274,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     lease,
     tasks,
     features,
+    timer,
   };
 }
 

@@ -16,4 +16,8 @@ export interface AgentFeature {
   state?(): Partial<AgentState>;
   /** Returns what it adds to the agent's export. */
   export?(): Partial<AgentExport>;
+  /** Returns when it next has something to do (epoch ms), if ever. Call `DueTimer.update` when that gets earlier. */
+  nextDueAt?(): number | undefined;
+  /** Does what is due. May run late, and twice. */
+  runDue?(now: number): void | Promise<void>;
 }

@@ -142,8 +142,9 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Stops the agent and its sub-agents before they are erased, and returns their total usage. Idempotent. */
   async retire(): Promise<UsageReport[]> {
     await this.ensureReady();
-    const { queue, store, budgetClient, features, subagents } = this.#agent;
+    const { queue, store, budgetClient, features, subagents, timer } = this.#agent;
     queue.halt();
+    timer.halt();
     for (const feature of features) feature.halt?.();
     const reports = await subagents.retire();
     return store.log.last > 0 ? [budgetClient.createFullReport(), ...reports] : reports;
@@ -152,6 +153,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Deletes everything, even if the agent cannot be opened. Idempotent. */
   async erase(): Promise<void> {
     this.#parts?.queue.halt();
+    this.#parts?.timer.halt();
     for (const feature of this.#parts?.features ?? []) feature.halt?.();
     await createSlotClient(this.env)?.forget(this.name);
     for (const name of this.#listSubAgents().subAgents) await this.dynamicAgents.delete(this.#class, name);
@@ -214,6 +216,17 @@ export abstract class Think extends BaseObject<AgentStatus> {
       .catch((error: unknown) => console.error("sub-agents could not be checked", error));
   }
 
+  /** Called by the schedule when something is due. It must not throw: an alarm that fails repeatedly is abandoned. */
+  async checkDue(at: number): Promise<void> {
+    try {
+      await this.ensureReady();
+      await this.#agent.timer.check(at);
+    } catch (error) {
+      console.error("what was due could not be checked", error);
+      await this.#scheduleDue(Math.max(at, Date.now()) + 60_000).catch(() => undefined);
+    }
+  }
+
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
     await this.__unsafe_ensureInitialized();
@@ -248,6 +261,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
       },
       schedule: (seconds, beat) => this.schedule(seconds, "heartbeat", beat, { idempotent: true }),
       scheduleCheck: (seconds) => this.schedule(seconds, "checkSubagents", undefined, { idempotent: true }),
+      scheduleDue: (at) => this.#scheduleDue(at),
       facets: {
         has: (name) => this.dynamicAgents.has(this.#class.name, name),
         list: () => this.#listSubAgents().subAgents,
@@ -262,11 +276,12 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   protected override wake(): void {
-    const { features, sockets, queue } = this.#agent;
+    const { features, sockets, queue, timer } = this.#agent;
     const connections = [...this.getConnections()];
     for (const feature of features) feature.wake?.(connections);
     sockets.restore(connections.filter((connection) => !hasLiveState(connection)));
     queue.wake();
+    timer.update().catch((error: unknown) => console.error("the next check could not be scheduled", error));
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {
@@ -288,6 +303,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
   override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {
     await this.ensureReady();
     await this.#getSockets(connection).receive(connection, message);
+  }
+
+  async #scheduleDue(at: number): Promise<void> {
+    await this.schedule(new Date(at), "checkDue", at, { idempotent: true });
   }
 
   get #class() {
