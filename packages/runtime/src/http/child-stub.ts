@@ -34,6 +34,7 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
     subagents: createFeature("subagents"),
     taskGraph: createFeature("taskGraph"),
     storage: createFeature("storage"),
+    waits: createFeature("waits"),
     files: openBranchFiles(root, sub),
     get app(): ThinkStub["app"] {
       throw fail("not_found", "A sub-agent has no app.");

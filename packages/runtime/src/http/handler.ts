@@ -27,6 +27,7 @@ import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
 import { addUsersRoutes } from "./routes/users.ts";
 import { addVersionRoutes } from "./routes/versions.ts";
+import { addWaitRoutes } from "./routes/waits.ts";
 import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
 import { expandShortPath, isShortPath } from "./short-path.ts";
 import { addSocketRoutes } from "./socket.ts";
@@ -76,6 +77,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addTurnRoutes,
     addSubagentRoutes,
     addTaskRoutes,
+    addWaitRoutes,
     addAppRoutes,
     addProcessRoutes,
     addFileRoutes,

@@ -8,6 +8,7 @@ import {
   type BudgetResponse,
   defaultBlueprint,
   fail,
+  type Grant,
   isThinkeryError,
   type ListedBlueprint,
   listSubagentTypes,
@@ -15,12 +16,14 @@ import {
   ownerUser,
   parseAgencyKey,
   type PageQuery,
+  type PolicyRule,
   type BudgetStatus,
   type SubagentSummary,
 } from "@thinkery/sdk";
 import { AgencyRecord } from "../agency/agency-record.ts";
 import { AgentRegistry, type AgentRegistration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
+import { AgencyPolicy } from "../agency/policy.ts";
 import { SubagentLists } from "../agency/subagent-lists.ts";
 import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
@@ -34,11 +37,20 @@ import { checkModel, openSystemModels } from "../system/models.ts";
 import { checkBlueprint, type System, findWarnings } from "../system/system.ts";
 import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
+import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
 
 /** Increases with every change, so that clients know when to reload. */
 export interface Revision {
   revision: number;
+}
+
+/** What an agency says about the next turn of any of its agents. */
+export interface ResolvedByAgency {
+  metered: boolean;
+  types: SubagentTypeInfo[];
+  rules: PolicyRule[];
+  grants: Grant[];
 }
 
 /** A tenant: stores blueprints, the registry of agents and their usage. Never calls a model. */
@@ -49,6 +61,11 @@ export abstract class Agency extends BaseObject<Revision> {
   readonly #agents: AgentRegistry;
   readonly #subagents: SubagentLists;
   readonly #usage: AgencyUsageTotals;
+  readonly #policy: AgencyPolicy;
+  readonly #policyApi = new PolicyApi(async () => {
+    await this.#open();
+    return { policy: this.#policy, agency: this.name };
+  });
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
@@ -59,6 +76,7 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#blueprints = new Blueprints(ctx.storage.sql, key, this.getSystem().blueprints);
     this.#agents = new AgentRegistry(ctx.storage.sql, id);
     this.#subagents = new SubagentLists(ctx.storage.sql);
+    this.#policy = new AgencyPolicy(ctx.storage.sql);
     const user = () => env.User.getByName(this.#record.owner);
     this.#usage = new AgencyUsageTotals(ctx.storage, id, this.#record, {
       reportUsage: (report) => user().reportUsage(report),
@@ -68,6 +86,10 @@ export abstract class Agency extends BaseObject<Revision> {
 
   /** The tools, middleware and blueprints available to agents. */
   protected abstract getSystem(): System;
+
+  get policy(): PolicyApi {
+    return this.#policyApi;
+  }
 
   /** `isMetered`: the owner has a budget. */
   async setUp(info: AgencyInfo, isMetered = false): Promise<AgencyInfo> {
@@ -205,12 +227,17 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#reportToOwner();
   }
 
-  /** Returns what an agent needs for its next turn: its blueprint, and whether it must reserve budget. */
-  async resolveBlueprint(
-    blueprint: string,
-  ): Promise<{ blueprint: ListedBlueprint; metered: boolean; types: SubagentTypeInfo[] }> {
+  /** Returns what an agent needs for its next turn: its blueprint, rules, and whether it must reserve budget. */
+  async resolveBlueprint(blueprint: string): Promise<ResolvedByAgency & { blueprint: ListedBlueprint }> {
+    await this.#open();
+    return { blueprint: this.#blueprints.get(blueprint), ...(await this.resolveRules()) };
+  }
+
+  /** Returns what applies to all agents, whatever their blueprints. */
+  async resolveRules(): Promise<ResolvedByAgency> {
     const types = await this.listSubagentTypes();
-    return { blueprint: this.#blueprints.get(blueprint), metered: this.#usage.isMetered, types };
+    const { rules } = this.#policy.get();
+    return { metered: this.#usage.isMetered, types, rules, grants: this.#policy.listGrants() };
   }
 
   /** Returns what an agent needs to know about the blueprints it may delegate to. */
@@ -284,11 +311,13 @@ export abstract class Agency extends BaseObject<Revision> {
     for (const agent of agents) await forgetSandboxes(this.env, formatAgentObjectName(this.name, agent));
     await this.#getThink(name).erase();
     this.#subagents.remove(name);
+    this.#policy.forgetAgent(formatAgentObjectName(this.name, name));
     // Last, because blobs must outlive what refers to them. Repeated after a crash, like everything above.
     const key = formatAgentObjectName(this.name, name);
     await openBlobIndex(this.env)?.release(key);
     // Not awaited, because the user's object may be waiting for this.
-    this.ctx.waitUntil(this.env.User.getByName(this.#record.owner).limits.forgetDisk(key));
+    const user = this.env.User.getByName(this.#record.owner);
+    this.ctx.waitUntil(Promise.all([user.limits.forgetDisk(key), user.inbox.forget(key)]));
   };
 
   #getThink(name: string) {

@@ -7,6 +7,7 @@ import {
   isThinkeryError,
   type Props,
 } from "@thinkery/sdk";
+import type { Redactor } from "@thinkery/sdk/internal";
 import { getRevision } from "../agency/revision.ts";
 import { formatSubagentTypes, selectSubagentTypes, type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import type { Driver, DriverDefinition } from "../drivers/driver.ts";
@@ -15,6 +16,7 @@ import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Models } from "../model/catalogue.ts";
 import { openRoles } from "../model/roles.ts";
+import { selectGrants, selectRules } from "../policy/select-rules.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { resolveDriver } from "../system/drivers.ts";
 import { attachPropsTools, type ClassLayer, mergeLimits, mergeProps } from "../system/layers.ts";
@@ -30,6 +32,7 @@ import type { Recorder } from "../turn/loop/recorder.ts";
 import type { SubagentPort } from "../turn/subagent-port.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
+import type { ResolvedByAgency } from "./agency.ts";
 import type { Env } from "./env.ts";
 import type { RegisteredAgent } from "./registration.ts";
 import { inheritPolicy, selectInherited, withoutApps } from "./subagents/inheritance.ts";
@@ -50,6 +53,7 @@ interface AgentResolverOptions {
   workspace: WorkspacePort;
   budgetClient: BudgetClient;
   subagents(): SubagentPort;
+  redactor: Redactor;
 }
 
 /** A value from the agency, and when it was read. */
@@ -58,6 +62,8 @@ interface Cached<T> {
   revision: number;
   at: number;
 }
+
+type AgencyRules = Pick<ResolvedByAgency, "types" | "rules" | "grants">;
 
 /** The tools and the initialized middleware of a blueprint, reused until it changes. */
 interface ResolvedBlueprint {
@@ -73,7 +79,7 @@ export class AgentResolver {
   readonly #name: string;
   #blueprintCache: Cached<Blueprint> | undefined;
   #meteredCache: Cached<boolean> | undefined;
-  #typesCache: Cached<readonly SubagentTypeInfo[]> | undefined;
+  #rulesCache: Cached<AgencyRules> | undefined;
   #resolved: Promise<ResolvedBlueprint> | ResolvedBlueprint | undefined;
   #resolvedFrom: Blueprint | undefined;
   /** Reused between turns: a driver may cache what it derived from the conversation. */
@@ -118,6 +124,7 @@ export class AgentResolver {
       getCost: (model, usage) => toValidCost(models.computeCost(model, usage)),
       budgetClient,
       subagents: this.#options.subagents(),
+      redact: (value) => this.#options.redactor.redactValue(value),
     };
   }
 
@@ -160,13 +167,7 @@ export class AgentResolver {
   }
 
   async #selectTypes(blueprint: Blueprint): Promise<readonly SubagentTypeInfo[]> {
-    const cached = this.#typesCache;
-    if (cached && this.#isFresh(cached)) return selectSubagentTypes(blueprint, cached.value);
-    const { env, address } = this.#options;
-    const revision = getRevision(address.agency);
-    const value = await env.Agency.getByName(address.agency).listSubagentTypes();
-    this.#typesCache = { value, revision, at: Date.now() };
-    return selectSubagentTypes(blueprint, value);
+    return selectSubagentTypes(blueprint, (await this.#readRules()).types);
   }
 
   /** Throws if the props are invalid for this agent. `blueprint` is passed while the agent is being created. */
@@ -286,7 +287,8 @@ export class AgentResolver {
 
   #createBaseDeps({ agent, assignment }: RegisteredAgent, blueprint: Blueprint, props: Props, tools: Toolbox) {
     const { env, store } = this.#options;
-    const config = assignment ? inheritPolicy(blueprint.config, assignment) : blueprint.config;
+    const own = assignment ? inheritPolicy(blueprint.config, assignment) : blueprint.config;
+    const config = this.#addSharedRules(own);
     const budget = mergeLimits(config?.budget, props.budget);
     const maxSteps = Math.min(budget?.steps ?? Infinity, assignment?.maxSteps ?? Infinity);
     return {
@@ -300,12 +302,35 @@ export class AgentResolver {
     };
   }
 
+  /** Adds the rules of the agency and the host, which were read with the blueprint. */
+  #addSharedRules(config: Blueprint["config"]): TurnDeps["config"] {
+    const { env, address } = this.#options;
+    const { rules = [], grants = [] } = this.#rulesCache?.value ?? {};
+    const shared = selectRules([...rules, ...(env.POLICY ?? [])], address);
+    const granted = selectGrants(grants, address);
+    if (shared.length === 0 && granted.length === 0) return config;
+    return { ...config, policy: [...(config?.policy ?? []), ...shared], grants: granted };
+  }
+
+  async #readRules(): Promise<AgencyRules> {
+    const cached = this.#rulesCache;
+    if (cached && this.#isFresh(cached)) return cached.value;
+    const { env, address } = this.#options;
+    const revision = getRevision(address.agency);
+    const value = await env.Agency.getByName(address.agency).resolveRules();
+    this.#rulesCache = { value, revision, at: Date.now() };
+    return value;
+  }
+
   async #readBlueprint({ agent: { blueprint: name }, assignment }: RegisteredAgent): Promise<Blueprint> {
-    if (assignment?.blueprint) return assignment.blueprint;
+    if (assignment?.blueprint) {
+      await this.#readRules();
+      return assignment.blueprint;
+    }
     const cached = this.#blueprintCache;
     if (cached && this.#isFresh(cached)) return cached.value;
     const revision = getRevision(this.#options.address.agency);
-    const { blueprint, metered, types } = await this.#options.env.Agency.getByName(
+    const { blueprint, metered, ...rules } = await this.#options.env.Agency.getByName(
       this.#options.address.agency,
     ).resolveBlueprint(name);
     // Keeps the object identity of an unchanged blueprint, so that middleware need not start again.
@@ -314,7 +339,7 @@ export class AgentResolver {
     const at = Date.now();
     this.#blueprintCache = { value, revision, at };
     this.#meteredCache = { value: metered, revision, at };
-    this.#typesCache = { value: types, revision, at };
+    this.#rulesCache = { value: rules, revision, at };
     return value;
   }
 

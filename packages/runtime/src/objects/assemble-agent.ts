@@ -9,6 +9,7 @@ import { formerThinkSteps, thinkSchema, thinkTables } from "../store/schema/thin
 import type { ClassLayer } from "../system/layers.ts";
 import type { System } from "../system/system.ts";
 import { TurnQueue } from "../turn/admission/turn-queue.ts";
+import { TurnWaits } from "../turn/admission/turn-waits.ts";
 import { getMaxGapMs, resolveLimits } from "../turn/limits.ts";
 import { type Listener, Recorder } from "../turn/loop/recorder.ts";
 import { getWorkspaceLimits } from "../workspace/quota.ts";
@@ -39,6 +40,7 @@ import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { visitAgent } from "./visit-agent.ts";
+import { WaitsFeature } from "./waits-feature.ts";
 
 interface AgentContext {
   storage: DurableObjectStorage;
@@ -78,6 +80,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     onRecorded(events) {
       broadcaster.onRecorded(events);
       summaries.noteChange();
+      waits.noteEvents(events);
       if (isRoot) return;
       assignment.noteEvents(events);
       stream.onRecorded(events);
@@ -145,6 +148,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     budgetClient: lease ? new LeasedBudgetClient(lease, budgetClient) : budgetClient,
     workspace,
     subagents: () => subagents,
+    redactor,
   });
   const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
   const merges = new CheckedMerges({
@@ -178,6 +182,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     workspace,
     merges,
     queue: () => queue,
+    resolveToolCall: (report) => turnWaits.resolveToolCall(report),
     sync: () => storage.sync(),
     onBusy: () => heartbeat.begin(),
     schedule: (seconds) => context.scheduleCheck(seconds),
@@ -234,6 +239,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     onPaused: () => subagents.onPaused(),
     onBusy() {
       heartbeat.begin();
+      assignment.onTurnResumed();
       turnLease.renew().catch(logLeaseError);
     },
     onIdle() {
@@ -244,9 +250,19 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       disk.reportChange().catch((error: unknown) => console.error("disk usage could not be reported", error));
     },
   });
-  const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
+  const turnWaits = new TurnWaits({ store, blobs, recorder, resume: (turn, event) => queue.resume(turn, event) });
+  const waits = new WaitsFeature({
+    name,
+    store,
+    waits: turnWaits,
+    timer: () => timer,
+    send: (items) => env.User.getByName(registration.get().agent.owner).inbox.put(name, items),
+    addGrants: (grants) => agency().policy.addGrants(grants),
+    waitUntil: (work) => context.waitUntil(work),
+  });
+  const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease, turnWaits, waits });
   const tasks = new TasksFeature(store.tasks, recorder);
-  const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment];
+  const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment, waits];
   const timer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {
@@ -263,6 +279,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     budgetClient,
     resolver,
     queue,
+    turnWaits,
+    waits,
     turnLease,
     sockets,
     files,

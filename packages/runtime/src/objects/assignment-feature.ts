@@ -130,6 +130,7 @@ export class AssignmentFeature implements AgentFeature {
     const turn = this.findTurn();
     if (!assignment || !turn) return;
     if (isOver(turn)) return this.#startReport();
+    if (isWaitingForPerson(turn)) return this.#stopClock();
     const { store, maxGapMs } = this.#options;
     if (this.#elapsedMs === undefined) this.#elapsedMs = measureElapsed(store, turn.id);
     else this.#elapsedMs += Math.min(now - this.#lastTickAt, maxGapMs);
@@ -138,6 +139,17 @@ export class AssignmentFeature implements AgentFeature {
     clearTimeout(this.#deadlineTimer);
     if (remaining <= 0) this.#expire(assignment, turn);
     else this.#deadlineTimer = setTimeout(() => this.tick(Date.now()), remaining);
+  }
+
+  /** Whether the work waits for a person, for however long it takes. Its time does not run meanwhile. */
+  get isSuspended(): boolean {
+    const turn = this.isReported ? undefined : this.findTurn();
+    return turn !== undefined && isWaitingForPerson(turn);
+  }
+
+  /** Called when a turn begins or goes on. */
+  onTurnResumed(): void {
+    this.tick(Date.now());
   }
 
   wake(): void {
@@ -172,6 +184,12 @@ export class AssignmentFeature implements AgentFeature {
   state(): Partial<AgentState> {
     const assignment = this.find();
     return assignment ? { parent: { threadId: assignment.parent, token: assignment.token } } : {};
+  }
+
+  #stopClock(): void {
+    clearTimeout(this.#deadlineTimer);
+    // Measured again when the turn goes on: the log knows how long it was paused.
+    this.#elapsedMs = undefined;
   }
 
   #expire({ timeoutMs }: Assignment, turn: TurnRow): void {
@@ -238,6 +256,10 @@ export class AssignmentFeature implements AgentFeature {
     this.#options.recorder.record({ type: "assignment.reported", data: { runId } });
     this.#isReported = true;
   }
+}
+
+function isWaitingForPerson({ status, pausedFor }: TurnRow): boolean {
+  return status === "paused" && (pausedFor === "hitl" || pausedFor === "input");
 }
 
 function toEnd(turn: TurnRow, lastText: string): Pick<AssignmentReport, "status" | "result" | "error"> {

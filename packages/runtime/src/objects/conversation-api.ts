@@ -71,7 +71,7 @@ export class ConversationApi extends RpcTarget {
 
   /** Submits the result of a deferred tool call. */
   async resolveToolCall(result: ToolCallResolution): Promise<Run> {
-    return (await this.#open()).queue.resolveToolCall(result);
+    return (await this.#open()).turnWaits.resolveToolCall(result);
   }
 
   async cancel(runId?: string): Promise<{ runId?: string; status: Run["status"] }> {

@@ -1,3 +1,4 @@
+import type { PolicyRule } from "@thinkery/sdk";
 import type { Boot, SubagentLimits, TurnLimits, WorkspaceLimits } from "@thinkery/sdk/internal";
 import type { RpcTarget } from "cloudflare:workers";
 import type { OutboundEnv } from "../host/outbound.ts";
@@ -41,6 +42,8 @@ export interface Env extends ModelEnv, OutboundEnv, SandboxEnv, BlobEnv {
   TURN_LIMITS?: TurnLimits;
   SUBAGENT_LIMITS?: SubagentLimits;
   WORKSPACE_LIMITS?: WorkspaceLimits;
+  /** The rules of the host, for all agents. */
+  POLICY?: PolicyRule[];
   /** Identifies this start of main, and says how the previous one ended. */
   BOOT?: Boot;
 }

@@ -23,6 +23,15 @@ export function toJobEvent(update: ConversationUpdate, agent: string): JobEvent 
     }
     case "retry":
       return { type: "retrying", agent, error: update.error, retryIn: update.inMs };
+    case "approval-asked": {
+      const { id: approvalId, turn: runId, calls, digest, expiresAt } = update.approval;
+      return { type: "approval", agent, approvalId, runId, calls, digest, expiresAt };
+    }
+    case "wait-started": {
+      const { id: continuationId, kind, turn: runId, prompt = "", schema } = update.continuation;
+      if (kind !== "input") return undefined;
+      return { type: "question", agent, continuationId, runId, prompt, ...(schema ? { schema } : {}) };
+    }
     default:
       return undefined;
   }

@@ -3,6 +3,7 @@ import type { AgentStore } from "../store/agent-store.ts";
 import { listChatMessages } from "../store/chat-messages.ts";
 import { getFirstDay, summarizeUsage, toUsageFigures } from "../store/usage.ts";
 import type { AgentParts } from "./assemble-agent.ts";
+import { findPendingContinuation } from "./waits-feature.ts";
 
 /** Creates the agent's state for clients of the Agents SDK's protocol. */
 export function createStatus(store: AgentStore, agent: string): AgentStatus {
@@ -15,7 +16,16 @@ export function createStatus(store: AgentStore, agent: string): AgentStatus {
     queued: store.turns.countQueued(),
     ...(title ? { title } : {}),
     ...(context ? { context } : {}),
+    ...readActivity(store, run),
   };
+}
+
+/** Returns what the running or paused turn works on and waits for. */
+function readActivity(store: AgentStore, run: Run): Pick<AgentStatus, "activeFile" | "pendingContinuation"> {
+  if (run.status !== "running" && run.status !== "paused") return {};
+  const activeFile = store.ledger.findLastPath(run.runId);
+  const pendingContinuation = findPendingContinuation(store);
+  return { ...(activeFile ? { activeFile } : {}), ...(pendingContinuation ? { pendingContinuation } : {}) };
 }
 
 function getActivity(store: AgentStore, run: Run): AgentStatus["status"] {
@@ -62,6 +72,7 @@ export async function readState({
       todos: store.facts.getTodos(),
       ...(title ? { title } : {}),
       ...(context ? { context } : {}),
+      ...readActivity(store, run),
     },
     run,
   };

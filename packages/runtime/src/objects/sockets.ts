@@ -11,12 +11,14 @@ import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import { createInput } from "../turn/admission/input.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
+import type { TurnWaits } from "../turn/admission/turn-waits.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { Broadcaster } from "./broadcaster.ts";
 import { createQueuedFrame } from "./chat-frames.ts";
 import { sendInitialFrames } from "./initial-frames.ts";
 import { Socket, type SocketState, readSocketState } from "./socket.ts";
 import type { TurnLease } from "./turn-lease.ts";
+import type { WaitsFeature } from "./waits-feature.ts";
 
 const maxIdChars = 200;
 
@@ -27,6 +29,8 @@ interface SocketsOptions {
   recorder: Recorder;
   queue: TurnQueue;
   turnLease: TurnLease;
+  turnWaits: TurnWaits;
+  waits: WaitsFeature;
 }
 
 /** The sockets of one agent's clients; handles the frames they send. */
@@ -86,11 +90,20 @@ export class Sockets {
   }
 
   async #handleFrame(socket: Socket, frame: ClientFrame): Promise<void> {
-    const { store, blobs, queue, turnLease } = this.#options;
+    const { store, blobs, queue, turnLease, turnWaits, waits } = this.#options;
     if (frame.type === "ack") return;
     if (frame.type === "actions") return socket.setWantsActions(frame.on);
     checkScope(socket, frame.type === "approve" ? "approve" : "chat");
-    if (frame.type === "approve") throw fail("conflict", "No tool call is waiting for approval.");
+    if (frame.type === "approve") {
+      const { type: _, ...answer } = frame;
+      await turnLease.acquireFor(() => waits.answer(answer, socket.state.user));
+      return;
+    }
+    if (frame.type === "answer") {
+      const { type: _, ...answer } = frame;
+      await turnLease.acquireFor(async () => turnWaits.answerQuestion(answer, socket.state.user));
+      return;
+    }
     if (frame.type === "cancel") return void queue.cancel(frame.runId, "canceled");
     const { id, content: message, attachments, mode } = frame;
     if (store.messages.get(id) && !store.turns.findAdmission(id))

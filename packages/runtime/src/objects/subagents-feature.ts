@@ -9,6 +9,7 @@ import {
   type Subagent,
   type SubagentFrame,
   type Subagents,
+  type ToolCallResolution,
 } from "@thinkery/sdk";
 import type { SubagentLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../store/agent-store.ts";
@@ -63,6 +64,7 @@ export interface SubagentsOptions {
   workspace: WorkspacePort;
   merges: CheckedMerges;
   queue(): TurnQueue;
+  resolveToolCall(report: ToolCallResolution): Promise<unknown>;
   /** Resolves when everything recorded so far is on disk. */
   sync(): Promise<void>;
   /** Makes sure that the heartbeat runs. */

@@ -33,6 +33,7 @@ import type { ChildStub } from "./subagents/child-client.ts";
 import type { Reporter } from "./subagents/find-reporter.ts";
 import type { LeaseResult, LeasingParent } from "./subagents/lease-client.ts";
 import { TasksApi } from "./tasks-api.ts";
+import { WaitsApi } from "./waits-api.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
 
 /**
@@ -55,6 +56,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   readonly #app = new AppApi(async () => (await this.#open()).app);
   readonly #subagents = new SubagentsApi(() => this.#open());
   readonly #taskGraph = new TasksApi(async () => (await this.#open()).tasks);
+  readonly #waits = new WaitsApi(() => this.#open());
   readonly #storage = new StorageApi({
     open: () => this.#open(),
     listSubAgents: () => this.#listSubAgents(),
@@ -108,6 +110,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** `tasks` is a property of the Agents SDK. */
   get taskGraph(): TasksApi {
     return this.#taskGraph;
+  }
+
+  get waits(): WaitsApi {
+    return this.#waits;
   }
 
   get storage(): StorageApi {
@@ -244,7 +250,14 @@ export abstract class Think extends BaseObject<AgentStatus> {
     const isReported = store.log.last === 0 || (await budgetClient.reportIfDue(queue.isBusy));
     const isTold = queue.isBusy || !lease || (await lease.tellIfDue());
     // A turn may have started while the report was sent.
-    if (queue.isBusy || !isReported || !isTold || subagents.isBusy || !assignment.isReported) await heartbeat.arm();
+    if (
+      queue.isBusy ||
+      !isReported ||
+      !isTold ||
+      subagents.isBusy ||
+      !(assignment.isReported || assignment.isSuspended)
+    )
+      await heartbeat.arm();
     else heartbeat.stop();
   }
 

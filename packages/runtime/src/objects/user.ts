@@ -28,6 +28,7 @@ import { AgencyRegistry } from "../user/agencies.ts";
 import { listAgentPage } from "../user/agents.ts";
 import { Connections } from "../user/connections.ts";
 import { type CheckedCredential, Credentials, type NewCredential } from "../user/credentials.ts";
+import { Inbox } from "../user/inbox.ts";
 import { Limits } from "../user/limits.ts";
 import { Preferences } from "../user/preferences.ts";
 import { Users } from "../user/users.ts";
@@ -36,13 +37,19 @@ import { BaseObject } from "./base-object.ts";
 import { CollectionsApi } from "./collections-api.ts";
 import type { ConnectionHolder } from "./credential-watch.ts";
 import type { Env } from "./env.ts";
+import { InboxApi } from "./inbox-api.ts";
 import { LimitsApi } from "./limits-api.ts";
 import { TicketsApi } from "./tickets-api.ts";
 import { UsersApi } from "./users-api.ts";
 
+/** What clients of a user see at once. `waiting` is the number of approvals and questions in the inbox. */
+interface UserState extends Revision {
+  waiting: number;
+}
+
 /** A user: agencies, credentials, preferences and usage. */
-export class User extends BaseObject<Revision> {
-  override initialState: Revision = { revision: 0 };
+export class User extends BaseObject<UserState> {
+  override initialState: UserState = { revision: 0, waiting: 0 };
   readonly #agencies: AgencyRegistry;
   readonly #credentials: Credentials;
   readonly #connections: Connections;
@@ -53,6 +60,11 @@ export class User extends BaseObject<Revision> {
   readonly #usersApi: UsersApi;
   readonly #limitsApi: LimitsApi;
   readonly #collectionsApi: CollectionsApi;
+  readonly #inbox: Inbox;
+  readonly #inboxApi = new InboxApi(async () => {
+    await this.ensureReady();
+    return { inbox: this.#inbox, onChange: () => this.#notifyChange() };
+  });
   readonly #ticketsApi = new TicketsApi(async () => {
     await this.ensureReady();
     return this.#credentials;
@@ -68,6 +80,7 @@ export class User extends BaseObject<Revision> {
     this.#preferences = new Preferences(ctx.storage.sql);
     this.#usage = new UsageTotals(ctx.storage, "user");
     this.#limits = new Limits(ctx.storage.sql);
+    this.#inbox = new Inbox(ctx.storage.sql);
     this.#users = new Users(ctx.storage.sql, {
       create: ({ name, limits }) => env.User.getByName(name).setUp(limits),
       erase: (name) => env.User.getByName(name).erase(),
@@ -102,6 +115,10 @@ export class User extends BaseObject<Revision> {
 
   get tickets(): TicketsApi {
     return this.#ticketsApi;
+  }
+
+  get inbox(): InboxApi {
+    return this.#inboxApi;
   }
 
   get limits(): LimitsApi {
@@ -325,7 +342,9 @@ export class User extends BaseObject<Revision> {
     const last = await agency.retire();
     if (last) this.#usage.applyReport(last);
     await agency.erase();
-    this.#limits.forgetAgencyDiskUsage(formatAgencyKey(this.name, id));
+    const key = formatAgencyKey(this.name, id);
+    this.#limits.forgetAgencyDiskUsage(key);
+    this.#inbox.forget(`${key}~`);
   };
 
   #syncMetered(): Promise<void> {
@@ -344,6 +363,6 @@ export class User extends BaseObject<Revision> {
   }
 
   #notifyChange(): void {
-    this.setState({ revision: this.state.revision + 1 });
+    this.setState({ revision: this.state.revision + 1, waiting: this.#inbox.countPending() });
   }
 }

@@ -11,15 +11,17 @@ export interface PolicyRule {
   action: PolicyAction;
 }
 
-/** The rules of one agent, as its blueprint's `config` holds them. */
+/** The rules of one agent: those of its blueprint's `config`, its agency and its host. */
 export interface PolicyRules {
   policy?: readonly PolicyRule[] | undefined;
   /** Tools whose every call needs a person's approval. */
   hitl?: { tools?: readonly string[] | undefined } | undefined;
+  /** Calls that a person has approved for good. They lift rules that ask, never those that deny. */
+  grants?: readonly Omit<PolicyRule, "action">[] | undefined;
 }
 
 /** What the policy needs to know about the called tool. */
-export interface PolicyTool extends Pick<Tool, "name" | "defaultPolicy" | "ruleFor"> {
+export interface PolicyTool extends Pick<Tool, "name" | "defaultPolicy" | "ruleFor" | "needsApproval"> {
   /** Returns whether a rule's `match` applies to this input, or undefined if it is not valid for the tool. */
   matchesRule?(match: string, input: unknown, action: PolicyAction, ruleTool: string): boolean | undefined;
   /** The texts searched for a `match` that the tool does not interpret itself. Defaults to the input's JSON. */
@@ -45,17 +47,16 @@ const allowDecision: PolicyDecision = { action: "allow", reason: "" };
  */
 export function evaluatePolicy(rules: PolicyRules | undefined, call: PolicyCall): PolicyDecision {
   const { tool } = call;
-  if (!rules?.policy && !rules?.hitl && tool.defaultPolicy !== "deny") return allowDecision;
+  const isRestricted = tool.defaultPolicy === "deny" || tool.needsApproval !== undefined;
+  if (!rules?.policy && !rules?.hitl && !isRestricted) return allowDecision;
   const matching = findMatchingRules(rules?.policy ?? [], call);
   const denying = matching.find(({ action }) => action === "deny");
   if (denying) {
     return { action: "deny", reason: `The policy of this agent denies ${tool.name}${explainDenial(denying, call)}.` };
   }
-  if (matching.some(({ action }) => action === "ask") || rules?.hitl?.tools?.includes(tool.name)) {
-    return {
-      action: "ask",
-      reason: `${tool.name} needs a person's approval, and approvals are not available here yet.`,
-    };
+  const asking = explainAsking(matching, rules, call);
+  if (asking !== undefined && findMatchingRules(toRules(rules?.grants), call).length === 0) {
+    return { action: "ask", reason: asking };
   }
   if (matching.length === 0 && tool.defaultPolicy === "deny") {
     return { action: "deny", reason: `No policy rule allows this call of ${tool.name}. ${suggestRule(call)}` };
@@ -97,6 +98,29 @@ function interpretRule(
     return undefined;
   }
 }
+
+/** Returns why a call needs approval, or undefined if it needs none. */
+function explainAsking(
+  matching: readonly PolicyRule[],
+  rules: PolicyRules | undefined,
+  { tool, input }: PolicyCall,
+): string | undefined {
+  const rule = matching.find(({ action }) => action === "ask");
+  if (rule) return rule.match === undefined ? `A rule asks about ${tool.name}.` : `A rule asks about “${rule.match}”.`;
+  if (rules?.hitl?.tools?.includes(tool.name)) return `${tool.name} needs approval.`;
+  return needsApproval(tool, input) ? `${tool.name} asks for approval.` : undefined;
+}
+
+/** A tool whose own check fails needs approval. */
+function needsApproval(tool: PolicyTool, input: unknown): boolean {
+  try {
+    return tool.needsApproval?.(input) === true;
+  } catch {
+    return true;
+  }
+}
+
+const toRules = (grants: PolicyRules["grants"] = []) => grants.map((grant) => ({ ...grant, action: "allow" as const }));
 
 function explainDenial(rule: PolicyRule, call: PolicyCall): string {
   if (rule.match === undefined) return "";

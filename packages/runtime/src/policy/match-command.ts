@@ -47,7 +47,7 @@ export function selectCommandRules(policy: readonly PolicyRule[]): PolicyRule[] 
 }
 
 /** A rule of one word matches a command with any arguments; a longer one matches the whole command line. */
-function matchCommand(match: string, command: Command): boolean {
+export function matchCommand(match: string, command: Command): boolean {
   const pattern = match.trim().replace(/\s+/g, " ");
   return listAliases(command).some(({ name, args }) => {
     if (!pattern.includes(" ")) return matchesWildcard(name, pattern);

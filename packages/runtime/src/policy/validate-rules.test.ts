@@ -6,7 +6,7 @@ type Rules = NonNullable<NonNullable<Blueprint["config"]>["policy"]>;
 
 function findError(policy: Rules) {
   try {
-    validateRules({ name: "careful", description: "", prompt: "", tags: [], config: { policy } });
+    validateRules(policy, ["config", "policy"], "careful");
   } catch (error) {
     if (isThinkeryError(error)) return error;
     throw error;

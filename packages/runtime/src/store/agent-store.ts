@@ -1,9 +1,12 @@
 import type { AgentEvent, Context, NewEvent } from "@thinkery/sdk";
 import { positionsPerEvent, type Redactor } from "@thinkery/sdk/internal";
 import { Actions } from "./actions.ts";
+import { Approvals } from "./approvals.ts";
 import { BlobReferences } from "./blob-references.ts";
 import { ChildSpending } from "./child-spending.ts";
+import { Continuations } from "./continuations.ts";
 import { AgentFacts } from "./facts.ts";
+import { InboxSync } from "./inbox-sync.ts";
 import { Ledger } from "./ledger.ts";
 import { Log, type RecordedEvent } from "./log.ts";
 import { Messages } from "./messages.ts";
@@ -34,6 +37,9 @@ export class AgentStore {
   readonly ledger: Ledger;
   readonly actions: Actions;
   readonly tasks: Tasks;
+  readonly approvals: Approvals;
+  readonly continuations: Continuations;
+  readonly inboxSync: InboxSync;
   readonly calls: ModelCalls;
   readonly spending: Spending;
   readonly facts: AgentFacts;
@@ -53,6 +59,9 @@ export class AgentStore {
     this.ledger = new Ledger(sql);
     this.actions = new Actions(sql, agent, redactor.redactLog);
     this.tasks = new Tasks(sql);
+    this.approvals = new Approvals(sql, agent);
+    this.continuations = new Continuations(sql);
+    this.inboxSync = new InboxSync(sql);
     this.calls = new ModelCalls(sql);
     this.spending = new Spending(sql);
     this.facts = new AgentFacts(sql);
@@ -67,6 +76,8 @@ export class AgentStore {
       this.ledger,
       this.actions,
       this.tasks,
+      this.approvals,
+      this.continuations,
       this.calls,
       this.spending,
       this.facts,
@@ -94,6 +105,8 @@ export class AgentStore {
       this.subagents.revert();
       this.childSpending.revert();
       this.tasks.revert();
+      this.approvals.revert();
+      this.continuations.revert();
       throw error;
     }
   }

@@ -114,6 +114,17 @@ export class Ledger {
       .map(({ call }) => call);
   }
 
+  /** Returns the path that the turn's latest call with a path was about. */
+  findLastPath(turn: string): string | undefined {
+    return this.#sql
+      .exec<{ path: string }>(
+        `SELECT input ->> 'path' AS path FROM ledger
+         WHERE turn = ? AND json_valid(input) AND json_type(input, '$.path') = 'text' ORDER BY number DESC LIMIT 1`,
+        turn,
+      )
+      .toArray()[0]?.path;
+  }
+
   /** Returns the turn's unfinished calls made by code; only those of one parent call if it is given. */
   listOpenChildren(turn: string, parentCallId?: string): { call: string; tool: string; parent_call: string }[] {
     return this.#sql

@@ -102,7 +102,7 @@ export function collectTools({ tools }: System): Toolbox {
 
 /** Throws if a rule is not valid, the driver does not exist, or the config is not valid for a middleware. */
 export function checkBlueprint(system: System, blueprint: Blueprint): void {
-  validateRules(blueprint);
+  validateRules(blueprint.config?.policy ?? [], ["config", "policy"], blueprint.name);
   checkDriver(system.drivers, blueprint.driver, ["driver"]);
   createPipeline(system, blueprint);
   for (const type of listSubagentTypes(blueprint) ?? []) {

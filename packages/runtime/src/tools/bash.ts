@@ -1,6 +1,7 @@
 import { defineTool, type ShellResult } from "@thinkery/sdk";
 import { maxCommandBytes, toReadableOutput } from "@thinkery/sdk/internal";
 import { z } from "zod";
+import { matchCommandLine, suggestCommandMatch } from "../policy/match-command-line.ts";
 
 export const noOutputText = "The command produced no output.";
 
@@ -17,8 +18,11 @@ export const bash = defineTool(
     action: "run",
     // The sandbox's own limits on waiting and running apply first.
     timeoutSeconds: 7300,
-    // Rules match the single commands, and are enforced where each of them runs.
-    matchesRule: () => false,
+    // Rules that deny are enforced where each single command runs, with its actual arguments.
+    matchesRule: (match, input, action) =>
+      action !== "deny" && matchCommandLine(match, (input as { command: string }).command, action),
+    ruleFor: (input) => suggestCommandMatch((input as { command: string }).command),
+    preview: ({ command }) => ({ kind: "command", command }),
     summarize: (output) => summarizeOutput(String(output)),
   },
   async ({ command, timeoutMs }, { shell }) =>

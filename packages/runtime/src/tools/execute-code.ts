@@ -23,6 +23,7 @@ export const executeCode = defineTool(
     // The sandbox's own limits on waiting and running apply first.
     timeoutSeconds: 7300,
     modelOnly: true,
+    preview: ({ code }) => ({ kind: "code", code }),
     summarize: (output) => (typeof output === "string" ? truncate(output, 200) : "ran"),
   },
   async (code, { sandbox }) => formatCodeResult(await sandbox.run(code)),

@@ -1,6 +1,7 @@
 import { type FileSyncResult, type CommandResult, defineTool, type ProcessInfo, ToolError } from "@thinkery/sdk";
-import { maxCommandBytes } from "@thinkery/sdk/internal";
+import { matchesWildcard, maxCommandBytes } from "@thinkery/sdk/internal";
 import { z } from "zod";
+import { matchCommandLine, suggestCommandMatch } from "../policy/match-command-line.ts";
 import { noOutputText } from "./bash.ts";
 import { truncate } from "./output.ts";
 
@@ -34,6 +35,10 @@ export const sandbox = defineTool(
     action: "run",
     // The host's own limits apply first, and none is longer than a day.
     timeoutSeconds: 86_400 + 60,
+    matchesRule: matchSandboxRule,
+    ruleFor: (input) => suggestCommandMatch((input as SandboxInput).command ?? ""),
+    preview: ({ command, ...input }) =>
+      command === undefined ? { kind: "text", text: JSON.stringify(input) } : { kind: "command", command },
     summarize: (output) => summarizeOutput(String(output)),
   },
   async ({ command, timeoutMs, background, process, stop }, { linux, signal, reportProgress }) => {
@@ -62,6 +67,17 @@ export const sandbox = defineTool(
     return processes.length > 0 ? processes.map(formatProcess).join("\n") : "You have no processes.";
   },
 );
+
+interface SandboxInput {
+  command?: string;
+}
+
+/** A rule that forbids matches anywhere in the input; one that allows, the commands that would run. */
+function matchSandboxRule(match: string, input: unknown, action: "deny" | "ask" | "allow"): boolean {
+  if (action !== "allow") return matchesWildcard(JSON.stringify(input), `*${match}*`);
+  const { command } = input as SandboxInput;
+  return command === undefined ? match === "" : matchCommandLine(match, command, "allow");
+}
 
 /** Returns the output, and how the command ended if it failed. Throws if it was ended from outside. */
 function formatCommandResult({ exitCode, endedBy, output, ms, notes }: CommandResult): string {

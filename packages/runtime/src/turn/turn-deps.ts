@@ -3,6 +3,7 @@ import type { TurnLimits } from "@thinkery/sdk/internal";
 import type { Driver, TurnModels } from "../drivers/driver.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Usage } from "../model/model.ts";
+import type { PolicyRules } from "../policy/evaluate-policy.ts";
 import type { AgentLinux } from "../sandbox/linux.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
@@ -35,10 +36,13 @@ export interface TurnDeps {
   props: Props;
   settings: PlanSettings;
   info(): ThreadInfo;
-  config: Blueprint["config"];
+  /** The blueprint's configuration, with all rules that apply to the agent. */
+  config: (NonNullable<Blueprint["config"]> & Pick<PolicyRules, "grants">) | undefined;
   limits: TurnLimits;
   development: boolean;
   getCost(model: string, usage: Usage): number | undefined;
   budgetClient: BudgetClient;
   subagents: SubagentPort;
+  /** Removes the secrets of the environment, as the log does. */
+  redact<T>(value: T): T;
 }

@@ -99,7 +99,7 @@ export function openAgentSocket(options: AgentSocketOptions): AgentSocket {
       // A subscription belongs to one connection, so it is sent again with each.
       if (frame.type === "actions") actionsFrame = frame.on ? frame : undefined;
       const isSent = connection.send(JSON.stringify(frame));
-      if (!isSent && (frame.type === "cancel" || frame.type === "approve")) unsent.push(frame);
+      if (!isSent && frame.type !== "chat" && frame.type !== "actions" && frame.type !== "ack") unsent.push(frame);
     },
     close: () => connection.close(),
   };

@@ -1,4 +1,5 @@
 import type { Agent } from "../protocol/agent.ts";
+import type { Approval } from "../protocol/approval.ts";
 import type { ResponseOf, BodyIn, QueryIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import type { AgentEvent } from "../protocol/event.ts";
@@ -65,6 +66,12 @@ export interface AgentHandle extends AgentFiles {
     callId: string,
     result: { output: unknown } | { error: string },
   ): Promise<ResponseOf<Endpoints["resolveToolCall"]>>;
+  /** Returns the agent's approvals, newest first: all of them, or those with a status. */
+  approvals(query?: QueryIn<Endpoints["listAgentApprovals"]>): Promise<Approval[]>;
+  /** Approves or denies tool calls. Fails if somebody else has answered. Needs a token with the scope `approve`. */
+  approve(answer: BodyIn<Endpoints["approve"]>): Promise<Approval>;
+  /** Answers a question of the agent: the only open one, unless another is named. */
+  answer(value: unknown, continuationId?: string): Promise<ResponseOf<Endpoints["answerQuestion"]>>;
   /** Returns the agent's tasks, as whole trees: open and recently finished ones, or the archive. */
   tasks(query?: QueryIn<Endpoints["listTasks"]>): Promise<ResponseOf<Endpoints["listTasks"]>>;
   /** Creates a task: a subtask of another one, or the root of a new tree. */
@@ -155,6 +162,12 @@ export function createAgentHandle(
     start: () => retry((signal) => call("startAgent", { params, signal })),
     resolveToolCall: (callId, result) =>
       retry((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
+    approvals: async (query = {}) =>
+      (await retry((signal) => call("listAgentApprovals", { params, query, signal }))).approvals,
+    // Not repeated: a second answer to the same approval is an error.
+    approve: (body) => call("approve", { params, body }),
+    answer: (value, continuationId) =>
+      call("answerQuestion", { params, body: { value, ...(continuationId === undefined ? {} : { continuationId }) } }),
     tasks: (query = {}) => retry((signal) => call("listTasks", { params, query, signal })),
     createTask: (task) => call("createTask", { params, body: typeof task === "string" ? { title: task } : task }),
     updateTask: (id, body) => call("updateTask", { params: { ...params, task: id }, body }),

@@ -1,5 +1,7 @@
 import { createTurnState, reduceTurn, type TurnState, toOutcome } from "../conversation/turn-state.ts";
 import { type ConversationUpdate, eventToUpdates, frameToUpdates } from "../conversation/update.ts";
+import type { PendingApproval } from "../conversation/waits.ts";
+import type { Continuation } from "../protocol/continuation.ts";
 import type { AgentEvent, PauseReason } from "../protocol/event.ts";
 import type { MessageToolCall } from "../protocol/message.ts";
 import type { Outcome } from "../protocol/turn.ts";
@@ -22,6 +24,10 @@ export type TurnEvent =
   | { type: "retrying"; error: string; attempt: number; inMs: number }
   /** A hook failed. What it changed is rolled back, and the turn continues. */
   | { type: "middleware_failed"; name: string; hook: string; error: string }
+  /** Calls need a person's approval; the turn waits for it. */
+  | { type: "approval"; approval: PendingApproval }
+  /** The agent asks its user; the turn waits for the answer. */
+  | { type: "question"; question: Continuation }
   | { type: "paused"; reason: PauseReason };
 
 /** Reads the turn of one message from the log of its agent. */
@@ -69,6 +75,10 @@ function toTurnEvents(update: ConversationUpdate, turn: TurnState): readonly Tur
   switch (update.kind) {
     case "turn-started":
       return [{ type: "started", model: update.model }];
+    case "approval-asked":
+      return [{ type: "approval", approval: update.approval }];
+    case "wait-started":
+      return update.continuation.kind === "input" ? [{ type: "question", question: update.continuation }] : noEvents;
     case "turn-paused":
       return [{ type: "paused", reason: update.reason }];
     case "draft-text":

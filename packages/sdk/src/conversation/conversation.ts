@@ -11,6 +11,7 @@ import type { EntryError } from "./entry.ts";
 import type { Note, Notes } from "./note.ts";
 import { emptyState } from "./state.ts";
 import type { SubagentStreams } from "./subagents.ts";
+import { noWaits, type Waits } from "./waits.ts";
 
 export type Frame = ChatFrame | AgentEvent;
 
@@ -43,6 +44,8 @@ export interface Conversation {
   subagents: readonly Subagent[];
   /** What those do that stream, and those below them, since we connected. */
   subagentStreams: SubagentStreams;
+  /** What open turns wait for, as far as it happened while connected. */
+  waits: Waits;
   model?: string | undefined;
   /** True if there are older messages than the first entry; see `loadOlder`. */
   older: boolean;
@@ -66,6 +69,7 @@ export const emptyConversation: Conversation = {
   tasks: [],
   subagents: [],
   subagentStreams: {},
+  waits: noWaits,
   older: false,
   turnCount: 0,
 };

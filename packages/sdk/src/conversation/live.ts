@@ -8,10 +8,10 @@ import { type Caller, createCaller } from "../client/caller.ts";
 import { createId } from "../client/create-id.ts";
 import { fillPath } from "../client/request.ts";
 import { positionsPerEvent } from "../internal/event-position.ts";
+import type { ApprovalAnswer } from "../protocol/approval.ts";
 import type { Mode } from "../protocol/choices.ts";
 import { getDefaultAgency, readTokenUser } from "../protocol/default-agency.ts";
 import { isThinkeryError } from "../protocol/errors.ts";
-import type { Approval } from "../protocol/frame.ts";
 import { routes } from "../protocol/routes.ts";
 import { parseAgentTarget } from "../protocol/target.ts";
 import type { NewAttachment } from "../protocol/turn.ts";
@@ -168,9 +168,15 @@ export class LiveConversation {
     this.#socket?.send({ type: "cancel", ...(id === undefined ? {} : { runId: id }) });
   };
 
-  /** Approves or rejects pending tool calls. */
-  approve = (approvalId: string | undefined, approval: Omit<Approval, "approvalId">): void => {
-    this.#socket?.send({ type: "approve", ...(approvalId === undefined ? {} : { approvalId }), ...approval });
+  /** Approves or denies tool calls: those of the only pending approval, unless another is named. */
+  approve = (approvalId: string | undefined, answer: Partial<Omit<ApprovalAnswer, "approvalId">>): void => {
+    const named = approvalId === undefined ? {} : { approvalId };
+    this.#socket?.send({ type: "approve", remember: "once", ...named, ...answer });
+  };
+
+  /** Answers a question of the agent: the only open one, unless another is named. */
+  answer = (continuationId: string | undefined, value: unknown): void => {
+    this.#socket?.send({ type: "answer", ...(continuationId === undefined ? {} : { continuationId }), value });
   };
 
   /** Loads a page of older messages. */

@@ -31,6 +31,7 @@ import { reduceState } from "./state.ts";
 import { applySubagentEvent, applySubagentFrame, removeStream, type SubagentEvent } from "./subagents.ts";
 import { addTask, changeTask } from "./tasks.ts";
 import { type CallResult, type ConversationUpdate, eventToUpdates } from "./update.ts";
+import { addApproval, addContinuation, answerApproval, removeContinuation, removeTurnWaits } from "./waits.ts";
 
 /** The event that an update comes from. Empty if it comes from a chat frame. */
 type UpdateSource = Partial<Pick<AgentEvent, "seq" | "ts">>;
@@ -100,12 +101,21 @@ export function reduceUpdate(
       return applyCapability(conversation, update.event);
     case "files":
       return { ...applyFileChange(conversation, update.changed), lastChanged: toFileChanges(update.changed) };
+    case "approval-asked":
+      return { ...conversation, waits: addApproval(conversation.waits, update.approval) };
+    case "approval-answered":
+      return { ...conversation, waits: answerApproval(conversation.waits, update.answer) };
+    case "wait-started":
+      return { ...conversation, waits: addContinuation(conversation.waits, update.continuation) };
+    case "wait-resolved":
+      return { ...conversation, waits: removeContinuation(conversation.waits, update.continuationId) };
     case "turn-ended": {
       const { runId, end } = update;
+      const ended = { ...conversation, waits: removeTurnWaits(conversation.waits, runId) };
       const next =
         end.status === "error"
-          ? addFailure(conversation, runId, end.failure, position === undefined ? {} : { at, seq: position })
-          : conversation;
+          ? addFailure(ended, runId, end.failure, position === undefined ? {} : { at, seq: position })
+          : ended;
       // More frames of the turn follow the event that ends it. The last of them repeats the end.
       return position === undefined ? endTurn(next, runId, stageByEnd[end.status]) : next;
     }

@@ -1,5 +1,6 @@
 import type { AgentStatus, Run } from "../protocol/turn.ts";
 import type { ConversationUpdate, TurnEnd } from "./update.ts";
+import { formatAsk } from "./waits.ts";
 
 /** The state of an agent that has received no message, as far as is known. */
 export const emptyState: AgentStatus = { status: "idle", run: { runId: "", status: "idle", step: 0 }, queued: 0 };
@@ -16,9 +17,21 @@ export function reduceState(state: AgentStatus, update: ConversationUpdate): Age
     case "step":
       return updateRun(state, update.runId, { step: update.step });
     case "turn-paused":
-      return updateRun(state, update.runId, { status: "paused" });
-    case "turn-resumed":
-      return updateRun(state, update.runId, { status: "running" });
+      return updateRun(state, update.runId, { status: "paused", reason: update.reason });
+    case "turn-resumed": {
+      const { pendingContinuation: _, ...rest } = state;
+      const { reason: __, ...run } = state.run;
+      return update.runId === run.runId ? { ...rest, run: { ...run, status: "running" } } : state;
+    }
+    case "approval-asked": {
+      const { id, turn, calls, createdAt, expiresAt: dueAt } = update.approval;
+      return {
+        ...state,
+        pendingContinuation: { id, kind: "approval", prompt: formatAsk(calls), turn, createdAt, dueAt },
+      };
+    }
+    case "wait-started":
+      return state.pendingContinuation ? state : { ...state, pendingContinuation: update.continuation };
     case "turn-ended":
       return endRun(state, update.runId, update.end);
     case "message-completed":
@@ -39,7 +52,9 @@ export function reduceState(state: AgentStatus, update: ConversationUpdate): Age
   }
 }
 
-function endRun(state: AgentStatus, runId: string, end: TurnEnd): AgentStatus {
+function endRun({ pendingContinuation, ...rest }: AgentStatus, runId: string, end: TurnEnd): AgentStatus {
+  const isPending = pendingContinuation !== undefined && pendingContinuation.turn !== runId;
+  const state = isPending ? { ...rest, pendingContinuation } : rest;
   if (end.status === "canceled") return cancelRun(state, runId);
   return updateRun(state, runId, {
     status: end.status,

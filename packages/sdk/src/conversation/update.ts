@@ -1,10 +1,12 @@
 import type { CapabilityEvent } from "../client/capability.ts";
+import type { Continuation } from "../protocol/continuation.ts";
 import type { AgentEvent, EventData, PauseReason, SentMessage, ToolErrorCode } from "../protocol/event.ts";
 import type { ChatFrame, SubagentFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Task } from "../protocol/task.ts";
 import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
 import type { SubagentEvent } from "./subagents.ts";
+import { type PendingApproval, toPendingApproval, toWait } from "./waits.ts";
 
 /** Something worth showing that is not a message. */
 export type NoteContent =
@@ -76,6 +78,13 @@ export type ConversationUpdate =
   | { kind: "subagent-frame"; frame: SubagentFrame }
   /** A message that nobody sent, such as the reports of sub-agents. */
   | { kind: "notice"; runId: string; messageId: string; content: string }
+  /** Calls need a person's approval. */
+  | { kind: "approval-asked"; runId: string; approval: PendingApproval }
+  /** Calls were decided; others of the same approval may still be open. */
+  | { kind: "approval-answered"; runId: string; answer: EventData["hitl.resume"] }
+  /** A call waits for an answer, a webhook or a time. */
+  | { kind: "wait-started"; runId: string; continuation: Continuation }
+  | { kind: "wait-resolved"; runId: string; continuationId: string }
   | { kind: "title"; title: string }
   /** The agent accepts nothing until `agent-resumed`. */
   | { kind: "agent-stopped" }
@@ -188,6 +197,16 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
       const { runId, messageId, content } = event.data;
       if (messageId === undefined || content === undefined) return noUpdates;
       return [{ kind: "notice", runId, messageId, content }];
+    }
+    case "hitl.interrupt":
+      return [{ kind: "approval-asked", runId: event.data.runId, approval: toPendingApproval(event.data, event) }];
+    case "hitl.resume":
+      return [{ kind: "approval-answered", runId: event.data.runId, answer: event.data }];
+    case "continuation.created":
+      return [{ kind: "wait-started", runId: event.data.runId, continuation: toWait(event.data, event.ts) }];
+    case "continuation.resolved": {
+      const { runId, continuationId } = event.data;
+      return [{ kind: "wait-resolved", runId, continuationId }];
     }
     case "title.set":
       return [{ kind: "title", title: event.data.title }];

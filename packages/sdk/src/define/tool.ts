@@ -1,9 +1,10 @@
 import { z } from "zod";
+import type { CallPreview } from "../protocol/approval.ts";
 import type { NewEvent, ToolErrorCode } from "../protocol/event.ts";
 import { toolNameRule } from "../protocol/names.ts";
 import type { Props } from "../protocol/props.ts";
 import type { CodeRunner } from "./code.ts";
-import type { Deferred } from "./defer.ts";
+import type { Deferred, WaitAnswer } from "./defer.ts";
 import type { Files, Shell } from "./files.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
@@ -96,16 +97,25 @@ export interface Tool<Input = unknown, Output = unknown> {
    * Without this function, the whole input is logged.
    */
   redactInput?(input: unknown): unknown;
+  /**
+   * Whether a call needs a person's approval, in addition to those that the policy asks about. Called with a valid
+   * input.
+   */
+  needsApproval?(input: Input): boolean;
+  /** Returns what a person is shown who decides about a call. Without it, the input. */
+  preview?(input: Input, files: Pick<Files, "read" | "readBytes">): Awaitable<CallPreview>;
   /** Returns what the action log shows of the output, which itself may contain anything. */
   summarize?(output: Output): string;
   /** Returns the result. `undefined` and `null` mean no output; `defer()` means that the result comes later. */
   execute(input: Input, context: ToolContext): Awaitable<Output | Deferred>;
+  /** Returns the result of a call that waited, when its turn goes on. Without it, the answer is the result. */
+  resume?(answer: WaitAnswer, context: ToolContext): Awaitable<Output>;
 }
 
 /** The definition of a tool. Omitted options get the safest default. */
 export interface ToolOptions<Input, Output = unknown> extends Omit<
   Tool<Input, Output>,
-  "inputSchema" | "parameters" | "action" | "idempotent" | "parallel" | "execute"
+  "inputSchema" | "parameters" | "action" | "idempotent" | "parallel" | "needsApproval" | "execute"
 > {
   /** A Zod schema or a JSON schema. */
   inputSchema: z.ZodType<Input> | Record<string, unknown>;
@@ -115,6 +125,8 @@ export interface ToolOptions<Input, Output = unknown> extends Omit<
   idempotent?: boolean;
   /** @default false */
   parallel?: boolean;
+  /** Whether calls need a person's approval: all of them, or those with certain inputs. */
+  needsApproval?: boolean | ((input: Input) => boolean);
 }
 
 /**
@@ -139,7 +151,8 @@ export function defineTool<Input, Output = unknown>(
   definition: ToolOptions<Input, Output>,
   execute: Tool<Input, Output>["execute"],
 ): Tool<Input, Output> {
-  const { name, aliases = [], description, inputSchema } = definition;
+  const { needsApproval, ...rest } = definition;
+  const { name, aliases = [], description, inputSchema } = rest;
   for (const one of [name, ...aliases]) {
     if (!toolNameRule.pattern.test(one)) throw new Error(`Invalid tool name “${one}”: ${toolNameRule.form}.`);
   }
@@ -153,8 +166,11 @@ export function defineTool<Input, Output = unknown>(
     action: name,
     idempotent: false,
     parallel: false,
-    ...definition,
+    ...rest,
     ...schema,
+    ...(needsApproval === undefined
+      ? {}
+      : { needsApproval: typeof needsApproval === "boolean" ? () => needsApproval : needsApproval }),
     execute,
   };
 }

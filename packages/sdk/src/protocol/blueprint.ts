@@ -2,19 +2,21 @@ import { z } from "zod";
 import { agentBudgetSchema } from "./budget.ts";
 import { blueprintNameSchema, driverNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
+import { policyRulesSchema } from "./policy.ts";
 import { modelRolesSchema } from "./roles.ts";
 
-const policyRuleSchema = z.strictObject({
-  tool: z.string().min(1).max(200),
-  match: z.string().max(2000).optional(),
-  action: z.enum(["deny", "ask", "allow"]),
-});
+const maxExpirySeconds = 365 * 24 * 3600;
 
 /** The keys that every blueprint's config may have. */
 const baseConfigSchema = z.looseObject({
   budget: agentBudgetSchema.optional(),
-  hitl: z.strictObject({ tools: z.array(z.string().min(1)).max(200) }).optional(),
-  policy: z.array(policyRuleSchema).max(500).optional(),
+  hitl: z
+    .strictObject({
+      tools: z.array(z.string().min(1)).max(200).default([]),
+      expiresSeconds: z.number().min(1).max(maxExpirySeconds).optional(),
+    })
+    .optional(),
+  policy: policyRulesSchema.optional(),
 });
 
 const fields = {

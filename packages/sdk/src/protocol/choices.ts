@@ -49,3 +49,17 @@ export type TaskType = (typeof taskTypes)[number];
 export const taskStatuses = ["pending", "in_progress", "blocked", "complete", "failed", "cancelled"] as const;
 
 export type TaskStatus = (typeof taskStatuses)[number];
+
+export const approvalStatuses = ["pending", "approved", "denied", "expired"] as const;
+
+export type ApprovalStatus = (typeof approvalStatuses)[number];
+
+/** How long an approval counts: for this call, or for calls like it by the same agent or by its whole agency. */
+export const rememberScopes = ["once", "agent", "always"] as const;
+
+export type RememberScope = (typeof rememberScopes)[number];
+
+/** What a turn can wait for. */
+export const continuationKinds = ["input", "approval", "webhook", "timer"] as const;
+
+export type ContinuationKind = (typeof continuationKinds)[number];

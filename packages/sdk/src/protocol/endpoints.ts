@@ -13,6 +13,7 @@ import { agentParams, turnEndpoints } from "./endpoints/turns.ts";
 import { usageEndpoints } from "./endpoints/usage.ts";
 import { userEndpoints } from "./endpoints/users.ts";
 import { versionEndpoints } from "./endpoints/versions.ts";
+import { waitEndpoints } from "./endpoints/waits.ts";
 import { healthSchema } from "./health.ts";
 import { modelListSchema, modelQuerySchema, providerListSchema } from "./models.ts";
 import { agencyIdSchema, blueprintNameSchema, userNameSchema } from "./name-schemas.ts";
@@ -223,6 +224,7 @@ export const endpoints = {
   }),
 
   ...turnEndpoints,
+  ...waitEndpoints,
   ...taskEndpoints,
   ...appEndpoints,
   ...subagentEndpoints,

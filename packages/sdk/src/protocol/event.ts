@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { appEvents } from "./events/app.ts";
 import { approvalEvents } from "./events/approval.ts";
+import { continuationEvents } from "./events/continuation.ts";
 import { middlewareEvents } from "./events/middleware.ts";
 import { modelEvents } from "./events/model.ts";
 import { notebookEvents } from "./events/notebook.ts";
@@ -31,6 +32,7 @@ const dataSchemas = () => ({
   ...notebookEvents(),
   ...appEvents(),
   ...approvalEvents(),
+  ...continuationEvents(),
   ...taskEvents(),
   ...subagentEvents(),
 });

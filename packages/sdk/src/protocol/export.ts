@@ -2,6 +2,7 @@ import { z } from "zod";
 import { actionSchema } from "./action.ts";
 import { agentSchema } from "./agent.ts";
 import { appSchema } from "./app.ts";
+import { approvalSchema } from "./approval.ts";
 import { eventSchema } from "./event.ts";
 import { messageSchema } from "./message.ts";
 import { subagentSchema } from "./subagent.ts";
@@ -28,6 +29,7 @@ export const agentExportSchema = z
     actions: z.array(actionSchema),
     usage: agentUsageSchema,
     subagents: z.array(subagentSchema).optional(),
+    approvals: z.array(approvalSchema).optional(),
   })
   .meta({ id: "AgentExport" });
 

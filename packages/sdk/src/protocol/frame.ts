@@ -1,22 +1,11 @@
 import { z } from "zod";
 import { actionSchema } from "./action.ts";
+import { approvalAnswerFields } from "./approval.ts";
 import { modes } from "./choices.ts";
+import { answerSchema } from "./continuation.ts";
 import { type AgentEvent, eventSchema } from "./event.ts";
 import { messageSchema } from "./message.ts";
 import { agentStatusSchema, newAttachmentSchema, textSchema } from "./turn.ts";
-
-/** A user's decision about tool calls that need approval. */
-const approvalSchema = z.strictObject({
-  approvalId: z.string().min(1).max(200).optional().meta({ description: "Defaults to the only pending approval." }),
-  approved: z.boolean(),
-  reason: z.string().max(10_000).optional(),
-  modifiedToolCalls: z
-    .array(z.strictObject({ toolName: z.string().min(1).max(200), args: z.unknown() }))
-    .max(200)
-    .optional(),
-});
-
-export type Approval = z.infer<typeof approvalSchema>;
 
 /** Frames that a client may send over an agent's WebSocket. */
 export const clientFrameSchema = z
@@ -29,7 +18,8 @@ export const clientFrameSchema = z
       mode: z.enum(modes).default("queue"),
     }),
     z.strictObject({ type: z.literal("cancel"), runId: z.string().max(200).optional() }),
-    approvalSchema.extend({ type: z.literal("approve") }),
+    approvalAnswerFields.extend({ type: z.literal("approve") }),
+    answerSchema.extend({ type: z.literal("answer") }),
     /** Acknowledges received frames. Clients that never do are disconnected after some megabytes; they may resume. */
     z.strictObject({ type: z.literal("ack") }),
     /** Subscribes to the action log, or unsubscribes. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { askedCallSchema } from "./approval.ts";
 import { toolCallSchema } from "./message.ts";
 
 /** Builds the schema of the events of `POST /run`. A function, because only the OpenAPI document needs it. */
@@ -17,7 +18,27 @@ export function createJobEventSchema() {
         output: z.string(),
         failed: z.boolean().optional(),
       }),
-      z.object({ agent, type: z.literal("approval"), approvalId: z.string() }),
+      z
+        .object({
+          agent,
+          type: z.literal("approval"),
+          approvalId: z.string(),
+          runId: z.string(),
+          calls: z.array(askedCallSchema),
+          digest: z.string(),
+          expiresAt: z.string(),
+        })
+        .describe("Calls need a person's approval. The stream goes on when it is given, here or elsewhere."),
+      z
+        .object({
+          agent,
+          type: z.literal("question"),
+          continuationId: z.string(),
+          runId: z.string(),
+          prompt: z.string(),
+          schema: z.record(z.string(), z.unknown()).optional(),
+        })
+        .describe("The agent asks its user. The stream goes on with the answer."),
       z.object({ agent, type: z.literal("retrying"), error: z.string(), retryIn: z.number() }),
       z.object({
         agent,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { budgetStatusSchema } from "./budget.ts";
 import { modes } from "./choices.ts";
+import { continuationSchema } from "./continuation.ts";
 import { propsSchema } from "./props.ts";
 import { taskSchema } from "./task.ts";
 import { forkMergeSchema } from "./version.ts";
@@ -167,7 +168,7 @@ export const agentStatusSchema = z.object({
   title: z.string().optional(),
   context: contextSchema.optional(),
   activeFile: z.string().optional(),
-  pendingContinuation: z.unknown().optional(),
+  pendingContinuation: continuationSchema.optional(),
 });
 
 export type AgentStatus = z.infer<typeof agentStatusSchema>;
@@ -213,6 +214,8 @@ export const agentStateSchema = z
     tasks: z.array(taskSchema).optional().meta({ description: "The trees with open tasks, if there are any." }),
     title: z.string().optional(),
     context: contextSchema.optional(),
+    activeFile: agentStatusSchema.shape.activeFile,
+    pendingContinuation: agentStatusSchema.shape.pendingContinuation,
     subagents: z.array(subagentStateSchema).optional(),
     parent: z
       .object({ threadId: z.string(), token: z.string() })

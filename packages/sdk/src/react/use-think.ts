@@ -13,7 +13,10 @@ export type { LiveOptions as ThinkOptions, SendOptions } from "../conversation/l
 export type { Note, Notes } from "../conversation/note.ts";
 export type { Outbox, UnsentMessage } from "../conversation/outbox.ts";
 
-type ConversationActions = Pick<LiveConversation, "send" | "cancel" | "approve" | "unsend" | "loadOlder" | "reconnect">;
+type ConversationActions = Pick<
+  LiveConversation,
+  "send" | "cancel" | "approve" | "answer" | "unsend" | "loadOlder" | "reconnect"
+>;
 
 /** The state of a conversation and the functions to act on it. The functions are stable for the same agent. */
 export interface Think
@@ -45,7 +48,7 @@ export function useThink(options: LiveOptions): Think {
   return useMemo(() => {
     const { entries, results: _, capabilities: __, changes: ___, ...rest } = conversation;
     const { status, queued, title, context } = conversation.state;
-    const { send, cancel, approve, unsend, loadOlder, reconnect } = live;
+    const { send, cancel, approve, answer, unsend, loadOlder, reconnect } = live;
     return {
       ...rest,
       messages: entries,
@@ -57,6 +60,7 @@ export function useThink(options: LiveOptions): Think {
       send,
       cancel,
       approve,
+      answer,
       unsend,
       loadOlder,
       reconnect,

@@ -21,7 +21,7 @@ export function inheritPolicy(config: Blueprint["config"], { policy, hitlTools }
   return {
     ...config,
     policy: [...(config?.policy ?? []), ...policy],
-    ...(tools.length > 0 ? { hitl: { tools } } : {}),
+    ...(tools.length > 0 ? { hitl: { ...config?.hitl, tools } } : {}),
   };
 }
 

@@ -1,14 +1,13 @@
-import { describeForkMerge, type Subagent } from "@thinkery/sdk";
+import { describeForkMerge, type Subagent, type ToolCallResolution } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import { type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
-import type { TurnQueue } from "../../turn/admission/turn-queue.ts";
 import { formatOutcome, maxReportChars } from "./format-report.ts";
 
 interface WaitingCallsOptions {
   store: AgentStore;
   blobs: Blobs;
-  queue(): TurnQueue;
+  resolveToolCall(report: ToolCallResolution): Promise<unknown>;
   /** Called before a call gets reports of sub-agents that worked in the background. */
   onDelivered(rows: readonly SubagentRow[], call: { runId: string; callId: string }): void;
 }
@@ -34,7 +33,7 @@ export class WaitingCalls {
 
   /** Gives the reports that are there to the calls that wait for them. */
   async resolveAll(): Promise<void> {
-    const { store, queue, onDelivered } = this.#options;
+    const { store, resolveToolCall, onDelivered } = this.#options;
     const turn = store.turns.getPaused() ?? store.turns.getRunning();
     if (!turn) return;
     const deferred = store.ledger.listDeferred(turn.id);
@@ -44,13 +43,13 @@ export class WaitingCalls {
       if (store.ledger.get(callId)?.tool !== waitTool) continue;
       const rows = store.subagents.listUndelivered();
       if (rows.length > 0) onDelivered(rows, { runId: turn.id, callId });
-      await queue().resolveToolCall({ callId, output: { subagents: rows.map(toSubagent).map(toResult) } });
+      await resolveToolCall({ callId, output: { subagents: rows.map(toSubagent).map(toResult) } });
     }
   }
 
   /** Gives a report to the call that waits for it, unless it has its result. */
   async resolve(row: SubagentRow): Promise<void> {
-    const { store, blobs, queue } = this.#options;
+    const { store, blobs, resolveToolCall } = this.#options;
     const call = row.callId === undefined ? undefined : store.ledger.get(row.callId);
     const turn = call && store.turns.get(call.turn);
     if (!call || call.state === "done" || call.state === "failed") return;
@@ -59,12 +58,12 @@ export class WaitingCalls {
     const { call: callId } = call;
     if (row.state !== "complete") {
       const error = formatOutcome(row).slice(0, maxReportChars);
-      await queue().resolveToolCall({ callId, error });
+      await resolveToolCall({ callId, error });
       return;
     }
     const bytes = row.resultBlob === undefined ? undefined : await blobs.get(row.resultBlob);
     const output = formatOutcome(row, bytes ? new TextDecoder().decode(bytes) : row.result);
-    await queue().resolveToolCall({ callId, output });
+    await resolveToolCall({ callId, output });
   }
 }
 

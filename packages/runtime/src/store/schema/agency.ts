@@ -41,4 +41,19 @@ export const agencyMigrations: Migrations = [
     subagents TEXT NOT NULL
   ) WITHOUT ROWID;
   `,
+  // Rules for all agents of the agency, and approvals that were given for good.
+  `
+  CREATE TABLE policy (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    rules TEXT NOT NULL
+  );
+  CREATE TABLE grants (
+    id TEXT PRIMARY KEY,
+    tool TEXT NOT NULL,
+    match TEXT,
+    agent TEXT,
+    granted_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  );
+  `,
 ];

@@ -5,6 +5,7 @@ import { childSpendingMigrations, childSpendingTables } from "./child-spending.t
 import { fileMigrations } from "./files.ts";
 import { subagentMigrations, subagentTables } from "./subagents.ts";
 import { taskMigrations } from "./tasks.ts";
+import { waitMigrations, waitTables } from "./waits.ts";
 
 /** Everything that an agent's object stores. Features with their own tables add their migrations here. */
 export const thinkSchema: Schema = {
@@ -13,10 +14,16 @@ export const thinkSchema: Schema = {
   tasks: taskMigrations,
   subagents: subagentMigrations,
   childSpending: childSpendingMigrations,
+  waits: waitMigrations,
 };
 
 /** What new agents start with, in place of replaying the steps. */
-export const thinkTables = { agent: agentTables, subagents: subagentTables, childSpending: childSpendingTables };
+export const thinkTables = {
+  agent: agentTables,
+  subagents: subagentTables,
+  childSpending: childSpendingTables,
+  waits: waitTables,
+};
 
 /** The number of steps per feature when a single number still counted them all. */
-export const formerThinkSteps = { agent: 4, files: 2, tasks: 0, subagents: 0, childSpending: 0 };
+export const formerThinkSteps = { agent: 4, files: 2, tasks: 0, subagents: 0, childSpending: 0, waits: 0 };

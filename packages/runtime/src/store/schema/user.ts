@@ -75,4 +75,18 @@ export const userMigrations: Migrations = [
     bytes INTEGER NOT NULL
   ) WITHOUT ROWID;
   `,
+  // What the user's agents wait for a person to answer, as each last sent it.
+  `
+  CREATE TABLE inbox (
+    id TEXT PRIMARY KEY,
+    agent TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    pending INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    value TEXT NOT NULL
+  );
+  CREATE INDEX inbox_agent ON inbox (agent);
+  CREATE INDEX inbox_pending ON inbox (created_at) WHERE pending = 1;
+  `,
 ];

@@ -5,6 +5,7 @@ import { listChangedBlocks, createPatch } from "../../workspace/text/patch.ts";
 import { replaceText, type TextEdit } from "../../workspace/text/replace.ts";
 import { createConflictError, defineFileTool, createInputError } from "./file-tool.ts";
 import { formatChangedLines, formatCount, createMissingError } from "./format.ts";
+import { previewEdits } from "./preview-edit.ts";
 
 const editShape = { oldString: z.string(), newString: z.string(), replaceAll: z.boolean().optional() };
 
@@ -31,6 +32,8 @@ export const editFile = defineFileTool(
       }),
     action: "edit",
     local: true,
+    preview: ({ path, oldString = "", newString = "", replaceAll, edits = [] }, files) =>
+      previewEdits(files, path, edits.length > 0 ? edits : [{ oldString, newString, replaceAll }]),
     summarize: (output) => String(output).split("\n", 1)[0] ?? "",
   },
   async ({ path: rawPath, oldString = "", newString = "", replaceAll, edits: editList = [] }, { files, signal }) => {

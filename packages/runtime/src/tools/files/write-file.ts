@@ -4,6 +4,7 @@ import { isSameContent } from "../../workspace/content.ts";
 import { listChangedBlocks } from "../../workspace/text/patch.ts";
 import { createConflictError, defineFileTool, createInputError } from "./file-tool.ts";
 import { formatBytes, formatCount, formatLineCounts } from "./format.ts";
+import { previewWrite } from "./preview-edit.ts";
 
 export const writeFile = defineFileTool(
   {
@@ -14,6 +15,7 @@ export const writeFile = defineFileTool(
     inputSchema: z.object({ path: z.string(), content: z.string() }),
     action: "write",
     local: true,
+    preview: ({ path, content }, files) => previewWrite(files, path, content),
   },
   async ({ path: rawPath, content: text }, { files, signal }) => {
     const path = parseFilePath(rawPath);

@@ -1,18 +1,9 @@
-import {
-  type Admission,
-  fail,
-  type Failure,
-  type NewEvent,
-  type Outcome,
-  type ToolCallResolution,
-  type Run,
-} from "@thinkery/sdk";
+import { type Admission, fail, type Failure, type NewEvent, type Outcome, type Run } from "@thinkery/sdk";
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import { isOver, toRun, type TurnRow } from "../../store/turns.ts";
 import type { Reservation } from "../../store/usage-totals.ts";
-import { createResultEvent, findReportedCall } from "../calls/tool-reports.ts";
 import type { Recorder } from "../loop/recorder.ts";
 import { RunningTurn } from "../loop/running-turn.ts";
 import { type Ending, createEndEvents } from "../loop/turn-end.ts";
@@ -169,23 +160,15 @@ export class TurnQueue {
     else if (turn.status !== "paused") this.#begin(turn, turn.status === "running" ? "recovered" : "waited");
   }
 
-  /** Records the result of a deferred call. Idempotent. The last missing result resumes the turn. */
-  async resolveToolCall(report: ToolCallResolution): Promise<Run> {
-    const { store, blobs, recorder, boot } = this.#options;
-    const call = findReportedCall(store, report.callId);
-    if (call.isAnswered) return toRun(call.turn);
-    const event = await createResultEvent(report, call, blobs);
-    // While the output was stored, the same result may have been reported elsewhere, or the turn may have ended.
-    const { turn, isAnswered } = findReportedCall(store, report.callId);
-    if (isAnswered) return toRun(turn);
-    if (turn.status === "paused" && store.ledger.listDeferred(turn.id).length === 1) {
-      recorder.record(event, {
-        type: "run.resumed",
-        data: { runId: turn.id, reason: "resolved", attempt: 0, crashes: 0, boot: boot.id },
-      });
-      this.#begin(turn, "resolved");
-    } else recorder.record(event);
-    return toRun(store.turns.get(turn.id) ?? turn);
+  /** Records an event that lets a turn go on, and resumes it if it is paused. A running turn notices by itself. */
+  resume(turn: TurnRow, event: NewEvent): void {
+    const { recorder, boot } = this.#options;
+    if (turn.status !== "paused") return recorder.record(event);
+    recorder.record(event, {
+      type: "run.resumed",
+      data: { runId: turn.id, reason: "resolved", attempt: 0, crashes: 0, boot: boot.id },
+    });
+    this.#begin(turn, "resolved");
   }
 
   /** Abandons the running turn: whatever it still does is ignored. */

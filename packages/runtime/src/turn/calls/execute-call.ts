@@ -1,4 +1,12 @@
-import { Deferred, type MessageToolCall, type NewEvent, type Tool, type ToolContext } from "@thinkery/sdk";
+import {
+  Deferred,
+  type MessageToolCall,
+  type NewEvent,
+  type Tool,
+  type ToolContext,
+  type WaitAnswer,
+  type WaitOptions,
+} from "@thinkery/sdk";
 import { hold } from "../../host/drain.ts";
 import { evaluatePolicy } from "../../policy/evaluate-policy.ts";
 import { createFrozenCopy } from "../../store/persisted-object.ts";
@@ -20,6 +28,21 @@ export interface PreparedCall {
   id: string;
   tool: Tool;
   input: unknown;
+  /** Whether a person has approved exactly this call. */
+  isApproved?: boolean;
+  /** What the call waited for, if it was deferred and its turn goes on. */
+  answer?: WaitAnswer;
+}
+
+/** A call that needs a person's approval before it may run. */
+export interface AskedCall {
+  status: "asked";
+  id: string;
+  tool: Tool;
+  /** The input as it was given, which the tool's schema may convert. */
+  given: unknown;
+  input: unknown;
+  why: string;
 }
 
 /** A call that was refused before it started. Has no tool if none was found that may be called. */
@@ -41,7 +64,7 @@ export interface CallLog<Output> {
   createCompletedEvent(call: PreparedCall, value: unknown, output: Output, ms: number): NewEvent;
   createFailedEvent(call: PreparedCall, failure: CallFailure, ms: number): NewEvent;
   /** Omitted if the caller cannot wait for a deferred result. */
-  createDeferredEvent?(call: PreparedCall, ms: number): NewEvent;
+  createDeferredEvents?(call: PreparedCall, ms: number, wait: WaitOptions | undefined): NewEvent[];
 }
 
 /** Where calls come from. Calls of the model and calls of code differ only in this. */
@@ -65,7 +88,9 @@ export interface CallScope<Output> {
  */
 export async function executeCall<Output>(call: RequestedCall, scope: CallScope<Output>): Promise<CallOutcome<Output>> {
   const prepared = await prepareCall(call, scope);
-  if ("status" in prepared) return prepared;
+  if ("status" in prepared) {
+    return prepared.status === "asked" ? refuseAsked(call, prepared, scope) : prepared;
+  }
   // The caller may have been canceled while middleware ran.
   scope.signal.throwIfAborted();
   // The output gate holds back effects until this ledger row is durable.
@@ -75,23 +100,29 @@ export async function executeCall<Output>(call: RequestedCall, scope: CallScope<
 
 type Refusal = Extract<CallOutcome<never>, { status: "failed" }>;
 
+/** Code and shell commands cannot wait for a person. */
+function refuseAsked<Output>(call: RequestedCall, { tool, input, why }: AskedCall, scope: CallScope<Output>): Refusal {
+  const message = `${why} Only a call by the model can wait for a person's approval, not one made by code or a command.`;
+  return refuseCall({ ...call, input, tool }, { code: "denied", message }, scope);
+}
+
+/** Records that a call did not start, as its result. */
+export function refuseCall<Output>(call: RefusedCall, failure: CallFailure, { step, log }: CallScope<Output>): Refusal {
+  step.record(...log.createRefusedEvents(call, failure));
+  return { status: "failed", failure };
+}
+
 /** The first half of a call: everything that is checked before it may start. */
 export async function prepareCall<Output>(
   call: RequestedCall,
   scope: CallScope<Output>,
-): Promise<PreparedCall | Refusal> {
-  const { step, log } = scope;
+): Promise<PreparedCall | AskedCall | Refusal> {
+  const { step } = scope;
   const found = scope.find(call.name);
-  if ("failure" in found) {
-    // Without the tool, its redaction is unknown, so none of the input is logged.
-    step.record(...log.createRefusedEvents({ ...call, input: {} }, found.failure));
-    return { status: "failed", failure: found.failure };
-  }
+  // Without the tool, its redaction is unknown, so none of the input is logged.
+  if ("failure" in found) return refuseCall({ ...call, input: {} }, found.failure, scope);
   const { tool } = found;
-  const refuse = (failure: CallFailure, input = call.input): Refusal => {
-    step.record(...log.createRefusedEvents({ ...call, input, tool }, failure));
-    return { status: "failed", failure };
-  };
+  const refuse = (failure: CallFailure, input = call.input) => refuseCall({ ...call, input, tool }, failure, scope);
   if (call.malformed !== undefined) {
     const message = `The input of ${tool.name} is not valid JSON. Send it again as one JSON object.`;
     return refuse({ code: "invalid_input", message });
@@ -102,6 +133,7 @@ export async function prepareCall<Output>(
   if (interrupted) return refuse(interrupted);
 
   let { input } = parsed;
+  let given = call.input;
   if (step.middleware.has("beforeTool")) {
     const decision = await step.middleware.runBeforeTool({ id: call.id, name: tool.name, input });
     if ("deny" in decision) return refuse({ code: "denied", message: decision.deny }, input);
@@ -111,9 +143,11 @@ export async function prepareCall<Output>(
         return refuse(createInputFailure(tool.name, `${changed.issues} (changed by middleware)`), decision.input);
       }
       ({ input } = changed);
+      given = decision.input;
     }
   }
   const { action, reason } = evaluatePolicy(step.deps.config, { tool, input });
+  if (action === "ask") return { status: "asked", id: call.id, tool, given, input, why: reason };
   return action === "allow" ? { id: call.id, tool, input } : refuse({ code: "denied", message: reason }, input);
 }
 
@@ -143,15 +177,15 @@ export async function runCall<Output>(
       const createContext = (ending: AbortSignal) => scope.createContext(call, ending, record);
       value = await runWithTimeout({
         tool,
-        input,
+        execute: createExecution(call),
         isLocal: runsLocally(tool, step),
         limits: step.deps.limits,
         signal,
         createContext,
       });
-      if (value instanceof Deferred && log.createDeferredEvent) {
+      if (value instanceof Deferred && log.createDeferredEvents) {
         // Recorded at once, with all held events: its result may be reported at any moment.
-        step.record(log.createDeferredEvent(call, getElapsed()));
+        step.record(...log.createDeferredEvents(call, getElapsed(), value.wait));
         return { status: "deferred" };
       }
       output = await log.encode(call, value);
@@ -170,7 +204,13 @@ export async function runCall<Output>(
   }
 }
 
-function createInputFailure(name: string, issues: string): CallFailure {
+/** Returns what runs the call. One that waited goes on with its answer. */
+function createExecution({ tool, input, answer }: PreparedCall): (context: ToolContext) => unknown {
+  if (!answer) return (context) => tool.execute(input, context);
+  return (context) => (tool.resume ? tool.resume(answer, context) : answer.value);
+}
+
+export function createInputFailure(name: string, issues: string): CallFailure {
   return { code: "invalid_input", message: `Invalid input for ${name}. ${issues}` };
 }
 

@@ -4,12 +4,17 @@ import type { ToolCall } from "../../model/model.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
 import { createOutput } from "../../tools/output.ts";
 import { TurnError } from "../turn-error.ts";
+import { askApproval, findAskIssue } from "./ask-approval.ts";
+import { createContinuation } from "./create-continuation.ts";
+import { prepareAnsweredCall, prepareDecidedCall } from "./decided-call.ts";
 import {
+  type AskedCall,
   type CallLog,
   type CallOutcome,
   type CallScope,
   type PreparedCall,
   prepareCall,
+  refuseCall,
   runCall,
 } from "./execute-call.ts";
 import { maxIdenticalCalls } from "./repetition.ts";
@@ -20,15 +25,17 @@ type Output = Awaited<ReturnType<typeof createOutput>>;
 
 /**
  * Executes the calls of one model answer in order; adjacent parallel calls run concurrently. When this resolves, every
- * call has its result or is deferred.
+ * call has its result or waits. Calls after one that needs approval wait too, so that the model's order is kept.
  */
 export async function executeModelCalls(calls: readonly ToolCall[], step: StepContext): Promise<void> {
   const scope = createModelScope(step);
   const prepared: PreparedCall[] = [];
+  const asked: AskedCall[] = [];
   for (const call of calls) {
-    stopRepetition(call, scope);
-    const result = await prepareCall({ ...call, input: call.input ?? {} }, scope);
-    if (!("status" in result)) prepared.push(result);
+    const result = await prepareModelCall(call, scope);
+    if (!result) continue;
+    if ("status" in result) asked.push(result);
+    else if (asked.length === 0) prepared.push(result);
   }
   for (const group of groupParallel(prepared)) {
     step.signal.throwIfAborted();
@@ -45,6 +52,28 @@ export async function executeModelCalls(calls: readonly ToolCall[], step: StepCo
     await Promise.all(group.map(async (call) => noteResult(call, await runCall(call, scope, record), step)));
     step.signal.throwIfAborted();
   }
+  if (asked.length > 0) await askApproval(asked, step);
+}
+
+/** Returns undefined if the call has its result, or still waits for it. */
+async function prepareModelCall(
+  call: ToolCall,
+  scope: CallScope<Output>,
+): Promise<PreparedCall | AskedCall | undefined> {
+  const { store } = scope.step;
+  const requested = { ...call, input: call.input ?? {} };
+  const continuation = store.continuations.find(call.id);
+  if (continuation?.answer) return prepareAnsweredCall(requested, continuation, scope);
+  const decided = store.approvals.findDecision(call.id);
+  if (decided) return prepareDecidedCall(requested, decided, scope);
+  stopRepetition(call, scope);
+  const result = await prepareCall(requested, scope);
+  if (!("status" in result)) return result;
+  if (result.status === "failed") return undefined;
+  const issue = findAskIssue(result);
+  if (!issue) return result;
+  refuseCall({ ...requested, tool: result.tool }, issue, scope);
+  return undefined;
 }
 
 function noteResult({ id }: PreparedCall, outcome: CallOutcome<Output>, { repetition }: StepContext): void {
@@ -70,8 +99,8 @@ function createModelScope(step: StepContext): CallScope<Output> {
     },
     // A deferred result may have been reported before its tool returned.
     isOpen: ({ id, tool }) => runsLocally(tool, step) || store.ledger.get(id)?.state === "started",
-    createContext: ({ id, tool }, ending, record) =>
-      createToolContext({ callId: id, toolName: tool.name }, step, ending, record),
+    createContext: ({ id, tool, isApproved = false }, ending, record) =>
+      createToolContext({ callId: id, toolName: tool.name, isApproved }, step, ending, record),
   };
 }
 
@@ -94,9 +123,10 @@ function createModelLog({ runId, step, blobs }: StepContext): CallLog<Output> {
     },
     createFailedEvent: ({ id, tool }, { code, message }, ms) =>
       createToolError({ id, name: tool.name }, runId, code, message, ms, tool.action),
-    createDeferredEvent({ id, tool }, ms) {
+    createDeferredEvents({ id, tool }, ms, wait) {
       const { name: toolName, action } = tool;
-      return { type: "tool.deferred", data: { runId, callId: id, toolName, ms, action } };
+      const deferred: NewEvent = { type: "tool.deferred", data: { runId, callId: id, toolName, ms, action } };
+      return wait ? [deferred, createContinuation(wait, { runId, callId: id, toolName })] : [deferred];
     },
   };
 }

@@ -12,8 +12,7 @@ class ToolTimeoutError extends Error {}
 
 interface RunOptions {
   tool: Tool;
-  /** As parsed by the tool's schema. */
-  input: unknown;
+  execute(context: ToolContext): unknown;
   /** A local tool returns before a timer could fire, so it gets none. */
   isLocal: boolean;
   limits: TurnLimits;
@@ -23,12 +22,12 @@ interface RunOptions {
 }
 
 /** Runs a tool with a timeout. A tool that returns synchronously needs no timer and no turn of the event loop. */
-export function runWithTimeout({ tool, input, isLocal, limits, signal, createContext }: RunOptions): unknown {
-  if (isLocal) return tool.execute(input, createContext(signal));
+export function runWithTimeout({ tool, execute, isLocal, limits, signal, createContext }: RunOptions): unknown {
+  if (isLocal) return execute(createContext(signal));
   const ending = new AbortController();
   const cancel = () => ending.abort(signal.reason);
   signal.addEventListener("abort", cancel, { once: true });
-  const value = tool.execute(input, createContext(ending.signal));
+  const value = execute(createContext(ending.signal));
   if (!(value instanceof Promise)) {
     signal.removeEventListener("abort", cancel);
     return value;

@@ -33,6 +33,8 @@ interface ShellOptions {
   callId: string;
   step: StepContext;
   signal: AbortSignal;
+  /** Whether a person has approved the command, so that rules which ask are settled. */
+  isApproved: boolean;
   /** The origin of the command's changes. */
   origin: Origin;
   record(...events: NewEvent[]): void;
@@ -76,11 +78,16 @@ export function openShell(options: ShellOptions): Shell {
   };
 }
 
-function createRequest(command: string, state: ShellState, { step, fetch }: ShellOptions): ShellCommandRequest {
+function createRequest(
+  command: string,
+  state: ShellState,
+  { step, fetch, isApproved }: ShellOptions,
+): ShellCommandRequest {
   const { shellFiles, config } = step.deps;
   const policy = config?.policy ?? [];
   const hasNetwork = policy.some(({ tool, action }) => action === "allow" && matchesWildcard("fetch", tool));
-  const rules = selectCommandRules(policy);
+  const commandRules = selectCommandRules(policy);
+  const rules = isApproved ? commandRules.filter(({ action }) => action !== "ask") : commandRules;
   return { command, state, files: shellFiles, limits: shellLimits, rules, ...(hasNetwork ? { fetch } : {}) };
 }
 

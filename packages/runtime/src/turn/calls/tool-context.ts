@@ -25,6 +25,8 @@ export interface CallName {
   /** The call whose code makes this one, and the sandbox that the code runs in. */
   parentCallId?: string;
   inside?: () => NestedSandbox | undefined;
+  /** Whether a person has approved the call, and with it the commands it runs. */
+  isApproved?: boolean;
 }
 
 /** Creates the context of one tool call. */
@@ -74,7 +76,7 @@ interface CallEffects {
 
 /** Creates the shell of a call. Network access of its commands goes through calls, like that of code. */
 function createShell(
-  { callId, parentCallId = callId, inside }: CallName,
+  { callId, parentCallId = callId, inside, isApproved = false }: CallName,
   step: StepContext,
   effects: CallEffects,
 ): Shell {
@@ -91,7 +93,7 @@ function createShell(
   const useShell = async <T>(work: (shell: Shell) => Promise<T>): Promise<T> => {
     const network = openNetwork();
     const fetch = (input: string) => network.call("fetch", input);
-    const shell = openShell({ callId, step, ...effects, fetch, ...(inside ? { inside } : {}) });
+    const shell = openShell({ callId, step, isApproved, ...effects, fetch, ...(inside ? { inside } : {}) });
     try {
       return await keepAlive(callId, step, () => work(shell));
     } finally {

@@ -11,6 +11,7 @@ import type { Blobs } from "../../store/blobs/blobs.ts";
 import type { Toolbox } from "../../tools/toolbox.ts";
 import { TurnBudget } from "../budget/turn-budget.ts";
 import { executeModelCalls } from "../calls/model-calls.ts";
+import { findPauseReason, hasWaitingCalls, listReadyCalls } from "../calls/open-calls.ts";
 import { RepetitionGuard } from "../calls/repetition.ts";
 import { readReports } from "../calls/tool-reports.ts";
 import type { TurnDeps } from "../turn-deps.ts";
@@ -57,7 +58,7 @@ export class RunningTurn implements TurnContext {
   #pendingCalls: ToolCall[] | undefined;
   /** Whether messages may have joined the turn that are not delivered yet. */
   #mayHaveJoined: boolean;
-  /** Whether there may be deferred calls whose results are still to be reported. */
+  /** Whether there may be calls that wait: for a report, an approval, an answer or a time. */
   #mayHaveDeferred: boolean;
   /** Whether calls were deferred whose results middleware has not been given yet. */
   #hasUnreported = false;
@@ -122,15 +123,13 @@ export class RunningTurn implements TurnContext {
   listPendingCalls(): ToolCall[] {
     if (this.#pendingCalls) return this.#pendingCalls;
     const { store, runId } = this.#options;
-    const calls = store.messages.listUnansweredCalls(runId) as ToolCall[];
-    const deferred = calls.length > 0 ? store.ledger.listDeferred(runId) : [];
-    return calls.filter(({ id }) => !deferred.includes(id));
+    return listReadyCalls(store, runId);
   }
 
   isWaiting(): boolean {
     if (!this.#mayHaveDeferred) return false;
     this.#recorder.record();
-    this.#mayHaveDeferred = this.#options.store.ledger.listDeferred(this.#options.runId).length > 0;
+    this.#mayHaveDeferred = hasWaitingCalls(this.#options.store, this.#options.runId);
     return this.#mayHaveDeferred;
   }
 
@@ -303,6 +302,7 @@ export class RunningTurn implements TurnContext {
       progress: (callId, text) => this.#recorder.show(callId, text),
       record: (...events) => {
         if (events[0]?.type === "tool.deferred") this.#mayHaveDeferred = this.#hasUnreported = true;
+        if (events[0]?.type === "hitl.interrupt") this.#mayHaveDeferred = true;
         this.#recorder.record(...events);
       },
       hold: (...events) => this.#recorder.hold(...events),
@@ -335,8 +335,8 @@ export class RunningTurn implements TurnContext {
 
   /** Stops the turn until results are reported; it is then run again. */
   pause(): PauseReason {
-    const { runId, deps } = this.#options;
-    const reason = deps.subagents.isWaiting(runId) ? "subagent" : "deferred";
+    const { runId, store, deps } = this.#options;
+    const reason = findPauseReason(store, runId, deps.subagents.isWaiting(runId));
     this.#recorder.record({ type: "run.paused", data: { runId, reason } });
     this.#recorder.close();
     return reason;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { budgetStatusSchema } from "../budget.ts";
 import { failureCodes } from "../turn.ts";
 
-const pauseReasons = ["hitl", "error", "exhausted", "subagent", "deferred"] as const;
+const pauseReasons = ["hitl", "error", "exhausted", "subagent", "deferred", "input", "webhook", "timer"] as const;
 
 export type PauseReason = (typeof pauseReasons)[number];
 

@@ -1,0 +1,176 @@
+import { type AgentState, type Approval, type ApprovalAnswer, formatAsk, type Grant } from "@thinkery/sdk";
+import type { AgentStore } from "../store/agent-store.ts";
+import { type StoredContinuation, toContinuation } from "../store/continuations.ts";
+import type { RecordedEvent } from "../store/log.ts";
+import type { TurnWaits } from "../turn/admission/turn-waits.ts";
+import type { InboxItem } from "../user/inbox.ts";
+import type { DueTimer } from "./due-timer.ts";
+import type { AgentFeature } from "./feature.ts";
+import { shortenApproval } from "./shorten-approval.ts";
+import { RepeatableWork } from "./subagents/repeatable-work.ts";
+
+interface WaitsOptions {
+  name: string;
+  store: AgentStore;
+  waits: TurnWaits;
+  timer(): DueTimer;
+  /** Sends what a person can answer to the inbox of the agent's user. */
+  send(items: InboxItem[]): Promise<void>;
+  /** Stores grants for calls like those that were approved. */
+  addGrants(grants: NewGrant[]): Promise<void>;
+  waitUntil(work: Promise<unknown>): void;
+}
+
+export type NewGrant = Omit<Grant, "createdAt">;
+
+/** Answered approvals that the inbox shows, besides those that are pending. */
+const maxAnswered = 20;
+const retryMs = 5000;
+
+const waitEvents: ReadonlySet<string> = new Set([
+  "hitl.interrupt",
+  "hitl.resume",
+  "continuation.created",
+  "continuation.resolved",
+  "history.cleared",
+]);
+const endEvents: ReadonlySet<string> = new Set(["agent.completed", "agent.error", "run.canceled"]);
+
+/** What an agent's turns wait for: tells the inbox of its user, and ends waits whose time has come. */
+export class WaitsFeature implements AgentFeature {
+  readonly #options: WaitsOptions;
+  readonly #sending = new RepeatableWork(() => this.#send());
+  #retryAt: number | undefined;
+  /** Whether the inbox shows something of this agent as pending. */
+  #hasListed: boolean | undefined;
+
+  constructor(options: WaitsOptions) {
+    this.#options = options;
+  }
+
+  /** Called after every write: what changes here must reach the inbox and the timer. */
+  noteEvents(events: readonly RecordedEvent[]): void {
+    if (!events.some(({ event: { type } }) => waitEvents.has(type) || (endEvents.has(type) && this.#isListed())))
+      return;
+    const { inboxSync } = this.#options.store;
+    this.#hasListed = this.#listItems().some(({ isPending }) => isPending);
+    inboxSync.begin(this.#hasListed);
+    this.#sendInBackground();
+    this.#updateTimer();
+  }
+
+  wake(): void {
+    // What was sent before the memory was lost may not have arrived.
+    if (this.#options.store.inboxSync.isPending) this.#sendInBackground();
+  }
+
+  export(): { approvals?: Approval[] } {
+    const approvals = this.#options.store.approvals.list();
+    return approvals.length > 0 ? { approvals } : {};
+  }
+
+  nextDueAt(): number | undefined {
+    const dueAt = this.#options.waits.getNextDueAt();
+    if (this.#retryAt === undefined) return dueAt;
+    return Math.min(dueAt ?? Infinity, this.#retryAt);
+  }
+
+  async runDue(now: number): Promise<void> {
+    this.#options.waits.resolveDue(now);
+    if (this.#retryAt !== undefined && this.#retryAt <= now) await this.#sending.run();
+  }
+
+  halt(): void {
+    this.#sending.halt();
+  }
+
+  /** Records a person's decision. If it is to be remembered, the grants are stored first: the turn goes on with them. */
+  async answer(answer: ApprovalAnswer, by: string): Promise<Approval> {
+    const { waits, name, addGrants } = this.#options;
+    if (answer.remember === "once") return waits.answerApproval(answer, by);
+    const decision = waits.checkAnswer(answer, by);
+    const agent = answer.remember === "agent" ? { agent: name } : {};
+    const approved = new Set(
+      decision.decisions.filter(({ approved, result }) => approved && result === undefined).map(({ callId }) => callId),
+    );
+    const calls = decision.approval.calls.filter(({ id }) => approved.has(id));
+    await addGrants(
+      calls.map(({ id, name: tool, remember }) => ({
+        id: `${decision.approval.id}.${id}`,
+        tool,
+        ...(remember === undefined ? {} : { match: remember }),
+        ...agent,
+        by,
+      })),
+    );
+    return waits.answerApproval(answer, by);
+  }
+
+  #isListed(): boolean {
+    this.#hasListed ??= this.#options.store.inboxSync.hasPendingItems;
+    return this.#hasListed;
+  }
+
+  #sendInBackground(): void {
+    this.#options.waitUntil(this.#sending.run());
+  }
+
+  async #send(): Promise<void> {
+    const { store, send } = this.#options;
+    const items = this.#listItems();
+    this.#retryAt = undefined;
+    try {
+      await send(items);
+      // What changed meanwhile is sent by another run.
+      if (JSON.stringify(this.#listItems()) === JSON.stringify(items)) store.inboxSync.finish();
+    } catch (error) {
+      console.error("the inbox could not be updated; it is tried again", error);
+      this.#retryAt = Date.now() + retryMs;
+      this.#updateTimer();
+    }
+  }
+
+  #updateTimer(): void {
+    const { timer, waitUntil } = this.#options;
+    const update = timer()
+      .update()
+      .catch((error: unknown) => console.error("the end of a wait could not be scheduled", error));
+    waitUntil(update);
+  }
+
+  #listItems(): InboxItem[] {
+    const { store, name } = this.#options;
+    const pending = store.approvals.listPending();
+    const answered = store.approvals.list(undefined, maxAnswered).filter(({ status }) => status !== "pending");
+    return [
+      ...[...pending, ...answered].map((approval) => toApprovalItem(approval)),
+      ...store.continuations
+        .listOpen()
+        .filter(({ kind }) => kind === "input")
+        .map((question) => toQuestionItem(question, name)),
+    ];
+  }
+}
+
+/** Returns what clients are shown first: an approval, else the oldest wait. */
+export function findPendingContinuation({ approvals, continuations }: AgentStore): AgentState["pendingContinuation"] {
+  const [approval] = approvals.listPending();
+  if (approval) {
+    const { id, turn, createdAt, expiresAt: dueAt, calls } = approval;
+    return { id, kind: "approval", prompt: formatAsk(calls), turn, createdAt, dueAt };
+  }
+  const open = continuations.listOpen();
+  const first = open.find(({ kind }) => kind === "input") ?? open[0];
+  return first && toContinuation(first);
+}
+
+function toApprovalItem(approval: Approval): InboxItem {
+  const { id, status, createdAt } = approval;
+  return { id, kind: "approval", isPending: status === "pending", status, createdAt, value: shortenApproval(approval) };
+}
+
+function toQuestionItem(stored: StoredContinuation, agent: string): InboxItem {
+  const { id, prompt, schema, turn, createdAt } = toContinuation(stored);
+  const value = { id, agent, turn, createdAt, ...(prompt ? { prompt } : {}), ...(schema ? { schema } : {}) };
+  return { id, kind: "question", isPending: true, status: "pending", createdAt, value };
+}

@@ -1,0 +1,91 @@
+import type { Approval, ApprovalQuery, ApprovalStatus, Question } from "@thinkery/sdk";
+
+/** Something of an agent that a person can answer, or has answered. */
+export type InboxItem = { id: string; isPending: boolean; status: ApprovalStatus; createdAt: string } & (
+  | { kind: "approval"; value: Approval }
+  | { kind: "question"; value: Question }
+);
+
+const maxPerPage = 200;
+/** Answered items that are kept, over all agents. */
+const maxAnswered = 500;
+
+/** What the agents of a user wait for, as each last sent it. The agents themselves decide what is still open. */
+export class Inbox {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Replaces the items of an agent, `agency~agent/sub-agent`. Returns whether anything has changed. */
+  put(agent: string, items: readonly InboxItem[]): boolean {
+    const before = this.#sql.exec("SELECT id, status FROM inbox WHERE agent = ? ORDER BY id", agent).toArray();
+    this.#sql.exec("DELETE FROM inbox WHERE agent = ?", agent);
+    for (const { id, kind, isPending, status, createdAt, value } of items) {
+      this.#sql.exec(
+        `INSERT OR REPLACE INTO inbox (id, agent, kind, pending, status, created_at, value) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        id,
+        agent,
+        kind,
+        isPending ? 1 : 0,
+        status,
+        Date.parse(createdAt),
+        JSON.stringify(value),
+      );
+    }
+    this.#sql.exec(
+      `DELETE FROM inbox WHERE pending = 0 AND id NOT IN
+       (SELECT id FROM inbox WHERE pending = 0 ORDER BY created_at DESC LIMIT ?)`,
+      maxAnswered,
+    );
+    const after = this.#sql.exec("SELECT id, status FROM inbox WHERE agent = ? ORDER BY id", agent).toArray();
+    return JSON.stringify(before) !== JSON.stringify(after);
+  }
+
+  /** Removes everything of an agent and those below it, or of all agents of an agency, `agency~`. */
+  forget(agent: string): void {
+    const isAgency = agent.endsWith("~");
+    const below = isAgency ? agent : `${agent}/`;
+    this.#sql.exec(
+      "DELETE FROM inbox WHERE agent = ? OR (agent >= ? AND agent < ?)",
+      agent,
+      below,
+      `${below.slice(0, -1)}${String.fromCharCode(below.charCodeAt(below.length - 1) + 1)}`,
+    );
+  }
+
+  countPending(): number {
+    return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM inbox WHERE pending = 1").one().n;
+  }
+
+  /** Returns which agent an item belongs to. */
+  findAgent(id: string): string | undefined {
+    return this.#sql.exec<{ agent: string }>("SELECT agent FROM inbox WHERE id = ?", id).toArray()[0]?.agent;
+  }
+
+  /** Returns approvals, oldest first: those pending by default. `agency` is the prefix of its agents, `agency~`. */
+  listApprovals({ status = "pending" }: ApprovalQuery, agency?: string): Approval[] {
+    return this.#list<Approval>("approval", status, agency);
+  }
+
+  listQuestions(agency?: string): Question[] {
+    return this.#list<Question>("question", "pending", agency);
+  }
+
+  #list<T>(kind: InboxItem["kind"], status: ApprovalStatus | "all", agency = ""): T[] {
+    return this.#sql
+      .exec<{ value: string }>(
+        `SELECT value FROM inbox WHERE kind = ? AND (? = 'all' OR status = ?) AND substr(agent, 1, ?) = ?
+         ORDER BY created_at, id LIMIT ?`,
+        kind,
+        status,
+        status,
+        agency.length,
+        agency,
+        maxPerPage,
+      )
+      .toArray()
+      .map(({ value }) => JSON.parse(value) as T);
+  }
+}
