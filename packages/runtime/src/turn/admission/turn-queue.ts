@@ -1,4 +1,4 @@
-import { type Admission, fail, type Failure, type NewEvent, type Outcome, type Run } from "@thinkery/sdk";
+import { type Admission, fail, type Failure, type NewEvent, type Outcome } from "@thinkery/sdk";
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
