@@ -30,7 +30,12 @@ beforeAll(async () => {
         {
           when: "code",
           steps: [
-            { call: { tool: "executeCode", input: { code: 'return await tools.writeFile({ path: "a", content: "" })' } } },
+            {
+              call: {
+                tool: "executeCode",
+                input: { code: 'return await tools.writeFile({ path: "a", content: "" })' },
+              },
+            },
             { text: "{{ results.0 }}" },
           ],
         },
@@ -42,7 +47,6 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(() => testbed?.stop());
-
 
 async function start(message: string, config: object, model = "scripted:default") {
   const blueprint = await testbed.newBlueprint({ model, config });
@@ -189,7 +193,15 @@ test("invalid decisions are refused with their path, and nothing is decided", as
     [{ decisions: [{ callId: "none", approved: true }] }, "decisions.0.callId"],
     [{ decisions: [{ callId, approved: false, input: {} }] }, "decisions.0.approved"],
     [{ decisions: [{ callId, approved: true, input: {}, result: "" }] }, "decisions.0.result"],
-    [{ decisions: [{ callId, approved: true }, { callId, approved: true }] }, "decisions.1.callId"],
+    [
+      {
+        decisions: [
+          { callId, approved: true },
+          { callId, approved: true },
+        ],
+      },
+      "decisions.1.callId",
+    ],
     [{ approved: true, modifiedToolCalls: [] }, "modifiedToolCalls"],
     [{ approved: true, remember: "forever" }, "remember"],
     [{ approved: "yes" }, "approved"],
@@ -283,10 +295,14 @@ test("the inbox has the approvals of all agents, and answers them by id", async 
   const listed = await waitUntil("both approvals", async () => {
     const { body } = await testbed.api("/approvals");
     const ids = (body.approvals as Approval[]).map(({ id }) => id);
-    return ids.includes(first.approval.id) && ids.includes(second.approval.id) ? (body.approvals as Approval[]) : undefined;
+    return ids.includes(first.approval.id) && ids.includes(second.approval.id)
+      ? (body.approvals as Approval[])
+      : undefined;
   });
   expect(listed.find(({ id }) => id === first.approval.id)).toEqual(first.approval);
-  expect((await testbed.api(`/approvals/${first.approval.id}`, "POST", { approved: true })).body.status).toBe("approved");
+  expect((await testbed.api(`/approvals/${first.approval.id}`, "POST", { approved: true })).body.status).toBe(
+    "approved",
+  );
   expect(await getResult(first.agent, first.runId)).toMatch(/Created a\.txt/);
   await waitUntil("the answer to arrive", async () => {
     const { body } = await testbed.api("/approvals");

@@ -98,7 +98,7 @@ test("streams and sockets are described with their events and frames", () => {
   const { ChatFrame, ClientFrame, JobEvent } = description.components.schemas;
   const listTypes = (union: any) => union.oneOf.map((member: any) => member.properties.type.const);
   expect(listTypes(ChatFrame)).toEqual(expect.arrayContaining(["status", "text_delta", "tool_result", "task-queued"]));
-  expect(listTypes(ClientFrame)).toEqual(["chat", "cancel", "approve", "ack", "actions"]);
+  expect(listTypes(ClientFrame)).toEqual(["chat", "cancel", "approve", "answer", "ack", "actions"]);
   expect(listTypes(JobEvent)).toEqual(expect.arrayContaining(["chunk", "tool_call", "done", "error"]));
   expect(description.servers).toEqual([{ url: "/", description: expect.any(String) }]);
 });

@@ -2,7 +2,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AgentEvent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
+import { openTestbed, turnEndTypes, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // The same rules for every way to make a call: by the model, by code, and by a command in a shell.
 
@@ -15,6 +15,8 @@ interface Row {
   /** The call, for each way it can be made. */
   call: Call;
   allowed: boolean;
+  /** The ways in which the call waits for a person. In all others it is denied, because nothing can wait there. */
+  asks?: Way[];
 }
 
 interface Call {
@@ -51,7 +53,7 @@ const table: Row[] = [
   { rules: [], call: command("rm a.txt"), allowed: true },
   { rules: [createRule("bash", "deny", "rm *")], call: command("rm a.txt"), allowed: false },
   { rules: [createRule("bash", "deny", "rm *")], call: command("cat a.txt"), allowed: true },
-  { rules: [createRule("bash", "ask", "rm")], call: command("rm a.txt"), allowed: false },
+  { rules: [createRule("bash", "ask", "rm")], call: command("rm a.txt"), allowed: false, asks: ["model"] },
   {
     rules: [createRule("bash", "allow", "rm"), createRule("bash", "deny", "rm -r*")],
     call: command("rm a.txt"),
@@ -64,15 +66,20 @@ const table: Row[] = [
   },
   { rules: [createRule("ba*", "deny", "a.txt")], call: command("cat ./a.txt"), allowed: false },
   { rules: [createRule("bash", "deny")], call: command("true"), allowed: false },
-  { rules: [], hitl: ["bash"], call: command("true"), allowed: false },
+  { rules: [], hitl: ["bash"], call: command("true"), allowed: false, asks: ["model", "shell"] },
   { rules: [createRule("readFile", "deny", "keys/")], call: read("keys/one.txt"), allowed: false },
   { rules: [createRule("readFile", "deny", "keys/")], call: read("a.txt"), allowed: true },
-  { rules: [createRule("read*", "ask")], call: read("a.txt"), allowed: false },
+  { rules: [createRule("read*", "ask")], call: read("a.txt"), allowed: false, asks: ["model"] },
   { rules: [createRule("*", "deny", "KEYS")], call: read("keys/one.txt"), allowed: false },
   { rules: [createRule("writeFile", "deny", "a.txt")], call: read("a.txt"), allowed: true },
   { rules: [createRule("echo", "deny", "pass*word")], call: echo("the pass is a word"), allowed: false },
   { rules: [createRule("echo", "deny", "pass*word")], call: echo("the pass"), allowed: true },
-  { rules: [createRule("echo", "allow"), createRule("echo", "ask", "now")], call: echo("do it now"), allowed: false },
+  {
+    rules: [createRule("echo", "allow"), createRule("echo", "ask", "now")],
+    call: echo("do it now"),
+    allowed: false,
+    asks: ["model"],
+  },
   // Without a rule that allows a URL, the shell has no curl at all.
   { rules: [], call: { capability: `fetch("SITE/open")` }, allowed: false },
   { rules: [createRule("fetch", "allow", "SITE/open")], call: request("/open"), allowed: true },
@@ -82,7 +89,12 @@ const table: Row[] = [
     call: request("/OTHER"),
     allowed: false,
   },
-  { rules: [createRule("fetch", "allow", "SITE/*"), createRule("*", "ask")], call: request("/open"), allowed: false },
+  {
+    rules: [createRule("fetch", "allow", "SITE/*"), createRule("*", "ask")],
+    call: request("/open"),
+    allowed: false,
+    asks: ["capability", "shell"],
+  },
 ];
 
 const rows = table.map((row, index) => ({
@@ -141,15 +153,32 @@ function isRefused(log: AgentEvent[], runId: string, result: string): boolean {
   return isInLog || /denied by this agent's policy/.test(result);
 }
 
-test.each(rows)("rules $ruleText, call $callText", async ({ rules, hitl, ways, index, allowed }) => {
+/** Runs a turn to its end; denies what it asks for. */
+async function runTurn(message: string): Promise<{ end: AgentEvent; hasAsked: boolean }> {
+  const { runId } = await agent.invoke({ message });
+  const isOwn = ({ data }: AgentEvent) => "runId" in data && data.runId === runId;
+  const first = await agent.waitForEvent("a pause or the end", (event) => {
+    return isOwn(event) && (event.type === "run.paused" || turnEndTypes.includes(event.type));
+  });
+  const hasAsked = first.type === "run.paused";
+  if (hasAsked) await testbed.api(`${agent.at}/approve`, "POST", { approved: false });
+  return { end: hasAsked ? await agent.waitForEnd(runId) : first, hasAsked };
+}
+
+test.each(rows)("rules $ruleText, call $callText", async ({ rules, hitl, ways, index, allowed, asks = [] }) => {
   const policy = rules.map((rule) => JSON.parse(JSON.stringify(rule).replaceAll("SITE", origin)) as object);
   await setConfig({ policy, ...(hitl ? { hitl: { tools: hitl } } : {}) });
   for (const way of ways) {
     for (const path of ["a.txt", "keys/one.txt"]) await testbed.api(`${agent.at}/files/${path}`, "PUT", "content");
-    const { type, data } = await agent.say(`${way} ${index}`);
-    expect(type).toBe("agent.completed");
-    const { runId, result } = data as { runId: string; result: string };
+    const { end, hasAsked } = await runTurn(`${way} ${index}`);
+    expect(end.type).toBe("agent.completed");
+    const { runId, result } = end.data as { runId: string; result: string };
     const refused = isRefused(await agent.log(), runId, result);
-    expect({ way, result, refused }).toEqual({ way, result, refused: !allowed });
+    expect({ way, result, hasAsked, refused }).toEqual({
+      way,
+      result,
+      hasAsked: asks.includes(way),
+      refused: !allowed,
+    });
   }
 });

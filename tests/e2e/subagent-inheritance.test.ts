@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
+import type { Approval } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { waitUntil } from "../kit/wait-until.ts";
 import { task } from "../kit/worker/team.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
@@ -76,10 +78,35 @@ async function say(agent: TestAgent, message: string): Promise<string> {
   return (data as { result: string }).result;
 }
 
+/** Says something and denies what a sub-agent then asks for. Returns the result and who asked. */
+async function sayAndDeny(agent: TestAgent, message: string): Promise<{ result: string; askedBy: string[] }> {
+  const { runId } = await agent.invoke({ message });
+  const askedBy: string[] = [];
+  const end = await waitUntil("the end", async () => {
+    const { approvals } = (await testbed.api("/approvals")).body as { approvals: Approval[] };
+    for (const { id, agent: asker } of approvals) {
+      const { status } = await testbed.api(`/approvals/${id}`, "POST", { approved: false });
+      if (status === 200) askedBy.push(asker);
+    }
+    return (await agent.log()).find(({ type, data }) => type === "agent.completed" && data.runId === runId);
+  });
+  return { result: (end.data as { result: string }).result, askedBy };
+}
+
+/** Calls of code and commands cannot wait for a person. */
+const waitingWays = ["a call to ask for", "a tool that needs approval"];
+
 test.each(Object.keys(ways))("rules that deny or ask bind everyone below: %s", async (way) => {
-  const expected = /ask|approval/.test(way) ? /approval/ : /denie[sd]/;
-  for (const depth of ["delegate", "delegate twice"]) {
-    expect([depth, await say(bound, `${depth} ${way}`)]).toEqual([depth, expect.stringMatching(expected)]);
+  const isWaiting = waitingWays.includes(way);
+  const expected = !isWaiting && /ask/.test(way) ? /approval/ : /denie[sd]/;
+  for (const [depth, levels] of [
+    ["delegate", 1],
+    ["delegate twice", 2],
+  ] as const) {
+    const { result, askedBy } = await sayAndDeny(bound, `${depth} ${way}`);
+    expect([depth, result]).toEqual([depth, expect.stringMatching(expected)]);
+    const address = new RegExp(`^global~${bound.name}(/subagent-[^/]+){${levels}}$`);
+    expect(askedBy).toEqual(isWaiting ? [expect.stringMatching(address)] : []);
     const allowed = await say(free, `${depth} ${way}`);
     expect([depth, allowed]).toEqual([depth, expect.not.stringMatching(/denie[sd]|approval/)]);
   }

@@ -1,6 +1,7 @@
 import { type NewEvent, type SentMessage, type Task, taskStatuses, taskTypes } from "@thinkery/sdk";
 import type { Random } from "../kit/random.ts";
 import { createSubagentEvents } from "./subagent-events.ts";
+import { createWaitEvents } from "./wait-events.ts";
 
 const usage = { inputTokens: 10, outputTokens: 5, costUsd: 0.001 };
 
@@ -302,6 +303,7 @@ export function createEventGenerator(chance: Random) {
   }
 
   const changeSubagent = createSubagentEvents(chance, id);
+  const changeWait = createWaitEvents(chance, id);
 
   const tasks: string[] = [];
 
@@ -398,6 +400,7 @@ export function createEventGenerator(chance: Random) {
         return dropped ? [{ type: "run.canceled", data: { runId: dropped.runId, reason: "canceled" } }] : start();
       }
       const { runId } = turn;
+      if (chance.chance(0.08)) return changeWait(runId);
       if (chance.chance(0.03)) return end({ type: "run.canceled", data: { runId, reason: "canceled" } });
       if (chance.chance(0.02))
         return end({ type: "agent.error", data: { runId, error: "Broken.", code: "internal", advice: "Again." } });

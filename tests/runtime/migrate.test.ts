@@ -74,6 +74,7 @@ test.each([4, 5, 6])(
         { feature: "key", version: 0 },
         { feature: "subagents", version: 2 },
         { feature: "tasks", version: 1 },
+        { feature: "waits", version: 1 },
       ],
     });
   },

@@ -184,7 +184,19 @@ test("clearing keeps only the usage, and sequence numbers are not reused", async
   for (let time = 0; time < 2; time++) await store("clear");
   expect(await store("usage")).toEqual(usage);
   const tables = await store("tables");
-  for (const name of ["turns", "inputs", "messages", "ledger", "actions", "facts", "blobs", "tasks", "subagents"])
+  for (const name of [
+    "turns",
+    "inputs",
+    "messages",
+    "ledger",
+    "actions",
+    "facts",
+    "blobs",
+    "tasks",
+    "subagents",
+    "approvals",
+    "continuations",
+  ])
     expect([name, tables[name]]).toEqual([name, []]);
   await store("rebuild");
   expect(await store("usage")).toEqual(usage);

@@ -23,6 +23,8 @@ const projections = [
   "subagents",
   "subagent_spending",
   "subagent_leases",
+  "approvals",
+  "continuations",
 ];
 
 interface StoreRequest {
