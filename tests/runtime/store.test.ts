@@ -332,7 +332,14 @@ test("a turn's elapsed time excludes its time in the queue, its pauses, and the 
     ...started.map((event): [number, NewEvent] => [60, event]),
     [62, completed],
     [63, { type: "run.paused", data: { runId: "t", reason: "deferred" } }],
-    // An hour until the deferred result.
+    // An hour until the deferred result, which is recorded before the turn resumes.
+    [
+      3663,
+      {
+        type: "continuation.resolved",
+        data: { runId: "t", continuationId: "w", callId: "c", value: "x" },
+      },
+    ],
     [3663, { type: "run.resumed", data: { runId: "t", reason: "resolved", attempt: 0, crashes: 0, boot: "b" } }],
     [3665, { type: "run.tick", data: { runId: "t", step: 2 } }],
     // Events of another turn do not count.

@@ -1,4 +1,5 @@
 import { defer, defineTool, ToolError } from "@thinkery/sdk";
+import { countSchemaNodes } from "@thinkery/sdk/internal";
 import { z } from "zod";
 import { parseUntrustedSchema } from "../untrusted-schema.ts";
 
@@ -25,6 +26,9 @@ export const askUser = defineTool(
 );
 
 function checkSchema(schema: Record<string, unknown>): void {
+  if (countSchemaNodes(schema) === undefined) {
+    throw new ToolError("invalid_input", "The schema cannot be used: it refers to itself, or is too large.");
+  }
   try {
     parseUntrustedSchema(schema);
   } catch (error) {

@@ -280,12 +280,16 @@ function addMeasures(measures: Measures, { steps, tokens, costUsd }: Reservation
 export function measureElapsed(store: AgentStore, runId: string): number {
   let elapsedMs = 0;
   let lastAt: number | undefined;
+  // What ends a pause is recorded before the turn resumes.
+  let isPaused = false;
   for (let after = (store.turns.get(runId)?.number ?? 1) - 1; ;) {
     const events = store.log.read(after, 1000);
     for (const { type, ts, data } of events) {
       if (!("runId" in data) || data.runId !== runId || type === "request.accepted") continue;
       const at = Date.parse(ts);
-      if (lastAt !== undefined && type !== "run.resumed") elapsedMs += Math.max(0, at - lastAt);
+      if (type === "run.resumed") isPaused = false;
+      else if (lastAt !== undefined && !isPaused) elapsedMs += Math.max(0, at - lastAt);
+      if (type === "run.paused") isPaused = true;
       lastAt = at;
     }
     const next = events.at(-1)?.seq;

@@ -1,0 +1,161 @@
+import type { AgentEvent, Approval } from "@thinkery/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRandom, type Random } from "../kit/random.ts";
+import { getRepeatCount } from "../kit/sample.ts";
+import { waitUntil } from "../kit/wait-until.ts";
+import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
+
+// Kills main between a request for approval, its answer and the end of the turn. Each approved call runs once, each
+// denied one never, and what was answered stays answered.
+
+const kills = getRepeatCount("approval kills", { sample: 12, full: 100 });
+
+const points = ["asking", "asked", "answering", "answered", "ring", "random"] as const;
+type Point = (typeof points)[number];
+
+const ring = (index: number) => ({ tool: "ring", input: { bell: "BELL", id: `{{ message }} ${index}` } });
+
+let testbed: Testbed;
+let blueprint: string;
+
+beforeAll(async () => {
+  testbed = await openTestbed({
+    config: {
+      maxFailuresPerMinute: 100_000,
+      sandboxSlots: 0,
+      model: "scripted:default",
+      turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
+    },
+    scripts: {
+      default: [
+        {
+          when: "/^call/",
+          steps: [
+            { calls: [ring(0), ring(1), ring(2)] },
+            { text: "{{ results.0 }}; {{ results.1 }}; {{ results.2 }}" },
+          ],
+        },
+        {
+          when: "/^ask/",
+          steps: [
+            { call: { tool: "askUser", input: { prompt: "Which?" } } },
+            { call: { tool: "sleepUntil", input: { when: 1 } } },
+            { text: "{{ results.0 }}" },
+          ],
+        },
+      ],
+    },
+  });
+  blueprint = await testbed.newBlueprint({ config: { hitl: { tools: ["ring"] } } });
+});
+
+afterAll(() => testbed?.stop());
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Sends an answer until the host has responded to it. Returns whether a response was lost on the way. */
+async function post(path: string, body: object): Promise<{ status: number; wasLost: boolean }> {
+  let wasLost = false;
+  const status = await waitUntil("a response to the answer", async () => {
+    try {
+      const response = await testbed.api(path, "POST", body);
+      // While main restarts, the answer did not arrive.
+      if (response.status < 500) return response.status;
+    } catch {
+      wasLost = true;
+    }
+    return undefined;
+  });
+  return { status, wasLost };
+}
+
+async function waitForApproval(agent: TestAgent): Promise<Approval> {
+  return waitUntil("the approval", async () => {
+    const { body } = await testbed.api(`${agent.at}/approvals?status=pending`);
+    return (body.approvals as Approval[] | undefined)?.[0];
+  });
+}
+
+const hasEvent = async (agent: TestAgent, type: AgentEvent["type"]) =>
+  (await agent.log().catch(() => [])).some((event) => event.type === type);
+
+async function killAt(point: Point, current: Point[], work?: () => Promise<unknown>): Promise<void> {
+  if (current.includes(point)) await Promise.all([work?.(), testbed.killMain()]);
+  else await work?.();
+}
+
+async function decideUnderKills(number: number, random: Random): Promise<void> {
+  const point = points[number % points.length] as Point;
+  const agent = await testbed.newAgent({ name: `asker-${number}`, blueprint });
+  const message = `call ${number}`;
+  const { runId } = await agent.invoke({ message });
+  if (point === "random") setTimeout(() => void testbed.killMain().catch(() => {}), random.below(300));
+  if (point === "ring") testbed.bell.onRing = () => testbed.killMain();
+  await killAt(point, ["asking"]);
+  const approval = await waitForApproval(agent);
+  await killAt(point, ["asked"]);
+  // Some are denied, so that every kill sees both.
+  const decisions = approval.calls.map(({ id }) => ({ callId: id, approved: random.chance(0.6) }));
+  let answer = { status: 0, wasLost: false };
+  await killAt(point, ["answering"], async () => {
+    if (point === "answering") await sleep(random.below(20));
+    answer = await post(`${agent.at}/approve`, { approvalId: approval.id, decisions });
+  });
+  await killAt(point, ["answered"]);
+  const label = `asker-${number}, killed at ${point}`;
+  // An answer whose response was lost may have been recorded.
+  expect([label, answer.status]).toEqual([label, answer.wasLost ? expect.any(Number) : 200]);
+  const end = await agent.waitForEnd(runId, 60_000);
+  testbed.bell.onRing = () => {};
+  expect([label, end.type]).toEqual([label, "agent.completed"]);
+
+  const results = (end.data as { result: string }).result.split("; ");
+  for (const [index, { approved }] of decisions.entries()) {
+    const rings = testbed.bell.rings.filter(({ id }) => id === `${message} ${index}`).length;
+    const result = results[index] ?? "";
+    if (!approved) expect([label, index, rings, result]).toEqual([label, index, 0, expect.stringMatching(/denied/)]);
+    // It was running when main died: it is not run again, and the model is told that the outcome is unknown.
+    else if (/unknown/.test(result)) expect([label, index, rings <= 1]).toEqual([label, index, true]);
+    else expect([label, index, rings, result]).toEqual([label, index, 1, `rang ${message} ${index}`]);
+  }
+  await checkInbox(agent, label);
+}
+
+async function answerUnderKills(number: number, random: Random): Promise<void> {
+  const point = points[number % points.length] as Point;
+  const agent = await testbed.newAgent({ name: `questioner-${number}`, blueprint });
+  const { runId } = await agent.invoke({ message: `ask ${number}` });
+  if (point === "random" || point === "ring")
+    setTimeout(() => void testbed.killMain().catch(() => {}), random.below(1500));
+  await killAt(point, ["asking"]);
+  await waitUntil("the question", () => hasEvent(agent, "run.paused"));
+  await killAt(point, ["asked"]);
+  await killAt(point, ["answering"], () => post(`${agent.at}/answer`, { value: `answer ${number}` }));
+  await killAt(point, ["answered"]);
+  const label = `questioner-${number}, killed at ${point}`;
+  const end = await agent.waitForEnd(runId, 60_000);
+  expect([label, end.data]).toEqual([label, { runId, result: `answer ${number}` }]);
+  const resolved = (await agent.log()).filter(({ type }) => type === "continuation.resolved");
+  expect([label, resolved.length]).toEqual([label, 2]);
+  await checkInbox(agent, label);
+}
+
+/** Nothing of an agent whose turns are over is left in the inbox. */
+async function checkInbox(agent: TestAgent, label: string): Promise<void> {
+  await waitUntil(`${label}: the inbox`, async () => {
+    const [approvals, questions] = await Promise.all([testbed.api("/approvals"), testbed.api("/questions")]);
+    const open = [...(approvals.body.approvals ?? [{}]), ...(questions.body.questions ?? [{}])] as { agent: string }[];
+    return !open.some((item) => item.agent === `global~${agent.name}`);
+  });
+}
+
+test(
+  `approvals and questions survive ${kills} kills of main`,
+  async () => {
+    const random = createRandom("approvals");
+    for (let number = 0; number < kills; number++) {
+      await (number % 3 === 2 ? answerUnderKills : decideUnderKills)(number, random);
+    }
+  },
+  Math.max(120_000, kills * 10_000),
+);
