@@ -1,6 +1,7 @@
 import type { AgentState, Failure, FailureCode, SubagentFrame, SubagentUsage } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
+import { getTaskUsage } from "../store/turn-usage.ts";
 import { isOver, type TurnRow } from "../store/turns.ts";
 import { noReservation } from "../store/usage-totals.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
@@ -208,11 +209,14 @@ export class AssignmentFeature implements AgentFeature {
       const actions = this.#options.store.actions.readAfter(this.#relayedNumber, actionsPerCall);
       if (actions.length === 0) return;
       const parent = await this.#options.openParent();
-      const step = this.findTurn()?.step ?? 0;
-      const { number, isOver } = await parent.receiveActions(
-        { taskId, token },
-        actions.map((action) => ({ ...action, step })),
-      );
+      const turn = this.findTurn();
+      const usage = turn && !assignment.isLeased ? getTaskUsage(this.#options.store, turn.id) : undefined;
+      const relayed = actions.map((action, index) => ({
+        ...action,
+        step: turn?.step ?? 0,
+        ...(usage && index === actions.length - 1 ? { usage } : {}),
+      }));
+      const { number, isOver } = await parent.receiveActions({ taskId, token }, relayed);
       this.#relayedNumber = number;
       if (isOver) return this.cancel(token);
     }

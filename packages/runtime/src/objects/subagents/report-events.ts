@@ -1,6 +1,6 @@
 import type { EventData, NewEvent, ReportStatus } from "@thinkery/sdk";
 import type { Blobs } from "../../store/blobs/blobs.ts";
-import type { ReportedEnd, SubagentRow } from "../../store/subagent-row.ts";
+import { isActive, type ReportedEnd, type SubagentRow } from "../../store/subagent-row.ts";
 import type { AssignmentReport, RelayedAction } from "./assignment.ts";
 import type { DelegatedTasks } from "./delegated-tasks.ts";
 import { maxReportChars } from "./format-report.ts";
@@ -75,6 +75,8 @@ export function toActionEvents(row: SubagentRow, actions: readonly RelayedAction
         ...(action.outputSummary === undefined ? {} : { summary: action.outputSummary }),
         ...(action.error === undefined ? {} : { error: action.error }),
         ...(action.step === undefined ? {} : { step: action.step }),
+        // After its end, only what it says when it stops is exact.
+        ...(action.usage === undefined || !isActive(row) ? {} : { usage: action.usage }),
         ms: action.durationMs,
       },
     }));
