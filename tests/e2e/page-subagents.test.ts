@@ -166,7 +166,9 @@ test("a person follows two sub-agents, opens one, cancels the other, and sees th
   await page.locator(".chat-title").getByRole("link", { name: "alice" }).click();
   await findItem(page, "Read the log", "complete").getByText("The errors began at noon.").waitFor();
   await facts.waitFor({ state: "detached" });
-  await findItem(page, "Read the log", "complete").getByText(/^\d+ s · [\d.]+k tokens · \$0$/).waitFor();
+  await findItem(page, "Read the log", "complete")
+    .getByText(/^\d+ s · [\d.]+k tokens · \$0$/)
+    .waitFor();
   const { page: readOnly } = await openAgent(name, {}, true);
   await findItem(readOnly, "Run the tests", "running").waitFor();
   expect(await readOnly.getByRole("button", { name: /^Cancel / }).count()).toBe(0);

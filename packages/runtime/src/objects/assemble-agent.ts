@@ -180,6 +180,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     queue: () => queue,
     sync: () => storage.sync(),
     onBusy: () => heartbeat.begin(),
+    onFinished: () => assignment.tick(Date.now()),
     schedule: (seconds) => context.scheduleCheck(seconds),
     waitUntil: (work) => context.waitUntil(work),
     relay(frames) {
@@ -207,6 +208,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     openParent: () => context.openParent(),
     endStream: () => stream.end(),
     lease,
+    cancelSubagents: (runId) => subagents.cancelActive(runId),
     onBusy: () => heartbeat.begin(),
     waitUntil: (work) => context.waitUntil(work),
   });
@@ -231,7 +233,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       subagents.onTurnEnd();
       assignment.onTurnEnd(runId);
     },
-    onPaused: () => subagents.onPaused(),
+    onPaused: () => subagents.update(),
+    onStopped: () => subagents.update(),
     onBusy() {
       heartbeat.begin();
       turnLease.renew().catch(logLeaseError);
