@@ -216,7 +216,8 @@ export class LeaseClient {
     const parent = await this.#options.openParent();
     const statement = this.createStatement();
     const result = await parent.updateLease({ taskId, token }, statement, leased);
-    if (result.isUnlimited) return result;
+    // It has noted nothing.
+    if (result.isUnlimited || result.isOver) return result;
     const reserved =
       leased && result.refused ? subtractReservation(statement.reserved, leased.call) : statement.reserved;
     this.noteTold({ ...statement, reserved });
