@@ -205,6 +205,8 @@ export class AssignmentFeature implements AgentFeature {
     const parent = await this.#options.openParent();
     await this.#relay();
     await this.#options.endStream();
+    // It may have been cancelled; then it says what it spent when everyone below has stopped.
+    if (this.isReported) return;
     const { lease } = this.#options;
     const statement = lease?.createStatement() ?? { days: [], reserved: noReservation };
     await parent.receiveReport(this.#createReport(assignment, turn, statement));

@@ -174,9 +174,10 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   async receiveReport(report: AssignmentReport): Promise<void> {
     const row = findReporter(this.#options.store, report);
     if (!row) return;
-    if (isActive(row)) await this.#takeReport(row.taskId, await createReportedEnd(report, this.#options.blobs));
+    if (isActive(row)) return this.#takeReport(row.taskId, await createReportedEnd(report, this.#options.blobs));
+    if (row.fork === undefined) this.#close(row, report);
     // Reconciling settles a branch before it records that.
-    else if (row.fork === undefined) this.#close(row, report);
+    else this.leases.note(row.taskId, report);
   }
 
   /** Waits until those that were cancelled have stopped, so that what they spent is known. */
@@ -260,8 +261,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   wake(): void {
-    const { subagents } = this.#options.store;
-    if (subagents.countActive() > 0 || subagents.listUnclosed().length > 0) this.update();
+    if (this.hasActive || this.#options.store.subagents.listUnclosed().length > 0) this.update();
   }
 
   halt(): void {
@@ -286,8 +286,8 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     try {
       await this.reconcile();
     } finally {
-      const isDone = !this.hasActive && !this.isBusy;
-      if (!isDone && !this.#reconciling.isHalted) await this.#schedule.arm(this.#options.limits.checkIntervalSeconds);
+      const isBusy = this.hasActive || this.isBusy;
+      if (isBusy && !this.#reconciling.isHalted) await this.#schedule.arm(this.#options.limits.checkIntervalSeconds);
     }
   }
 
@@ -349,7 +349,8 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   #close({ childThreadId, taskId }: SubagentRow, statement?: SpendingStatement, merge?: ForkMerge): void {
-    if (this.#options.store.subagents.get(taskId)?.isClosed) return;
+    // Those below it may have stopped since.
+    if (this.#options.store.subagents.get(taskId)?.isClosed) return statement && this.leases.note(taskId, statement);
     const { usage, days, reserved } = statement ?? {};
     const spent = { ...(usage ? { usage } : {}), ...(days ? { days } : {}), ...(reserved ? { reserved } : {}) };
     const data = { childThreadId, taskId, ...spent, ...(merge ? { merge } : {}) };
