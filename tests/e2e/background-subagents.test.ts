@@ -181,7 +181,7 @@ test("a sub-agent reports when those that it left working have finished, and add
     result: expect.stringMatching(/^I left it\.\n\n<subagent_report task="task-\w+" .* status="complete">\nRang\./),
   });
   expect((await agent.log()).filter(({ type }) => type === "subagent.completed")).toHaveLength(1);
-  testbed.bell.onRing = undefined;
+  testbed.bell.onRing = () => {};
 });
 
 test("its time limit, a cancel and a stop end those that it left working", async () => {
@@ -200,7 +200,7 @@ test("its time limit, a cancel and a stop end those that it left working", async
     await waitUntil("all to be cancelled", async () => (await below(end))[0]?.status === "cancelled");
     expect((await list(end))[0]).toMatchObject({ status: "cancelled" });
   }
-  testbed.bell.onRing = undefined;
+  testbed.bell.onRing = () => {};
 });
 
 test("stopping an agent cancels what works for it in the background, and it delegates nothing until it starts", async () => {
@@ -219,7 +219,7 @@ test("stopping an agent cancels what works for it in the background, and it dele
   // The model hears of it.
   await say(agent, "hello");
   expect((await agent.log()).filter(({ type }) => type === "subagent.delivered")).toHaveLength(1);
-  testbed.bell.onRing = undefined;
+  testbed.bell.onRing = () => {};
 });
 
 test("a finished task is not delegated again", async () => {

@@ -4,9 +4,9 @@ import { call } from "../api/host.ts";
 import { getErrorMessage, useHasScope } from "../api/login.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { announce } from "../frame/announce.tsx";
-import { describeWork, isWorking } from "./describe-work.ts";
 import { formatAmount, formatCost, formatSeconds } from "../parts/amount.ts";
 import { useNow } from "../parts/date-time.tsx";
+import { describeWork, isWorking } from "./describe-work.ts";
 import { MergeReport } from "./merge-report.tsx";
 import { SubagentLink } from "./subagent-link.tsx";
 
