@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import type { BudgetStatus, Subagent } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hasBubblewrap } from "../kit/has-bubblewrap.ts";
@@ -12,7 +14,7 @@ import { openTestbed, type TestAgent, type Testbed, turnEndTypes } from "../kit/
 const kills = getRepeatCount("subagent kills", { sample: 9, full: 100 });
 
 const words = "one two three four five six seven eight nine ten";
-const jobs = ["talk", "fork", "write", "fork nest", "nest", "fork", "talk", "fork nest"] as const;
+const jobs = ["talk", "fork", "write", "fork nest", "nest", "fork", "leave", "fork nest"] as const;
 const isFork = (job: string) => job.startsWith("fork");
 const canCheck = await hasBubblewrap();
 /** One of the forks has a check, if there is something to run it in. */
@@ -79,6 +81,14 @@ beforeAll(async () => {
             ],
           },
           { when: "/^nest/", steps: [{ call: task("talk below") }, { text: "Asked: {{ results.0 }}" }] },
+          {
+            when: "/^leave/",
+            steps: [
+              { call: { tool: "createSubtask", input: { title: "talk below" } } },
+              { call: { tool: "delegateToSubagent", input: { taskId: "{{ results.0.taskId }}" } } },
+              { text: "Left it working." },
+            ],
+          },
           { steps: [{ text: `About {{ message }}: ${words}.` }] },
         ],
       },
@@ -146,6 +156,27 @@ async function killDuringDelegation(number: number, random: Random): Promise<voi
   await checkAgent(agent, label, isCanceled);
   await checkFiles(agent, label, count, isCanceled);
   await checkBudget(agent, label);
+  await checkFacets(agent, label);
+}
+
+/** Every facet is a sub-agent that its parent knows, and all of them go with their agent. */
+async function checkFacets({ at }: TestAgent, label: string): Promise<void> {
+  const listFacets = () =>
+    readdirSync(join(testbed.home, "objects", "think")).filter((file) => /^[0-9a-f]{64}\.\d+\.sqlite$/.test(file));
+  const known = await countSubagents(at);
+  expect([label, listFacets().length]).toEqual([label, known]);
+  expect((await testbed.api(at, "DELETE")).status, label).toBe(204);
+  await waitUntil(`${label}: all facets to go`, () => listFacets().length === 0);
+}
+
+/** Counts the sub-agents below an agent that exist. One that was cancelled before it started does not. */
+async function countSubagents(at: string): Promise<number> {
+  let count = 0;
+  for (const { facetName } of (await testbed.api(`${at}/subagents`)).body.subagents as Subagent[]) {
+    const below = `${at}/sub/${facetName}`;
+    if ((await testbed.api(`${below}/state`)).status === 200) count += 1 + (await countSubagents(below));
+  }
+  return count;
 }
 
 /** Counts the tokens in the logs of an agent and of everyone below it. */
@@ -247,7 +278,8 @@ async function checkAgent(agent: TestAgent, label: string, isCanceled: boolean):
   const reports = events.filter(
     ({ type, data }) => (type === "tool.output" || type === "tool.error") && data.toolName === "task",
   );
-  if (!isCanceled) expect(reports.length, label).toBe(spawned.size);
+  const waited = events.filter(({ type, data }) => type === "subagent.spawned" && data.wait);
+  if (!isCanceled) expect(reports.length, label).toBe(waited.length);
   for (const { facetName, status } of await list()) {
     expect([label, status]).toEqual([label, isCanceled ? expect.stringMatching(/cancelled|complete/) : "complete"]);
     const child = testbed.agentAt(`${agent.at}/sub/${facetName}`, facetName);

@@ -52,9 +52,23 @@ beforeAll(async () => {
             { text: "{{ results.3 }}" },
           ],
         },
+        {
+          when: "/^below$/",
+          steps: [call("task", { description: "leave it to another" }), { text: "{{ results.0 }}" }],
+        },
+        {
+          when: "/^below for a second$/",
+          steps: [
+            call("task", { description: "leave it to one who takes long", timeoutMs: 1000 }),
+            { text: "{{ results.0 }}" },
+          ],
+        },
         { steps: [{ text: "I heard: {{ message }}" }] },
       ],
       fast: [
+        { when: "/^leave it to another$/", steps: [subtask, delegate("ring"), { text: "I left it." }] },
+        { when: "/^leave it to one who/", steps: [subtask, delegate("take long"), { text: "I left it." }] },
+        { when: "ring", steps: [call("ring_again", { bell: "BELL", id: "below" }), { text: "Rang." }] },
         { when: "take long", steps: [{ wait: 60_000 }, { text: "late" }] },
         { steps: [{ text: "Found it in {{ message }}" }] },
       ],
@@ -144,6 +158,68 @@ test("asking again and again is not a loop, and a status says what it does", asy
   expect((await testbed.api(`/agents/dan/subagents/${taskId}`)).body).toMatchObject({ status: "cancelled" });
   expect((await testbed.api("/agents/dan/messages", "DELETE")).status).toBe(204);
   expect(await list("dan")).toEqual([]);
+});
+
+const below = async (agent: string) => {
+  const [child] = await list(agent);
+  return child ? (await testbed.api(`/agents/${agent}/sub/${child.facetName}/subagents`)).body.subagents : [];
+};
+
+test("a sub-agent reports when those that it left working have finished, and adds their reports", async () => {
+  const rings: (() => void)[] = [];
+  testbed.bell.onRing = () => new Promise<void>((resolve) => void rings.push(resolve));
+  const agent = await testbed.newAgent({ name: "gus" });
+  const { runId } = await agent.invoke({ message: "below" });
+  await waitUntil("the ring", () => rings[0]);
+  const [{ facetName, taskId }] = await list("gus");
+  const childRun = async () => (await testbed.api(`/agents/gus/sub/${facetName}/state`)).body.run.status;
+  await waitUntil("the end of its own turn", async () => (await childRun()) === "completed");
+  expect((await testbed.api(`/agents/gus/subagents/${taskId}`)).body).toMatchObject({ status: "waiting" });
+  await testbed.restartMain();
+  (await waitUntil("the ring after the kill", () => rings[1]))();
+  expect((await agent.waitForEnd(runId, 30_000)).data).toMatchObject({
+    result: expect.stringMatching(/^I left it\.\n\n<subagent_report task="task-\w+" .* status="complete">\nRang\./),
+  });
+  expect((await agent.log()).filter(({ type }) => type === "subagent.completed")).toHaveLength(1);
+  testbed.bell.onRing = () => {};
+});
+
+test("its time limit, a cancel and a stop end those that it left working", async () => {
+  const agent = await testbed.newAgent({ name: "hal" });
+  expect(await say(agent, "below for a second")).toMatch(/^I left it\.\n\n<subagent_report .* status="cancelled">/);
+  for (const end of ["cancel", "stop"]) {
+    const other = await testbed.newAgent({ name: end });
+    testbed.bell.onRing = () => new Promise<void>(() => {});
+    const { runId } = await other.invoke({ message: "below" });
+    await waitUntil("one that works", async () => (await below(end))[0]?.status === "running");
+    const [{ facetName }] = await list(end);
+    const at = `/agents/${end}/sub/${facetName}`;
+    await waitUntil("its own end", async () => (await testbed.api(`${at}/state`)).body.run.status === "completed");
+    await testbed.api(`/agents/${end}/${end}`, "POST", {});
+    await other.waitForEnd(runId);
+    await waitUntil("all to be cancelled", async () => (await below(end))[0]?.status === "cancelled");
+    expect((await list(end))[0]).toMatchObject({ status: "cancelled" });
+  }
+  testbed.bell.onRing = () => {};
+});
+
+test("stopping an agent cancels what works for it in the background, and it delegates nothing until it starts", async () => {
+  const agent = await testbed.newAgent({ name: "ida" });
+  testbed.bell.onRing = () => new Promise<void>(() => {});
+  const { body: first } = await testbed.api("/agents/ida/tasks", "POST", { title: "ring" });
+  const { body: second } = await testbed.api("/agents/ida/tasks", "POST", { title: "ring again" });
+  const spawn = (taskId: string) => testbed.api("/agents/ida/subagents/spawn", "POST", { taskId });
+  expect((await spawn(first.id)).status).toBe(200);
+  await testbed.api("/agents/ida/stop", "POST");
+  await waitUntil("it to be cancelled", async () => (await list("ida"))[0].status === "cancelled");
+  await agent.waitForEvent("its end", ({ type }) => type === "subagent.closed");
+  const refused = await spawn(second.id);
+  expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining("is stopped")]);
+  await testbed.api("/agents/ida/start", "POST");
+  // The model hears of it.
+  await say(agent, "hello");
+  expect((await agent.log()).filter(({ type }) => type === "subagent.delivered")).toHaveLength(1);
+  testbed.bell.onRing = () => {};
 });
 
 test("a finished task is not delegated again", async () => {

@@ -80,6 +80,13 @@ test("run prints a line when a sub-agent starts and one when it ends, and --json
   const answer = await testbed.host().runCli(["run", child, "hello"]);
   expect(answer).toMatchObject({ code: 0, stdout: "You said: hello\n" });
   expect(await testbed.host().runCli(["serve", child, "hello"])).toMatchObject({ stdout: "You said: hello\n" });
+  expect((await testbed.host().runCli(["chat", child], { input: "hello again\n" })).stdout).toContain(
+    "You said: hello again",
+  );
+  expect((await testbed.host().runCli(["peek", child, "-n", "20"])).stdout).toMatch(
+    /^> Count the files\n.*You said: hello\n.*You said: hello again\n$/s,
+  );
+  expect((await testbed.host().runCli(["task", "ls", child])).stdout).toContain("✓ Count the files");
   expect(await testbed.host().runCli(["run", `${other.name}/nobody`, "hello"])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`Sub-agent “${other.name}/nobody” not found in global.`),

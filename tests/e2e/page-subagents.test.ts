@@ -135,6 +135,9 @@ test("a person follows two sub-agents, opens one, cancels the other, and sees th
     .getByText(/^writeFile .*log\.md/)
     .waitFor();
   await findText(page, "They work on it.").waitFor();
+  // What it has spent is known while it works, and its time counts up.
+  const facts = findItem(page, "Read the log", "running").locator(".subagent-facts");
+  await facts.getByText(/^[1-9]\d* s · [\d.]+k tokens · \$0$/).waitFor();
   expect(await findPanel(page).locator("summary").textContent()).toBe("Sub-agents 2 of 2 working");
   const delegation = page.locator('.call[data-kind="delegation"]').first();
   await delegation.locator("summary").click();
@@ -162,6 +165,10 @@ test("a person follows two sub-agents, opens one, cancels the other, and sees th
 
   await page.locator(".chat-title").getByRole("link", { name: "alice" }).click();
   await findItem(page, "Read the log", "complete").getByText("The errors began at noon.").waitFor();
+  await facts.waitFor({ state: "detached" });
+  await findItem(page, "Read the log", "complete")
+    .getByText(/^\d+ s · [\d.]+k tokens · \$0$/)
+    .waitFor();
   const { page: readOnly } = await openAgent(name, {}, true);
   await findItem(readOnly, "Run the tests", "running").waitFor();
   expect(await readOnly.getByRole("button", { name: /^Cancel / }).count()).toBe(0);

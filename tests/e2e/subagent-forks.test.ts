@@ -69,6 +69,7 @@ beforeAll(async () => {
         { when: "/^every shell$/", steps: delegate("use every shell") },
         { when: "/^nested$/", steps: delegate("pass it on") },
         { when: "/^shared below$/", steps: delegate("share it") },
+        { when: "/^left below$/", steps: delegate("leave it below") },
         { when: "/^forever$/", steps: delegate("add a and wait") },
         { when: "/^slow check$/", steps: delegate("add a", { check: "sleep 2; grep -q A a.txt" }) },
         { steps: [{ text: "ok" }] },
@@ -108,6 +109,14 @@ beforeAll(async () => {
             write("above.txt", "1\n"),
             { call: task("look around", { workspace: "shared" }) },
             { text: "{{ results.task }}" },
+          ],
+        },
+        {
+          when: "/^leave it below$/",
+          steps: [
+            call("createSubtask", { title: "add b later" }),
+            call("delegateToSubagent", { taskId: "{{ results.0.taskId }}", workspace: "fork" }),
+            { text: "left" },
           ],
         },
         {
@@ -320,6 +329,13 @@ test("a fork of a fork is merged into that", async () => {
   const agent = await testbed.newAgent();
   expect(await say(agent, "nested")).toMatch(/^above\.txt\nbelow\.txt\n/);
   expect(await listFiles(agent)).toEqual(["above.txt", "below.txt"]);
+  await waitForNoBranches(agent);
+});
+
+test("a fork is merged after those that its sub-agent left working", async () => {
+  const agent = await testbed.newAgent();
+  expect(await say(agent, "left below")).toMatch(/^left\n\n.*added.*Its branch was merged.*1 file changed: b\.txt\.$/s);
+  expect(await listFiles(agent)).toEqual(["b.txt"]);
   await waitForNoBranches(agent);
 });
 

@@ -24,6 +24,7 @@ beforeAll(async () => {
         { when: "/^inline$/", steps: [{ call: task("hello", { subagentType: "poet" }) }, lastStep] },
         { when: "/^other$/", steps: [{ call: task("hello", { subagentType: "worker" }) }, lastStep] },
         { when: "/^once$/", steps: [{ call: task("hello") }, lastStep] },
+        { when: "/^doomed$/", steps: [{ call: task("take a while", { subagentType: "doomed" }) }, lastStep] },
       ],
       fast: [
         { when: "/^take a while$/", steps: [{ wait: 2500 }, { text: "done at last" }] },
@@ -77,6 +78,25 @@ test("one that cannot go on is marked as interrupted, and its parent hears it", 
   expect(await list("bea")).toMatchObject([{ status: "interrupted" }]);
   const { tasks } = (await testbed.api("/agents/bea/tasks")).body;
   expect(tasks.some(({ status }: { status: string }) => status === "failed")).toBe(true);
+});
+
+test("one whose blueprint is deleted goes on with it, and fails with the reason if it has to resume", async () => {
+  for (const [name, expected] of [
+    ["gil", "got done at last"],
+    ["hans", "Unknown blueprint “doomed”"],
+  ] as const) {
+    await testbed.api("/agency/global/blueprints", "POST", { name: "doomed" });
+    const agent = await testbed.newAgent({ name });
+    const { runId } = await agent.invoke({ message: "doomed" });
+    await waitForChild(name);
+    expect((await testbed.api("/agency/global/blueprints/doomed", "DELETE")).status).toBe(204);
+    if (name === "hans") {
+      await testbed.stopHost();
+      await testbed.startHost();
+    }
+    expect((await agent.waitForEnd(runId, 30_000)).data).toMatchObject({ result: expect.stringContaining(expected) });
+    expect(await list(name)).toMatchObject([{ status: name === "hans" ? "failed" : "complete" }]);
+  }
 });
 
 test("time counts across a stop of the host, but not while it is down", async () => {

@@ -82,6 +82,19 @@ test("the report of a sub-agent is the result of the call, and its turn paused m
   const [subagent] = await list("ada");
   expect(subagent).toMatchObject({ status: "complete", result: "I heard: say hello", agentType: "think", wait: true });
   expect(spawned?.data).toMatchObject({ taskId: subagent.taskId, childThreadId: `global~ada/${subagent.facetName}` });
+  // The state of both says who works for whom.
+  const { subagents } = await agent.state();
+  expect(subagents).toMatchObject([
+    {
+      childThreadId: subagent.childThreadId,
+      status: "completed",
+      outcome: "complete",
+      report: "I heard: say hello",
+      toolCallId: subagent.callId,
+    },
+  ]);
+  const child = await testbed.agentAt(`/agents/ada/sub/${subagent.facetName}`, subagent.facetName).state();
+  expect(child.parent).toEqual({ threadId: "global~ada", token: subagents[0].token });
 });
 
 test("several work at the same time, each with its own result", async () => {

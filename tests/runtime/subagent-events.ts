@@ -31,8 +31,12 @@ export function createSubagentEvents(chance: Random, id: (kind: string) => strin
     if (chance.chance(0.4)) {
       const action = { agent: child.childThreadId, number: ++known.actions, callId: id("call"), toolName: "echo" };
       const outcome = chance.pick([{ summary: chance.text(9) }, { error: "It did not work." }]);
+      const { usage } = spend();
       return [
-        { type: "subagent.action", data: { ...child, ...action, action: "echo", input: "{}", ms: 2.4, ...outcome } },
+        {
+          type: "subagent.action",
+          data: { ...child, ...action, action: "echo", input: "{}", ms: 2.4, ...outcome, ...(usage ? { usage } : {}) },
+        },
       ];
     }
     if (chance.chance(0.3)) return [{ type: "subagent.spent", data: { ...child, ...spend() } }];

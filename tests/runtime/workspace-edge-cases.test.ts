@@ -355,6 +355,20 @@ test("removing a branch is recorded with the number of its versions", async () =
   });
 });
 
+test("removing a branch leaves what other branches are based on, and a new one of that name has none of its versions", async () => {
+  const call = openWorkspace("based");
+  for (const name of ["first", "second"]) await call("branch", { params: { name } });
+  for (const name of ["first", "second"])
+    await call("commit", { edits: [createWrite(name, "1")], options: { branch: name } });
+  await call("merge", { name: "first" });
+  await call("remove", { name: "first", origin: createOrigin("t") });
+  // Both were created when there was no version at all.
+  await call("merge", { name: "second" });
+  expect([await call("content", { path: "first" }), await call("content", { path: "second" })]).toEqual(["1", "1"]);
+  await call("branch", { params: { name: "first" } });
+  expect((await call("versions", { params: { branch: "first" } })).versions).toEqual([]);
+});
+
 test("a branch of an unchanged branch is merged into that branch, not into main", async () => {
   const call = openWorkspace("grandchild");
   await call("commit", { edits: [createWrite("a", "one\n")] });

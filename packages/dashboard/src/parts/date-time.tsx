@@ -31,7 +31,8 @@ export function shortenVersion(version: string): string {
   return `v${version.split("+")[0]}`;
 }
 
-function useNow(intervalMs: number): number {
+/** The current time, updated at this interval. */
+export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), intervalMs);

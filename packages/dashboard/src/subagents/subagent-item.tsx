@@ -4,6 +4,8 @@ import { call } from "../api/host.ts";
 import { getErrorMessage, useHasScope } from "../api/login.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { announce } from "../frame/announce.tsx";
+import { formatAmount, formatCost, formatSeconds } from "../parts/amount.ts";
+import { useNow } from "../parts/date-time.tsx";
 import { describeWork, isWorking } from "./describe-work.ts";
 import { MergeReport } from "./merge-report.tsx";
 import { SubagentLink } from "./subagent-link.tsx";
@@ -35,6 +37,7 @@ export function SubagentItem({
         <span className="task-status">
           {agentType}, {status}
         </span>
+        <SubagentFacts subagent={subagent} />
         {work !== "" && <p className="subagent-work">{sanitizeText(work)}</p>}
         {stream && stream.text !== "" && <p className="subagent-text">{sanitizeText(stream.text)}</p>}
         <MergeReport agency={agency} agent={agent} subagent={subagent} />
@@ -42,6 +45,15 @@ export function SubagentItem({
       </div>
     </li>
   );
+}
+
+/** How long it has worked, and what it has spent as far as its parent knows. */
+function SubagentFacts({ subagent: { startedAt, completedAt, usage } }: { subagent: Subagent }) {
+  const now = useNow(completedAt === undefined ? 1000 : 60_000);
+  if (startedAt === undefined) return null;
+  const facts = [formatSeconds(((completedAt ?? now) - startedAt) / 1000)];
+  if (usage) facts.push(formatAmount("tokens", usage.inputTokens + usage.outputTokens), formatCost(usage.costUsd));
+  return <p className="subagent-facts">{facts.join(" · ")}</p>;
 }
 
 function CancelButton({ agency, agent, subagent: { taskId, facetName, title, startedAt } }: SubagentItemProps) {

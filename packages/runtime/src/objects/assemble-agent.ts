@@ -185,6 +185,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     resolveToolCall: (report) => turnWaits.resolveToolCall(report),
     sync: () => storage.sync(),
     onBusy: () => heartbeat.begin(),
+    onFinished: () => assignment.tick(Date.now()),
     schedule: (seconds) => context.scheduleCheck(seconds),
     waitUntil: (work) => context.waitUntil(work),
     relay(frames) {
@@ -212,6 +213,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     openParent: () => context.openParent(),
     endStream: () => stream.end(),
     lease,
+    cancelSubagents: (runId) => subagents.cancelActive(runId),
     onBusy: () => heartbeat.begin(),
     waitUntil: (work) => context.waitUntil(work),
   });
@@ -236,7 +238,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       subagents.onTurnEnd();
       assignment.onTurnEnd(runId);
     },
-    onPaused: () => subagents.onPaused(),
+    onPaused: () => subagents.update(),
+    onStopped: () => subagents.update(),
     onBusy() {
       heartbeat.begin();
       assignment.onTurnResumed();

@@ -1,6 +1,7 @@
 import type { AgentState, Failure, FailureCode, SubagentFrame, SubagentUsage } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
+import { getTaskUsage } from "../store/turn-usage.ts";
 import { isOver, type TurnRow } from "../store/turns.ts";
 import { noReservation } from "../store/usage-totals.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
@@ -18,6 +19,7 @@ import {
   type RelayedAction,
 } from "./subagents/assignment.ts";
 import type { Reporter } from "./subagents/find-reporter.ts";
+import { formatReports } from "./subagents/format-report.ts";
 import type { LeaseClient, LeasingParent } from "./subagents/lease-client.ts";
 
 /** What a sub-agent calls on its parent. */
@@ -39,6 +41,8 @@ interface AssignmentOptions {
   /** Called before the report is sent. */
   endStream(): Promise<void>;
   lease: LeaseClient | undefined;
+  /** Cancels the sub-agents that a turn delegated to and that still work. */
+  cancelSubagents(runId: string): void;
   onBusy(): void;
   waitUntil(work: Promise<unknown>): void;
 }
@@ -109,7 +113,7 @@ export class AssignmentFeature implements AgentFeature {
 
   describe(): AssignmentStatus {
     const turn = this.findTurn();
-    if (!turn || isOver(turn)) return { status: "over", step: turn?.step ?? 0 };
+    if (!turn || (isOver(turn) && !this.#waitsForOthers(turn))) return { status: "over", step: turn?.step ?? 0 };
     return { status: turn.status === "running" ? "running" : "waiting", step: turn.step };
   }
 
@@ -119,6 +123,7 @@ export class AssignmentFeature implements AgentFeature {
     const turn = this.findTurn();
     if (assignment?.token !== token || !turn) return;
     if (!isOver(turn)) this.#options.queue().cancel(turn.id, "The agent that delegated this was canceled.");
+    else this.#options.cancelSubagents(turn.id);
     // Nobody expects the report any more.
     this.#noteReported(turn.id);
   }
@@ -129,14 +134,14 @@ export class AssignmentFeature implements AgentFeature {
     const assignment = this.find();
     const turn = this.findTurn();
     if (!assignment || !turn) return;
-    if (isOver(turn)) return this.#startReport();
+    clearTimeout(this.#deadlineTimer);
+    if (isOver(turn) && !this.#waitsForOthers(turn)) return this.#startReport();
     if (isWaitingForPerson(turn)) return this.#stopClock();
     const { store, maxGapMs } = this.#options;
     if (this.#elapsedMs === undefined) this.#elapsedMs = measureElapsed(store, turn.id);
     else this.#elapsedMs += Math.min(now - this.#lastTickAt, maxGapMs);
     this.#lastTickAt = now;
     const remaining = assignment.timeoutMs - this.#elapsedMs;
-    clearTimeout(this.#deadlineTimer);
     if (remaining <= 0) this.#expire(assignment, turn);
     else this.#deadlineTimer = setTimeout(() => this.tick(Date.now()), remaining);
   }
@@ -163,9 +168,7 @@ export class AssignmentFeature implements AgentFeature {
   }
 
   onTurnEnd(runId: string): void {
-    if (this.isReported || this.findTurn()?.id !== runId) return;
-    clearTimeout(this.#deadlineTimer);
-    this.#startReport();
+    if (this.findTurn()?.id === runId) this.tick(Date.now());
   }
 
   /** Sends actions to the parent a little later. */
@@ -187,12 +190,20 @@ export class AssignmentFeature implements AgentFeature {
   }
 
   #stopClock(): void {
-    clearTimeout(this.#deadlineTimer);
     // Measured again when the turn goes on: the log knows how long it was paused.
     this.#elapsedMs = undefined;
   }
 
+  /**
+   * Whether sub-agents of its own still work in the background after its turn is over. Nobody would get what they
+   * report, or merge what they changed, if it reported before them.
+   */
+  #waitsForOthers(turn: TurnRow): boolean {
+    return !this.isReported && this.#options.store.subagents.listActive(turn.id).length > 0;
+  }
+
   #expire({ timeoutMs }: Assignment, turn: TurnRow): void {
+    if (isOver(turn)) return this.#options.cancelSubagents(turn.id);
     const message = `The sub-agent did not finish within ${Math.round(timeoutMs / 100) / 10} s.`;
     this.#options.queue().fail(turn.id, { code: "timeout", message });
   }
@@ -211,6 +222,8 @@ export class AssignmentFeature implements AgentFeature {
     const parent = await this.#options.openParent();
     await this.#relay();
     await this.#options.endStream();
+    // It may have been cancelled; then it says what it spent when everyone below has stopped.
+    if (this.isReported) return;
     const { lease } = this.#options;
     const statement = lease?.createStatement() ?? { days: [], reserved: noReservation };
     await parent.receiveReport(this.#createReport(assignment, turn, statement));
@@ -226,11 +239,14 @@ export class AssignmentFeature implements AgentFeature {
       const actions = this.#options.store.actions.readAfter(this.#relayedNumber, actionsPerCall);
       if (actions.length === 0) return;
       const parent = await this.#options.openParent();
-      const step = this.findTurn()?.step ?? 0;
-      const { number, isOver } = await parent.receiveActions(
-        { taskId, token },
-        actions.map((action) => ({ ...action, step })),
-      );
+      const turn = this.findTurn();
+      const usage = turn && !assignment.isLeased ? getTaskUsage(this.#options.store, turn.id) : undefined;
+      const relayed = actions.map((action, index) => ({
+        ...action,
+        step: turn?.step ?? 0,
+        ...(usage && index === actions.length - 1 ? { usage } : {}),
+      }));
+      const { number, isOver } = await parent.receiveActions({ taskId, token }, relayed);
       this.#relayedNumber = number;
       if (isOver) return this.cancel(token);
     }
@@ -242,13 +258,19 @@ export class AssignmentFeature implements AgentFeature {
     return {
       taskId,
       token,
-      ...toEnd(turn, store.messages.getLastText(turn.id)),
+      ...toEnd(turn, this.#addReports(turn, turn.result ?? store.messages.getLastText(turn.id))),
       usage,
       days,
       reserved,
       steps: turn.step,
       ms: measureElapsed(store, turn.id),
     };
+  }
+
+  /** Adds the reports of its own sub-agents that its model did not get. */
+  #addReports({ id }: TurnRow, text: string): string {
+    const rows = this.#options.store.subagents.listUndelivered().filter(({ runId }) => runId === id);
+    return rows.length === 0 ? text : [text, formatReports(rows)].filter(Boolean).join("\n\n");
   }
 
   #noteReported(runId: string): void {
@@ -262,8 +284,8 @@ function isWaitingForPerson({ status, pausedFor }: TurnRow): boolean {
   return status === "paused" && (pausedFor === "hitl" || pausedFor === "input");
 }
 
-function toEnd(turn: TurnRow, lastText: string): Pick<AssignmentReport, "status" | "result" | "error"> {
-  if (turn.status === "completed") return { status: "complete", result: turn.result ?? lastText };
+function toEnd(turn: TurnRow, result: string): Pick<AssignmentReport, "status" | "result" | "error"> {
+  if (turn.status === "completed") return { status: "complete", result };
   if (turn.status === "canceled") return { status: "cancelled" };
   const failure: Failure = turn.failure ?? { code: "internal", message: "unknown" };
   return { status: interruptions.has(failure.code) ? "interrupted" : "failed", error: failure.message };

@@ -42,6 +42,7 @@ import { openSubagents } from "./subagents/open-subagents.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import {
   createCancelEvents,
+  createDelivered,
   createOwnEnd,
   createReportedEnd,
   type End,
@@ -69,6 +70,8 @@ export interface SubagentsOptions {
   sync(): Promise<void>;
   /** Makes sure that the heartbeat runs. */
   onBusy(): void;
+  /** Called when a sub-agent has finished. */
+  onFinished(): void;
   /** Schedules the next check, even if memory is lost in the meantime. */
   schedule(seconds: number): Promise<unknown>;
   /** Keeps the object alive until the work is done. */
@@ -147,11 +150,10 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   async delegate(delegation: Delegation, source: DelegationSource): Promise<Subagent> {
     const { row, isNew } = await this.#delegations.add(delegation, source);
-    if (isNew) {
-      this.#options.onBusy();
-      await this.#schedule.arm(this.#options.limits.initialCheckSeconds);
-      this.#startInBackground();
-    }
+    if (!isNew) return toSubagent(row);
+    this.#options.onBusy();
+    await this.#schedule.arm(this.#options.limits.initialCheckSeconds);
+    this.update();
     return toSubagent(row);
   }
 
@@ -174,9 +176,10 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   async receiveReport(report: AssignmentReport): Promise<void> {
     const row = findReporter(this.#options.store, report);
     if (!row) return;
-    if (isActive(row)) await this.#takeReport(row.taskId, await createReportedEnd(report, this.#options.blobs));
+    if (isActive(row)) return this.#takeReport(row.taskId, await createReportedEnd(report, this.#options.blobs));
+    if (row.fork === undefined) this.#close(row, report);
     // Reconciling settles a branch before it records that.
-    else if (row.fork === undefined) this.#close(row, report);
+    else this.leases.note(row.taskId, report);
   }
 
   /** Waits until those that were cancelled have stopped, so that what they spent is known. */
@@ -188,7 +191,8 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   async receiveActions(sender: Reporter, actions: RelayedAction[]): Promise<{ number: number; isOver: boolean }> {
     const row = findReporter(this.#options.store, sender);
     if (!row) return { number: actions.at(-1)?.number ?? 0, isOver: true };
-    this.#recordActions(row, actions);
+    const events = toActionEvents(row, actions);
+    if (events.length > 0) this.#options.recorder.record(...events);
     return { number: Math.max(row.actionNumber, actions.at(-1)?.number ?? 0), isOver: !isActive(row) };
   }
 
@@ -200,16 +204,31 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   createEndEvents(runId: string): NewEvent[] {
     const rows = this.#options.store.subagents.listActive(runId);
-    return rows.length === 0 ? [] : createCancelEvents(rows, runId, this.#options.tasks);
+    return rows.length === 0
+      ? []
+      : [...createCancelEvents(rows, this.#options.tasks), createDelivered(rows, { runId })];
+  }
+
+  /** Cancels those that work; only those of one turn if it is given. The model is told with its next step. */
+  cancelActive(runId?: string): void {
+    const { store, recorder, tasks, onFinished } = this.#options;
+    const rows = store.subagents.listActive(runId);
+    if (rows.length === 0) return;
+    recorder.record(...createCancelEvents(rows, tasks));
+    this.update();
+    onFinished();
   }
 
   onTurnEnd(): void {
-    if (this.#options.store.subagents.listUnclosed().length > 0) this.#startInBackground();
+    if (this.#options.store.subagents.listUnclosed().length > 0) this.update();
   }
 
-  /** Called when a turn waits. The last report may have come just before. */
-  onPaused(): void {
-    this.#startInBackground();
+  /** Reconciles in the background. Called when the agent is stopped, or a turn waits: the last report may have come. */
+  update(): void {
+    if (this.#reconciling.isHalted) return;
+    this.#options.waitUntil(
+      this.reconcile().catch((error: unknown) => console.error("sub-agents could not be brought up to date", error)),
+    );
   }
 
   isWaiting(runId: string): boolean {
@@ -244,8 +263,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   wake(): void {
-    const { subagents } = this.#options.store;
-    if (subagents.countActive() > 0 || subagents.listUnclosed().length > 0) this.#startInBackground();
+    if (this.hasActive || this.#options.store.subagents.listUnclosed().length > 0) this.update();
   }
 
   halt(): void {
@@ -270,8 +288,8 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     try {
       await this.reconcile();
     } finally {
-      const isDone = !this.hasActive && !this.isBusy;
-      if (!isDone && !this.#reconciling.isHalted) await this.#schedule.arm(this.#options.limits.checkIntervalSeconds);
+      const isBusy = this.hasActive || this.isBusy;
+      if (isBusy && !this.#reconciling.isHalted) await this.#schedule.arm(this.#options.limits.checkIntervalSeconds);
     }
   }
 
@@ -280,15 +298,10 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return this.#reconciling.run();
   }
 
-  #startInBackground(): void {
-    if (this.#reconciling.isHalted) return;
-    this.#options.waitUntil(
-      this.reconcile().catch((error: unknown) => console.error("sub-agents could not be brought up to date", error)),
-    );
-  }
-
   async #reconcileOnce(): Promise<void> {
     const { store, limits } = this.#options;
+    // Nobody works for an agent that was stopped.
+    if (store.facts.getStoppedBy() !== undefined) this.cancelActive();
     await this.#waitingCalls.resolveAll();
     if (this.hasActive) {
       await this.#schedule.arm(limits.initialCheckSeconds);
@@ -310,7 +323,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     // The sub-agent does not report again, so from here on it is ours to go on after a crash.
     onBusy();
     await sync();
-    this.#startInBackground();
+    this.update();
   }
 
   async #finishFork({ taskId }: SubagentRow, merge: ForkMerge | undefined): Promise<void> {
@@ -319,13 +332,14 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   async #finish({ taskId, childThreadId }: SubagentRow, end: End): Promise<void> {
-    const { store, recorder, tasks } = this.#options;
+    const { store, recorder, tasks, onFinished } = this.#options;
     const current = store.subagents.get(taskId);
     if (!current || !isActive(current)) return;
     recorder.record({ type: "subagent.completed", data: { childThreadId, taskId, ...end } }, ...tasks.end(taskId, end));
     const finished = this.#require(taskId);
     if (finished.wait) await this.#waitingCalls.resolve(finished);
-    this.#startInBackground();
+    this.update();
+    onFinished();
   }
 
   async #stop(row: SubagentRow): Promise<void> {
@@ -337,24 +351,16 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   #close({ childThreadId, taskId }: SubagentRow, statement?: SpendingStatement, merge?: ForkMerge): void {
-    if (this.#options.store.subagents.get(taskId)?.isClosed) return;
+    // Those below it may have stopped since.
+    if (this.#options.store.subagents.get(taskId)?.isClosed) return statement && this.leases.note(taskId, statement);
     const { usage, days, reserved } = statement ?? {};
     const spent = { ...(usage ? { usage } : {}), ...(days ? { days } : {}), ...(reserved ? { reserved } : {}) };
     const data = { childThreadId, taskId, ...spent, ...(merge ? { merge } : {}) };
     this.#options.recorder.record({ type: "subagent.closed", data });
   }
 
-  #markDelivered(rows: readonly SubagentRow[], { runId, callId }: { runId: string; callId?: string }): void {
-    const taskIds = rows.map(({ taskId }) => taskId);
-    this.#options.recorder.record({
-      type: "subagent.delivered",
-      data: { runId, taskIds, ...(callId === undefined ? {} : { callId }) },
-    });
-  }
-
-  #recordActions(row: SubagentRow, actions: readonly RelayedAction[]): void {
-    const events = toActionEvents(row, actions);
-    if (events.length > 0) this.#options.recorder.record(...events);
+  #markDelivered(rows: readonly SubagentRow[], call: { runId: string; callId?: string }): void {
+    this.#options.recorder.record(createDelivered(rows, call));
   }
 
   #require(taskId: string): SubagentRow {

@@ -52,6 +52,7 @@ export class Subagents {
         return this.#update("state = 'running', started_at = ?", event.data.taskId, Date.parse(event.ts));
       case "subagent.action": {
         const { number, toolName, input, taskId } = event.data;
+        this.#setUsage(event.data);
         return this.#update("action_number = ?, activity = ?", taskId, number, `${toolName} ${input}`.slice(0, 200));
       }
       case "subagent.spent":

@@ -2,6 +2,10 @@ import { defineTool, type Tool } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { coreTools } from "./core.ts";
+import { checkSubagentStatus } from "./subagents/check-subagent-status.ts";
+import { delegateToSubagent } from "./subagents/delegate-to-subagent.ts";
+import { task } from "./subagents/task.ts";
+import { waitForSubagents } from "./subagents/wait-for-subagents.ts";
 import { completeTask } from "./tasks/complete-task.ts";
 import { createSubtask } from "./tasks/create-subtask.ts";
 import { listTasks } from "./tasks/list-tasks.ts";
@@ -196,9 +200,11 @@ test("tools on demand are offered once their group is enabled, and can be called
   expect(names(other)).toEqual(["readFile", "rare"]);
 });
 
-test("the tools of tasks add little to what every model call contains", () => {
-  const box = new Toolbox([createStaticSource("the test", [createSubtask, listTasks, completeTask])]);
+test("the tools of tasks and sub-agents add at most 1.5 KB to a turn of two model calls", () => {
+  const ofTasks = [createSubtask, listTasks, completeTask];
+  const ofSubagents = [task, delegateToSubagent, checkSubagentStatus, waitForSubagents];
+  const box = new Toolbox([createStaticSource("the test", [...ofTasks, ...ofSubagents])]);
   const asOpenAi = box.definitions().map((definition) => ({ type: "function", function: definition }));
-  expect(asOpenAi).toHaveLength(1);
-  expect(JSON.stringify(asOpenAi).length).toBeLessThan(360);
+  expect(asOpenAi.map(({ function: { name } }) => name)).toEqual(["createSubtask", "task"]);
+  expect(2 * JSON.stringify(asOpenAi).length).toBeLessThan(1536);
 });

@@ -222,9 +222,18 @@ export class History {
     return count;
   }
 
+  /**
+   * Deletes the versions of a branch, except the numbers of the very latest and of the oldest, if they are its: all
+   * versions before the oldest count as deleted, and others may still be based on one.
+   */
   forgetBranch(branch: string): void {
     this.changes.forgetBranch(branch);
-    this.#sql.exec("DELETE FROM versions WHERE branch = ? AND id < (SELECT max(id) FROM versions)", branch);
+    this.#sql.exec(
+      `DELETE FROM versions WHERE branch = ?
+        AND id < (SELECT max(id) FROM versions) AND id > (SELECT min(id) FROM versions)`,
+      branch,
+    );
+    this.#sql.exec("UPDATE versions SET branch = '' WHERE branch = ?", branch);
   }
 
   #toVersion({ id, branch, until, origin, reverts, merges }: VersionRow): Version {
@@ -232,7 +241,7 @@ export class History {
     return {
       id,
       at: new Date(until).toISOString(),
-      origin: { ...(JSON.parse(origin) as Origin), ...(branch === "main" ? {} : { branch }) },
+      origin: { ...(JSON.parse(origin) as Origin), ...(branch === "main" || branch === "" ? {} : { branch }) },
       changes,
       ...(more > 0 ? { more } : {}),
       ...(reverts === null ? {} : { reverts: JSON.parse(reverts) as number[] }),

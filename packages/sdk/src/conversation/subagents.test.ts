@@ -39,12 +39,13 @@ test("sub-agents follow their events, the newest first", () => {
   expect(subagents[0]).not.toHaveProperty("startedAt");
   const later = [
     createEvent("subagent.started", "b"),
+    createEvent("subagent.action", "b", { toolName: "listFiles", input: "{}", usage }),
     createEvent("subagent.action", "b", { toolName: "readFile", input: '{"path":"a.md"}' }),
     createEvent("subagent.completed", "a", { status: "failed", error: "No key.", usage, steps: 1 }),
     createEvent("subagent.action", "unknown", { toolName: "readFile", input: "{}" }),
   ].reduce(receive, { ...emptyConversation, subagents });
   expect(later.subagents).toMatchObject([
-    { taskId: "b", status: "running", activity: 'readFile {"path":"a.md"}' },
+    { taskId: "b", status: "running", activity: 'readFile {"path":"a.md"}', usage },
     { taskId: "a", status: "failed", error: "No key.", usage, completedAt: expect.any(Number) },
   ]);
   const cleared: AgentEvent = {

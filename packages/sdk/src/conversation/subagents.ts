@@ -82,9 +82,10 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
           : subagent,
       );
     case "subagent.action": {
-      const { taskId, toolName, input, step } = event.data;
+      const { taskId, toolName, input, step, usage } = event.data;
       const activity = `${toolName} ${input}`.slice(0, maxActivityChars);
-      return change(subagents, taskId, { activity, ...(step === undefined ? {} : { step }) });
+      const part = { ...(step === undefined ? {} : { step }), ...(usage === undefined ? {} : { usage }) };
+      return change(subagents, taskId, { activity, ...part });
     }
     case "subagent.spent": {
       const { taskId, usage } = event.data;

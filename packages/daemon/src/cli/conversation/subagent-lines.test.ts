@@ -72,6 +72,34 @@ test("each sub-agent that works has a line with its step, its time and what it d
   expect(lines.list.map(({ status }) => status)).toEqual(["complete", "waiting"]);
 });
 
+test("one that spends a budget, and whose fork is merged, starts once and ends once", () => {
+  const lines = new SubagentLines();
+  const usage = { calls: 1, inputTokens: 1, outputTokens: 1, costUsd: 0 };
+  const spending = { days: [], reserved: { steps: 0, tokens: 0, costUsd: 0 } };
+  const events = [
+    createSpawned("1", "Run the tests", true),
+    { ...at(1), type: "subagent.started", data: child("1") },
+    { ...at(2), type: "subagent.spent", data: { ...child("1"), ...spending, usage } },
+    {
+      ...at(3),
+      type: "subagent.reported",
+      data: { ...child("1"), ...spending, status: "complete", usage, steps: 4, ms: 1 },
+    },
+    createCompleted("1", "complete"),
+    { ...at(13), type: "subagent.closed", data: child("1") },
+    { ...at(14), type: "subagent.deleted", data: child("1") },
+  ] as SubagentEvent[];
+  expect(events.map((event) => lines.apply(event))).toEqual([
+    "↳ Run the tests  waiting",
+    "↳ Run the tests  started",
+    undefined,
+    undefined,
+    "↳ Run the tests  complete  4 steps  11 s",
+    undefined,
+    undefined,
+  ]);
+});
+
 test("sub-agents of other turns are not shown, and many of them do not fill the screen", () => {
   const lines = new SubagentLines();
   expect(lines.apply(createAction("9", "bash", "{}", 1))).toBeUndefined();

@@ -30,9 +30,16 @@ export class SubagentLines {
     if ((event.type === "subagent.spawned") === (before !== undefined)) return undefined;
     this.subagents = applySubagentEvent(this.subagents, event);
     const subagent = this.find(taskId);
-    if (!subagent || event.type === "subagent.action") return undefined;
-    if (event.type !== "subagent.completed") return formatStart(subagent);
-    return before?.completedAt === undefined ? formatEnd(subagent) : undefined;
+    if (!subagent) return undefined;
+    switch (event.type) {
+      case "subagent.spawned":
+      case "subagent.started":
+        return formatStart(subagent);
+      case "subagent.completed":
+        return before?.completedAt === undefined ? formatEnd(subagent) : undefined;
+      default:
+        return undefined;
+    }
   }
 
   applyFrame(frame: SubagentFrame): void {

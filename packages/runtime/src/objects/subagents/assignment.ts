@@ -45,8 +45,11 @@ export interface AssignmentRequest {
   assignment: Assignment;
 }
 
-/** An action of a sub-agent or of one below it, with its number in the sub-agent's log and the sub-agent's step. */
-export type RelayedAction = Action & { number: number; step?: number };
+/**
+ * An action of a sub-agent or of one below it, with its number in the sub-agent's log and the sub-agent's step.
+ * The last of several has what the sub-agent has spent, unless its leases say so.
+ */
+export type RelayedAction = Action & { number: number; step?: number; usage?: SubagentUsage };
 
 export interface AssignmentReport {
   taskId: string;

@@ -95,17 +95,33 @@ export class ChildStarter {
       const current = store.subagents.get(taskId);
       if (!current || !isActive(current)) return;
       await children.start(row.facetName, request);
-      this.#started.add(taskId);
-      this.#failures.delete(taskId);
+      this.#noteStarted(taskId);
     } catch (error) {
-      if (isThinkeryError(error) && error.code !== "unavailable" && error.code !== "internal") {
-        await onFailed(row, "failed", error.message);
-        return;
-      }
+      const isFinal = isThinkeryError(error) && error.code !== "unavailable" && error.code !== "internal";
+      const hasBegun = isFinal ? await this.#hasBegun(row).catch(() => undefined) : undefined;
+      // It goes on with what it was given.
+      if (hasBegun) return this.#noteStarted(taskId);
+      if (isFinal && hasBegun === false) return onFailed(row, "failed", error.message);
       console.error(`sub-agent ${row.childThreadId} did not respond`, error);
       const failures = (this.#failures.get(taskId) ?? 0) + 1;
       this.#failures.set(taskId, failures);
       if (failures >= limits.maxChecks) await onFailed(row, "interrupted", "it did not respond");
+    }
+  }
+
+  #noteStarted(taskId: string): void {
+    this.#started.add(taskId);
+    this.#failures.delete(taskId);
+  }
+
+  /** Whether it works already, or has ended and reports. */
+  async #hasBegun({ facetName }: SubagentRow): Promise<boolean> {
+    try {
+      const status = await this.#options.children.describe(facetName);
+      return status !== undefined && (status.status !== "over" || status.step > 0);
+    } catch (error) {
+      if (isThinkeryError(error) && error.code === "not_found") return false;
+      throw error;
     }
   }
 

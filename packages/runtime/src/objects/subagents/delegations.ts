@@ -75,6 +75,8 @@ export class Delegations {
 
   #check({ workspace, check }: Delegation, { runId }: DelegationSource): void {
     const { address, limits, store } = this.#options;
+    if (store.facts.getStoppedBy() !== undefined)
+      throw fail("conflict", "The agent is stopped and delegates nothing. Start it first: `thinkery start <agent>`.");
     if (workspace === "shared" && check !== undefined)
       throw fail("bad_request", "A check is for the merge of a fork. Set workspace to “fork”, or leave out check.");
     if (address.path.length > limits.maxDepth) {

@@ -1,7 +1,7 @@
 import type { BudgetStatus, DaySpending } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { UnknownAmount } from "../../store/budget-status.ts";
-import { getTurnUsage } from "../../store/turn-usage.ts";
+import { getTaskUsage } from "../../store/turn-usage.ts";
 import type { TurnRow } from "../../store/turns.ts";
 import {
   addReservations,
@@ -152,8 +152,7 @@ export class LeaseClient {
       reserved: addReservations(this.#own, store.childSpending.sumLeases()),
     };
     if (runId === undefined) return statement;
-    const { calls, inputTokens, outputTokens, costUsd } = getTurnUsage(store, runId);
-    return { ...statement, usage: { calls, inputTokens, outputTokens, costUsd } };
+    return { ...statement, usage: getTaskUsage(store, runId) };
   }
 
   /** Notes that the parent has received a statement. */
@@ -217,7 +216,8 @@ export class LeaseClient {
     const parent = await this.#options.openParent();
     const statement = this.createStatement();
     const result = await parent.updateLease({ taskId, token }, statement, leased);
-    if (result.isUnlimited) return result;
+    // It has noted nothing.
+    if (result.isUnlimited || result.isOver) return result;
     const reserved =
       leased && result.refused ? subtractReservation(statement.reserved, leased.call) : statement.reserved;
     this.noteTold({ ...statement, reserved });

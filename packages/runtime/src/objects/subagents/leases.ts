@@ -42,7 +42,7 @@ export class Leases {
     const { store, registration, resolver, queue, lease, address } = this.#options;
     const { taskId, runId } = this.#require(sender);
     if (!leased) {
-      this.#record(taskId, statement);
+      this.note(taskId, statement);
       lease?.tellSoon();
       return {};
     }
@@ -58,7 +58,7 @@ export class Leases {
     const mustAsk = lease?.needsLease(isOwnTask) === true;
     if (budgets.length === 0 && !mustAsk) return { isUnlimited: true };
     const { refused, unknown, reserved: granted, isTight } = decideLease(budgets, { statement, call });
-    this.#record(taskId, { ...statement, reserved: granted });
+    this.note(taskId, { ...statement, reserved: granted });
     if (refused) return { refused: { ...refused, agent: formatAddress(address) }, ...(unknown ? { unknown } : {}) };
     const above = mustAsk && lease ? await this.#askAbove(taskId, leased, lease, isOwnTask) : {};
     return { ...above, ...(isTight ? { isTight } : {}) };
@@ -73,7 +73,7 @@ export class Leases {
   async #askAbove(taskId: string, { call }: LeasedCall, lease: LeaseClient, isOwnTask: boolean): Promise<LeaseResult> {
     const release = () => {
       const held = this.#options.store.childSpending.getLease(taskId);
-      if (held) this.#record(taskId, { days: [], reserved: subtractReservation(held, call) });
+      if (held) this.note(taskId, { days: [], reserved: subtractReservation(held, call) });
     };
     try {
       const { isUnlimited: _, ...result } = await lease.leaseForChild(call, isOwnTask);
@@ -131,7 +131,7 @@ export class Leases {
   }
 
   /** Records a statement unless it is known. */
-  #record(taskId: string, { usage, days, reserved }: SpendingStatement): void {
+  note(taskId: string, { usage, days, reserved }: SpendingStatement): void {
     const { store, recorder, lease, onBusy } = this.#options;
     const row = store.subagents.get(taskId);
     if (!row) return;

@@ -1,6 +1,6 @@
 import type { EventData, NewEvent, ReportStatus } from "@thinkery/sdk";
 import type { Blobs } from "../../store/blobs/blobs.ts";
-import type { ReportedEnd, SubagentRow } from "../../store/subagent-row.ts";
+import { isActive, type ReportedEnd, type SubagentRow } from "../../store/subagent-row.ts";
 import type { AssignmentReport, RelayedAction } from "./assignment.ts";
 import type { DelegatedTasks } from "./delegated-tasks.ts";
 import { maxReportChars } from "./format-report.ts";
@@ -40,19 +40,24 @@ export async function createReportedEnd(
   return { ...base, result: shortened, resultBlob: await blobs.put(bytes), resultBytes: bytes.length };
 }
 
-/** Creates the events that cancel the sub-agents of a turn which ends early. */
-export function createCancelEvents(rows: readonly SubagentRow[], runId: string, tasks: DelegatedTasks): NewEvent[] {
-  return [
-    ...rows.flatMap((row): NewEvent[] => {
-      const { childThreadId, taskId } = row;
-      return [
-        { type: "subagent.completed", data: { childThreadId, taskId, ...createOwnEnd(row, "cancelled") } },
-        ...tasks.end(taskId, { status: "cancelled" }),
-      ];
-    }),
-    // The model need not be told: it was canceled too.
-    { type: "subagent.delivered", data: { runId, taskIds: rows.map(({ taskId }) => taskId) } },
-  ];
+/** Creates the events that cancel sub-agents. */
+export function createCancelEvents(rows: readonly SubagentRow[], tasks: DelegatedTasks): NewEvent[] {
+  return rows.flatMap((row): NewEvent[] => {
+    const { childThreadId, taskId } = row;
+    return [
+      { type: "subagent.completed", data: { childThreadId, taskId, ...createOwnEnd(row, "cancelled") } },
+      ...tasks.end(taskId, { status: "cancelled" }),
+    ];
+  });
+}
+
+/** Says that the model has got the reports, or need not be told: it was canceled too. */
+export function createDelivered(
+  rows: readonly SubagentRow[],
+  { runId, callId }: { runId: string; callId?: string },
+): NewEvent {
+  const taskIds = rows.map(({ taskId }) => taskId);
+  return { type: "subagent.delivered", data: { runId, taskIds, ...(callId === undefined ? {} : { callId }) } };
 }
 
 /** Converts actions that a sub-agent sent to events, except those that are in the log already. */
@@ -75,6 +80,8 @@ export function toActionEvents(row: SubagentRow, actions: readonly RelayedAction
         ...(action.outputSummary === undefined ? {} : { summary: action.outputSummary }),
         ...(action.error === undefined ? {} : { error: action.error }),
         ...(action.step === undefined ? {} : { step: action.step }),
+        // After its end, only what it says when it stops is exact.
+        ...(action.usage === undefined || !isActive(row) ? {} : { usage: action.usage }),
         ms: action.durationMs,
       },
     }));

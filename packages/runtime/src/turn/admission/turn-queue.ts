@@ -30,6 +30,8 @@ export interface TurnQueueOptions {
   onTurnEnd(runId: string): void;
   /** Called when a turn waits for sub-agents. */
   onPaused(): void;
+  /** Called when the agent was stopped. */
+  onStopped(): void;
   /** Called when no turn runs: none is queued, or the current one waits for a report. */
   onIdle(): void;
 }
@@ -135,6 +137,7 @@ export class TurnQueue {
     this.#mayHaveOpenTurns = true;
     if (this.#currentRunId) this.#end(this.#currentRunId, { status: "canceled", reason: "stopped" });
     else this.wake();
+    this.#options.onStopped();
   }
 
   /** Accepts input again after `stop`, and runs what was queued. */

@@ -65,6 +65,9 @@ export const subagentEvents = () => ({
       summary: z.string().optional(),
       error: z.string().optional(),
       step: z.number().optional().describe("The step that the sub-agent was in."),
+      usage: subagentUsageSchema
+        .optional()
+        .describe("What the sub-agent has spent so far on its task, unless `subagent.spent` says so."),
       ms: z.number(),
     })
     .describe("What a tool of a sub-agent did."),
