@@ -77,7 +77,7 @@ export class Inbox {
     return this.#sql
       .exec<{ value: string }>(
         `SELECT value FROM inbox WHERE kind = ? AND (? = 'all' OR status = ?) AND substr(agent, 1, ?) = ?
-         ORDER BY created_at, id LIMIT ?`,
+         ORDER BY created_at, rowid LIMIT ?`,
         kind,
         status,
         status,
