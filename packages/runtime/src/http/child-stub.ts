@@ -35,6 +35,9 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
     taskGraph: createFeature("taskGraph"),
     storage: createFeature("storage"),
     files: openBranchFiles(root, sub),
+    get schedules(): ThinkStub["schedules"] {
+      throw fail("not_found", "A sub-agent has no schedules. Use those of its root agent.");
+    },
     get app(): ThinkStub["app"] {
       throw fail("not_found", "A sub-agent has no app.");
     },

@@ -21,6 +21,7 @@ import { addJobRoutes } from "./routes/jobs.ts";
 import { addModelRoutes } from "./routes/models.ts";
 import { addProcessRoutes } from "./routes/processes.ts";
 import { addSubagentRoutes } from "./routes/subagents.ts";
+import { addScheduleRoutes } from "./routes/schedules.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
@@ -76,6 +77,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addTurnRoutes,
     addSubagentRoutes,
     addTaskRoutes,
+    addScheduleRoutes,
     addAppRoutes,
     addProcessRoutes,
     addFileRoutes,

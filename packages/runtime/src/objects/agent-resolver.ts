@@ -27,6 +27,7 @@ import { limitsSpending } from "../turn/budget/child-leases.ts";
 import { resolveLimits } from "../turn/limits.ts";
 import { createTurnScope } from "../turn/loop/create-turn-scope.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
+import type { SchedulePort } from "../turn/schedule-port.ts";
 import type { SubagentPort } from "../turn/subagent-port.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
@@ -50,6 +51,7 @@ interface AgentResolverOptions {
   workspace: WorkspacePort;
   budgetClient: BudgetClient;
   subagents(): SubagentPort;
+  schedules: SchedulePort;
 }
 
 /** A value from the agency, and when it was read. */
@@ -118,6 +120,7 @@ export class AgentResolver {
       getCost: (model, usage) => toValidCost(models.computeCost(model, usage)),
       budgetClient,
       subagents: this.#options.subagents(),
+      schedules: this.#options.schedules,
     };
   }
 

@@ -29,6 +29,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { LeasedBudgetClient } from "./leased-budget-client.ts";
 import { Registration } from "./registration.ts";
 import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
+import { SchedulesFeature } from "./schedules-feature.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
@@ -65,7 +66,7 @@ interface AgentContext {
 export function assembleAgent({ storage, env, address, system, layer, schedule, onChange, ...context }: AgentContext) {
   const isRoot = address.path.length === 1;
   const migration = { formerSteps: formerThinkSteps, tables: thinkTables };
-  migrate(storage, thinkSchema, { ...migration, optional: isRoot ? [] : ["files"] });
+  migrate(storage, thinkSchema, { ...migration, optional: isRoot ? [] : ["files", "schedules"] });
   const name = formatAddress(address);
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);
@@ -145,6 +146,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     budgetClient: lease ? new LeasedBudgetClient(lease, budgetClient) : budgetClient,
     workspace,
     subagents: () => subagents,
+    schedules: { create: (schedule) => schedules.createForTool(schedule) },
   });
   const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
   const merges = new CheckedMerges({
@@ -246,8 +248,18 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease });
   const tasks = new TasksFeature(store.tasks, recorder);
-  const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment];
-  const timer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
+  const schedules: SchedulesFeature = new SchedulesFeature({
+    storage,
+    isRoot,
+    store,
+    blobs,
+    registration,
+    queue,
+    turnLease,
+    wakeAt: (time) => timer.update(time),
+  });
+  const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment, schedules];
+  const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {
     name,
@@ -273,6 +285,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     children,
     lease,
     tasks,
+    schedules,
     features,
     timer,
   };

@@ -24,6 +24,7 @@ import type { Env } from "./env.ts";
 import { callFeature, type FeatureCall } from "./feature-call.ts";
 import { FilesApi } from "./files-api.ts";
 import { hasLiveState, isLive, type LiveSockets } from "./live-sockets.ts";
+import { SchedulesApi } from "./schedules-api.ts";
 import { createStatus } from "./snapshot.ts";
 import type { Sockets } from "./sockets.ts";
 import { StorageApi } from "./storage-api.ts";
@@ -55,6 +56,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   readonly #app = new AppApi(async () => (await this.#open()).app);
   readonly #subagents = new SubagentsApi(() => this.#open());
   readonly #taskGraph = new TasksApi(async () => (await this.#open()).tasks);
+  readonly #schedules = new SchedulesApi(async () => (await this.#open()).schedules.book);
   readonly #storage = new StorageApi({
     open: () => this.#open(),
     listSubAgents: () => this.#listSubAgents(),
@@ -108,6 +110,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** `tasks` is a property of the Agents SDK. */
   get taskGraph(): TasksApi {
     return this.#taskGraph;
+  }
+
+  get schedules(): SchedulesApi {
+    return this.#schedules;
   }
 
   get storage(): StorageApi {

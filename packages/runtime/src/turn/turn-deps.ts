@@ -9,6 +9,7 @@ import type { Toolbox } from "../tools/toolbox.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { BudgetClient } from "./budget/budget-client.ts";
 import type { ShellFiles } from "./calls/shell-files.ts";
+import type { SchedulePort } from "./schedule-port.ts";
 import type { SubagentPort } from "./subagent-port.ts";
 
 /** What a turn depends on. Resolved before it starts, the same for all its steps. */
@@ -41,4 +42,5 @@ export interface TurnDeps {
   getCost(model: string, usage: Usage): number | undefined;
   budgetClient: BudgetClient;
   subagents: SubagentPort;
+  schedules: SchedulePort;
 }

@@ -7,6 +7,7 @@ import type { Deferred } from "./defer.ts";
 import type { Files, Shell } from "./files.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
+import type { Schedules } from "./schedules.ts";
 import type { Subagents } from "./subagents.ts";
 import type { Tasks } from "./tasks.ts";
 
@@ -39,6 +40,7 @@ export interface ToolContext {
   linux: Linux;
   subagents: Subagents;
   tasks: Tasks;
+  schedules: Schedules;
 }
 
 /** A failure with a specific error code. Any other error that a tool throws gets the code `threw`. */

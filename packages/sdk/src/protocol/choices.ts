@@ -49,3 +49,22 @@ export type TaskType = (typeof taskTypes)[number];
 export const taskStatuses = ["pending", "in_progress", "blocked", "complete", "failed", "cancelled"] as const;
 
 export type TaskStatus = (typeof taskStatuses)[number];
+
+/** What a schedule does about times that passed while the host was down. */
+export const missedPolicies = ["skip", "once", "all"] as const;
+
+export type MissedPolicy = (typeof missedPolicies)[number];
+
+/** What a schedule does if it is due while its previous run is not over. */
+export const overlapPolicies = ["skip", "queue"] as const;
+
+export type OverlapPolicy = (typeof overlapPolicies)[number];
+
+export const scheduleRunStatuses = ["pending", "ran", "missed", "skipped", "failed"] as const;
+
+export type ScheduleRunStatus = (typeof scheduleRunStatuses)[number];
+
+/** How the turn of a scheduled run ended. */
+export const scheduleOutcomes = ["completed", "failed", "canceled"] as const;
+
+export type ScheduleOutcome = (typeof scheduleOutcomes)[number];

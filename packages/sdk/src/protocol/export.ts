@@ -4,6 +4,7 @@ import { agentSchema } from "./agent.ts";
 import { appSchema } from "./app.ts";
 import { eventSchema } from "./event.ts";
 import { messageSchema } from "./message.ts";
+import { scheduleSchema } from "./schedule.ts";
 import { subagentSchema } from "./subagent.ts";
 import { taskSchema } from "./task.ts";
 import { runSchema, todoSchema } from "./turn.ts";
@@ -28,6 +29,7 @@ export const agentExportSchema = z
     actions: z.array(actionSchema),
     usage: agentUsageSchema,
     subagents: z.array(subagentSchema).optional(),
+    schedules: z.array(scheduleSchema).optional(),
   })
   .meta({ id: "AgentExport" });
 
