@@ -16,7 +16,7 @@ const everySchema = z.strictObject({
 });
 
 const forms =
-  "give seconds from now, an ISO date, a cron expression such as “0 9 * * 1-5”, or { every: seconds } with at least 1";
+  "give seconds from now, an ISO date, a cron expression such as “0 9 * * 1-5”, or { every: seconds } with at least 1 whole second";
 
 /** When a schedule is due. */
 export const scheduleWhenSchema = z
