@@ -182,6 +182,10 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
       getSubagent: 404,
       readFile: 404,
       getVersion: 404,
+      getSchedule: 404,
+      listScheduleRuns: 404,
+      getAgencySchedule: 404,
+      listAgencyScheduleRuns: 404,
       openLive: 400,
     };
     expect((await request(name, endpoint, tokens["owner read"])).status).toBe(expectedStatus[name] ?? 200);

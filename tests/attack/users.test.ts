@@ -40,6 +40,8 @@ beforeAll(async () => {
         body: { edits: [{ write: "a.txt", content: marker }] },
       });
       await client.call("createTask", { params: { agency, agent: "alice" }, body: { title: marker } });
+      await client.agent(`alice@${agency}`).schedules().create({ when: "@yearly", input: marker });
+      await client.schedules(agency).create({ when: "@yearly", input: marker, agent: "alice" });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
     }
   }

@@ -1,7 +1,7 @@
 import type { AgentEvent, Schedule, ScheduleRun } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findMain } from "../kit/processes.ts";
-import { createRandom } from "../kit/random.ts";
+import { createRandom, type Random } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
@@ -51,6 +51,7 @@ test(
       await new Promise((resolve) => setTimeout(resolve, random.below(1500)));
       process.kill(main.pid, "SIGKILL");
       killed = main.pid;
+      if (random.chance(0.2)) await takeDown(random);
       if (kill % killsPerLook === 0) for (const subject of subjects) await readRuns(subject);
     }
     await waitUntil("main to run", () => findMain(testbed.home, killed));
@@ -61,6 +62,13 @@ test(
   },
   Math.max(120_000, kills * 8_000),
 );
+
+/** Lets some times pass without a host. */
+async function takeDown(random: Random): Promise<void> {
+  await testbed.stopHost();
+  await new Promise((resolve) => setTimeout(resolve, 1500 + random.below(2500)));
+  await testbed.startHost();
+}
 
 async function openSubject(options: object, at?: string): Promise<Subject> {
   const agent = await testbed.newAgent({ model: "scripted:echo" });
