@@ -11,7 +11,7 @@ const rows = [
   ["drivers", "middleware"],
   ["turn"],
   ["system"],
-  ["agency", "user"],
+  ["agency", "user", "schedules"],
   ["objects"],
   ["http"],
 ];

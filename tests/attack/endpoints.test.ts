@@ -41,6 +41,7 @@ const params: Record<string, string> = {
   branch: "try",
   user: "nobody",
   task: "task-1",
+  schedule: "schedule-1",
 };
 
 /** Valid bodies, so that a rejection is due to the caller. */
@@ -60,6 +61,10 @@ const bodies: Record<string, unknown> = {
   resolveToolCall: { callId: "call-1", output: "done" },
   createTask: { title: "Fix it" },
   updateTask: { status: "complete" },
+  createSchedule: { when: 3600, input: "hello" },
+  updateSchedule: { paused: true },
+  createAgencySchedule: { when: 3600, input: "hello", agent: "alice" },
+  updateAgencySchedule: { paused: true },
   spawnSubagent: { taskId: "task-1" },
   putApp: { code: "export default {}" },
   editFiles: { edits: [{ write: "a.txt", content: "x" }] },
@@ -177,6 +182,10 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
       getSubagent: 404,
       readFile: 404,
       getVersion: 404,
+      getSchedule: 404,
+      listScheduleRuns: 404,
+      getAgencySchedule: 404,
+      listAgencyScheduleRuns: 404,
       openLive: 400,
     };
     expect((await request(name, endpoint, tokens["owner read"])).status).toBe(expectedStatus[name] ?? 200);

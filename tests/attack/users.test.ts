@@ -40,6 +40,8 @@ beforeAll(async () => {
         body: { edits: [{ write: "a.txt", content: marker }] },
       });
       await client.call("createTask", { params: { agency, agent: "alice" }, body: { title: marker } });
+      await client.agent(`alice@${agency}`).schedules().create({ when: "@yearly", input: marker });
+      await client.schedules(agency).create({ when: "@yearly", input: marker, agent: "alice" });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
     }
   }
@@ -60,6 +62,7 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     version: "1",
     branch: "try",
     task: "task-1",
+    schedule: "schedule-1",
   };
   const target = `alice@${agency}`;
   const bodies: Record<string, unknown> = {
@@ -76,6 +79,10 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     resolveToolCall: { callId: "call-1", output: "done" },
     createTask: { title: "Fix it" },
     updateTask: { status: "complete" },
+    createSchedule: { when: 3600, input: "hello" },
+    updateSchedule: { paused: true },
+    createAgencySchedule: { when: 3600, input: "hello", agent: "alice" },
+    updateAgencySchedule: { paused: true },
     spawnSubagent: { taskId: "task-1" },
     putApp: { code: "export default {}" },
     editFiles: { edits: [{ write: "a.txt", content: "x" }] },

@@ -16,6 +16,7 @@ import { createHandler, type HandlerOptions } from "./http/handler.ts";
 import { Supervision } from "./http/supervision.ts";
 import { filesystem } from "./middleware/filesystem.ts";
 import { planning } from "./middleware/planning.ts";
+import { schedules } from "./middleware/schedules.ts";
 import { subagents } from "./middleware/subagents.ts";
 import { tasks } from "./middleware/tasks.ts";
 import { Agency } from "./objects/agency.ts";
@@ -87,6 +88,7 @@ export class AgentSystem<Config extends object = object> {
     this.#add(tasks as Middleware<never>, []);
     this.#add(filesystem as Middleware<never>, []);
     this.#add(subagents as Middleware<never>, []);
+    this.#add(schedules as Middleware<never>, []);
     for (const tool of stockTools) this.addTool(tool);
     this.addTool(serveApp, ["apps"]);
     return this;

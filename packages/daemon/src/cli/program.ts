@@ -28,6 +28,7 @@ import { addProviders } from "./commands/providers.ts";
 import { addRevert } from "./commands/revert.ts";
 import { addRm } from "./commands/rm.ts";
 import { addRun, addServe } from "./commands/run.ts";
+import { addSchedule } from "./commands/schedule.ts";
 import { addSend } from "./commands/send.ts";
 import { addRestart, addStart } from "./commands/start.ts";
 import { addStats } from "./commands/stats.ts";
@@ -78,7 +79,19 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
   program.commandsGroup("Host:");
   for (const add of [addStart, addStop, addRestart, addStatus, addLogs, addDoctor, addGc, addOpen]) add(program, cli);
   program.commandsGroup("Agents:");
-  for (const add of [addNew, addLs, addInfo, addCancel, addRm, addTask, addApp, addProcess, addAgency, addBlueprint])
+  for (const add of [
+    addNew,
+    addLs,
+    addInfo,
+    addCancel,
+    addRm,
+    addTask,
+    addSchedule,
+    addApp,
+    addProcess,
+    addAgency,
+    addBlueprint,
+  ])
     add(program, cli);
   program.commandsGroup("Files:");
   for (const add of [addFiles, addVersions, addRevert, addBranch]) add(program, cli);

@@ -36,6 +36,9 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
     storage: createFeature("storage"),
     waits: createFeature("waits"),
     files: openBranchFiles(root, sub),
+    get schedules(): ThinkStub["schedules"] {
+      throw fail("not_found", "A sub-agent has no schedules. Use those of its root agent.");
+    },
     get app(): ThinkStub["app"] {
       throw fail("not_found", "A sub-agent has no app.");
     },

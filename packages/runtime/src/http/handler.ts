@@ -20,6 +20,7 @@ import { addHostRoutes } from "./routes/host.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
 import { addModelRoutes } from "./routes/models.ts";
 import { addProcessRoutes } from "./routes/processes.ts";
+import { addScheduleRoutes } from "./routes/schedules.ts";
 import { addSubagentRoutes } from "./routes/subagents.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
@@ -78,6 +79,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addSubagentRoutes,
     addTaskRoutes,
     addWaitRoutes,
+    addScheduleRoutes,
     addAppRoutes,
     addProcessRoutes,
     addFileRoutes,

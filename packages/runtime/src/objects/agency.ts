@@ -12,12 +12,14 @@ import {
   isThinkeryError,
   type ListedBlueprint,
   listSubagentTypes,
+  type NewAgencySchedule,
   type NewAgent,
   ownerUser,
   parseAgencyKey,
   type PageQuery,
   type PolicyRule,
   type BudgetStatus,
+  type Schedule,
   type SubagentSummary,
 } from "@thinkery/sdk";
 import { AgencyRecord } from "../agency/agency-record.ts";
@@ -30,15 +32,18 @@ import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
+import { scheduleMigrations } from "../store/schema/schedules.ts";
 import type { UsageReport, ReservationResult } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { defaultDriver } from "../system/drivers.ts";
 import { checkModel, openSystemModels } from "../system/models.ts";
 import { checkBlueprint, type System, findWarnings } from "../system/system.ts";
+import { AgencySchedules } from "./agency-schedules.ts";
 import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
+import { SchedulesApi } from "./schedules-api.ts";
 
 /** Increases with every change, so that clients know when to reload. */
 export interface Revision {
@@ -66,10 +71,15 @@ export abstract class Agency extends BaseObject<Revision> {
     await this.#open();
     return { policy: this.#policy, agency: this.name };
   });
+  readonly #schedules: AgencySchedules;
+  readonly #schedulesApi = new SchedulesApi(async () => {
+    await this.#open();
+    return this.#schedules.book;
+  });
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
-    migrate(ctx.storage, { agency: agencyMigrations });
+    migrate(ctx.storage, { agency: agencyMigrations, schedules: scheduleMigrations });
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);
     this.#record = new AgencyRecord(ctx.storage.sql, key);
@@ -82,6 +92,15 @@ export abstract class Agency extends BaseObject<Revision> {
       reportUsage: (report) => user().reportUsage(report),
       listBudgetStatuses: () => user().listBudgetStatuses(),
     });
+    this.#schedules = new AgencySchedules({
+      storage: ctx.storage,
+      scheduleDue: async (at) => void (await this.schedule(new Date(at), "checkDue", at, { idempotent: true })),
+      getConversation: (agent) => this.#getThink(this.#agents.get(agent).name).conversation,
+    });
+  }
+
+  get schedules(): SchedulesApi {
+    return this.#schedulesApi;
   }
 
   /** The tools, middleware and blueprints available to agents. */
@@ -103,6 +122,7 @@ export abstract class Agency extends BaseObject<Revision> {
   async retire(): Promise<UsageReport | undefined> {
     await this.ensureReady();
     const exists = this.#record.markDeleting();
+    this.#schedules.halt();
     for (const name of this.#agents.listNames()) await this.#agents.remove(name, this.#eraseAgent);
     return exists ? this.#usage.createFullReport() : undefined;
   }
@@ -296,7 +316,18 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#record.isMetered = metered;
   }
 
+  async createSchedule({ agent, ...schedule }: NewAgencySchedule, user: string): Promise<Schedule> {
+    await this.#open();
+    return this.#schedules.book.create(schedule, { user, agent: this.#agents.get(agent).name });
+  }
+
+  /** Called by the schedule when something is due. */
+  async checkDue(at: number): Promise<void> {
+    await this.#schedules.check(at, () => this.ensureReady());
+  }
+
   protected override async wake(): Promise<void> {
+    this.#schedules.wake();
     if (await this.#agents.settle(this.#registerAgent, this.#eraseAgent)) this.#notifyChange();
   }
 
@@ -312,6 +343,7 @@ export abstract class Agency extends BaseObject<Revision> {
     await this.#getThink(name).erase();
     this.#subagents.remove(name);
     this.#policy.forgetAgent(formatAgentObjectName(this.name, name));
+    this.#schedules.book.deleteOfAgent(name);
     // Last, because blobs must outlive what refers to them. Repeated after a crash, like everything above.
     const key = formatAgentObjectName(this.name, name);
     await openBlobIndex(this.env)?.release(key);

@@ -29,6 +29,7 @@ import { limitsSpending } from "../turn/budget/child-leases.ts";
 import { resolveLimits } from "../turn/limits.ts";
 import { createTurnScope } from "../turn/loop/create-turn-scope.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
+import type { SchedulePort } from "../turn/schedule-port.ts";
 import type { SubagentPort } from "../turn/subagent-port.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
@@ -54,6 +55,7 @@ interface AgentResolverOptions {
   budgetClient: BudgetClient;
   subagents(): SubagentPort;
   redactor: Redactor;
+  schedules: SchedulePort;
 }
 
 /** A value from the agency, and when it was read. */
@@ -125,6 +127,7 @@ export class AgentResolver {
       budgetClient,
       subagents: this.#options.subagents(),
       redact: (value) => this.#options.redactor.redactValue(value),
+      schedules: this.#options.schedules,
     };
   }
 

@@ -30,6 +30,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { LeasedBudgetClient } from "./leased-budget-client.ts";
 import { Registration } from "./registration.ts";
 import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
+import { SchedulesFeature } from "./schedules-feature.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
@@ -67,7 +68,7 @@ interface AgentContext {
 export function assembleAgent({ storage, env, address, system, layer, schedule, onChange, ...context }: AgentContext) {
   const isRoot = address.path.length === 1;
   const migration = { formerSteps: formerThinkSteps, tables: thinkTables };
-  migrate(storage, thinkSchema, { ...migration, optional: isRoot ? [] : ["files"] });
+  migrate(storage, thinkSchema, { ...migration, optional: isRoot ? [] : ["files", "schedules"] });
   const name = formatAddress(address);
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);
@@ -149,6 +150,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     workspace,
     subagents: () => subagents,
     redactor,
+    schedules: { create: (schedule) => schedules.createForTool(schedule) },
   });
   const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
   const merges = new CheckedMerges({
@@ -265,8 +267,18 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease, turnWaits, waits });
   const tasks = new TasksFeature(store.tasks, recorder);
-  const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment, waits];
-  const timer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
+  const schedules: SchedulesFeature = new SchedulesFeature({
+    storage,
+    isRoot,
+    store,
+    blobs,
+    registration,
+    queue,
+    turnLease,
+    wakeAt: (time) => timer.update(time),
+  });
+  const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment, waits, schedules];
+  const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {
     name,
@@ -294,6 +306,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     children,
     lease,
     tasks,
+    schedules,
     features,
     timer,
   };

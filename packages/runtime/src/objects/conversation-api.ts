@@ -15,14 +15,17 @@ import {
   type MessageQuery,
   type Outcome,
   type Run,
+  type ScheduleOutcome,
   type Sender,
   type BudgetStatus,
   type ToolCallResolution,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
+import type { ScheduledMessage } from "../schedules/run-admission.ts";
 import { toRun } from "../store/turns.ts";
 import { createInput } from "../turn/admission/input.ts";
 import { listAgentBudgetStatuses } from "../turn/budget/turn-budget.ts";
+import { admitScheduled, getTurnOutcomes } from "./admit-scheduled.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import type { Credential, CredentialWatch } from "./credential-watch.ts";
@@ -49,6 +52,15 @@ export class ConversationApi extends RpcTarget {
     const agent = await this.#open();
     await checkProps(agent, invoke);
     return agent.turnLease.acquireFor(async () => agent.queue.admit(await createInput(invoke, from, agent.blobs)));
+  }
+
+  /** Called by an agency whose schedule is due. */
+  async admitScheduled(message: ScheduledMessage): Promise<{ runId?: string }> {
+    return admitScheduled(await this.#open(), message);
+  }
+
+  async getTurnOutcomes(runIds: string[]): Promise<Record<string, ScheduleOutcome>> {
+    return getTurnOutcomes((await this.#open()).store, runIds);
   }
 
   async converse(
@@ -128,10 +140,11 @@ export class ConversationApi extends RpcTarget {
   }
 
   async clear(by: string): Promise<void> {
-    const { store, broadcaster, queue, resolver, features, subagents } = await this.#open();
+    const { store, broadcaster, queue, resolver, features, subagents, schedules } = await this.#open();
     if (queue.isBusy || store.turns.getPaused()) {
       throw fail("conflict", "A turn is running. Cancel it, or wait until it is over.");
     }
+    await schedules.storeOutcomes();
     await subagents.removeAll();
     broadcaster.onRecorded(store.clear(by));
     resolver.resetDriver();

@@ -28,10 +28,13 @@ export class DueTimer {
     this.#options = options;
   }
 
-  /** Schedules a check for what is due next. Call it whenever that may be earlier than before, and after a wake. */
-  async update(): Promise<void> {
-    const dueAt = this.#findNextDue();
-    if (dueAt === undefined || this.#isHalted) return;
+  /**
+   * Schedules a check for what is due next. Call it whenever that may be earlier than before, and after a wake. With a
+   * time, for something that is about to be stored: a crash in between must not leave that without a check.
+   */
+  async update(time = Infinity): Promise<void> {
+    const dueAt = Math.min(this.#findNextDue() ?? Infinity, time);
+    if (dueAt === Infinity || this.#isHalted) return;
     const at = Math.max(roundUpToSecond(Math.max(dueAt, Date.now())), this.#lastCheck + 1000);
     if (this.#armedAt !== undefined && this.#armedAt <= at) return;
     this.#armedAt = at;

@@ -24,6 +24,7 @@ import type { Env } from "./env.ts";
 import { callFeature, type FeatureCall } from "./feature-call.ts";
 import { FilesApi } from "./files-api.ts";
 import { hasLiveState, isLive, type LiveSockets } from "./live-sockets.ts";
+import { SchedulesApi } from "./schedules-api.ts";
 import { createStatus } from "./snapshot.ts";
 import type { Sockets } from "./sockets.ts";
 import { StorageApi } from "./storage-api.ts";
@@ -57,6 +58,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   readonly #subagents = new SubagentsApi(() => this.#open());
   readonly #taskGraph = new TasksApi(async () => (await this.#open()).tasks);
   readonly #waits = new WaitsApi(() => this.#open());
+  readonly #schedules = new SchedulesApi(async () => (await this.#open()).schedules.book);
   readonly #storage = new StorageApi({
     open: () => this.#open(),
     listSubAgents: () => this.#listSubAgents(),
@@ -114,6 +116,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   get waits(): WaitsApi {
     return this.#waits;
+  }
+
+  get schedules(): SchedulesApi {
+    return this.#schedules;
   }
 
   get storage(): StorageApi {

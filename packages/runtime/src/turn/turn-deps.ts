@@ -10,6 +10,7 @@ import type { Toolbox } from "../tools/toolbox.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import type { BudgetClient } from "./budget/budget-client.ts";
 import type { ShellFiles } from "./calls/shell-files.ts";
+import type { SchedulePort } from "./schedule-port.ts";
 import type { SubagentPort } from "./subagent-port.ts";
 
 /** What a turn depends on. Resolved before it starts, the same for all its steps. */
@@ -45,4 +46,5 @@ export interface TurnDeps {
   subagents: SubagentPort;
   /** Removes the secrets of the environment, as the log does. */
   redact<T>(value: T): T;
+  schedules: SchedulePort;
 }

@@ -12,6 +12,7 @@ import { createId } from "./create-id.ts";
 import { EventLogReader } from "./event-log-reader.ts";
 import { type AgentFiles, createAgentFiles } from "./files.ts";
 import type { EndpointFetch, HostFetch } from "./request.ts";
+import { type AgentSchedules, createAgentSchedules } from "./schedules.ts";
 import { Turn } from "./turn.ts";
 import { withRetry } from "./with-retry.ts";
 
@@ -78,6 +79,8 @@ export interface AgentHandle extends AgentFiles {
   createTask(task: string | BodyIn<Endpoints["createTask"]>): Promise<ResponseOf<Endpoints["createTask"]>>;
   /** Starts, completes, fails, cancels, blocks or releases a task, or changes what it depends on. */
   updateTask(id: string, change: BodyIn<Endpoints["updateTask"]>): Promise<ResponseOf<Endpoints["updateTask"]>>;
+  /** The agent's schedules. */
+  schedules(): AgentSchedules;
   /** Returns the agent's sub-agents, newest first. */
   subagents(): Promise<Subagent[]>;
   /** Delegates a task to a sub-agent, which works in the background. The same task again is the same sub-agent. */
@@ -171,6 +174,7 @@ export function createAgentHandle(
     tasks: (query = {}) => retry((signal) => call("listTasks", { params, query, signal })),
     createTask: (task) => call("createTask", { params, body: typeof task === "string" ? { title: task } : task }),
     updateTask: (id, body) => call("updateTask", { params: { ...params, task: id }, body }),
+    schedules: () => createAgentSchedules({ call, retryTimeoutMs }, params),
     subagents: async () => (await retry((signal) => call("listSubagents", { params, signal }))).subagents,
     spawn: (task) =>
       retry((signal) =>

@@ -4,6 +4,7 @@ import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
+import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
@@ -12,6 +13,7 @@ export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
 export type { AgentFiles, DeleteOptions, FilePlace, OpenFile, PutOptions } from "./files.ts";
+export type { AgencySchedules, AgentSchedules, Schedules } from "./schedules.ts";
 export { findOutcome } from "./outcome.ts";
 export { withRetry } from "./with-retry.ts";
 export {
@@ -46,6 +48,12 @@ export interface Client extends Caller {
    * @param agency Defaults to the default agency of the token's user: `global` for the owner.
    */
   agents(agency?: string): Agents;
+  /**
+   * The schedules that belong to an agency rather than to one of its agents.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  schedules(agency?: string): AgencySchedules;
 }
 
 /**
@@ -68,5 +76,6 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     call,
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
+    schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
   };
 }

@@ -8,6 +8,7 @@ import type { Deferred, WaitAnswer } from "./defer.ts";
 import type { Files, Shell } from "./files.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import type { Linux } from "./linux.ts";
+import type { Schedules } from "./schedules.ts";
 import type { Subagents } from "./subagents.ts";
 import type { Tasks } from "./tasks.ts";
 
@@ -40,6 +41,7 @@ export interface ToolContext {
   linux: Linux;
   subagents: Subagents;
   tasks: Tasks;
+  schedules: Schedules;
 }
 
 /** A failure with a specific error code. Any other error that a tool throws gets the code `threw`. */

@@ -63,3 +63,22 @@ export type RememberScope = (typeof rememberScopes)[number];
 export const continuationKinds = ["input", "approval", "webhook", "timer"] as const;
 
 export type ContinuationKind = (typeof continuationKinds)[number];
+
+/** What a schedule does about times that passed while the host was down. */
+export const missedPolicies = ["skip", "once", "all"] as const;
+
+export type MissedPolicy = (typeof missedPolicies)[number];
+
+/** What a schedule does if it is due while its previous run is not over. */
+export const overlapPolicies = ["skip", "queue"] as const;
+
+export type OverlapPolicy = (typeof overlapPolicies)[number];
+
+export const scheduleRunStatuses = ["pending", "ran", "missed", "skipped", "failed"] as const;
+
+export type ScheduleRunStatus = (typeof scheduleRunStatuses)[number];
+
+/** How the turn of a scheduled run ended. */
+export const scheduleOutcomes = ["completed", "failed", "canceled"] as const;
+
+export type ScheduleOutcome = (typeof scheduleOutcomes)[number];

@@ -7,6 +7,7 @@ import { defineEndpoint } from "./endpoint.ts";
 import { appEndpoints } from "./endpoints/app.ts";
 import { fileEndpoints } from "./endpoints/files.ts";
 import { processEndpoints } from "./endpoints/processes.ts";
+import { scheduleEndpoints } from "./endpoints/schedules.ts";
 import { subagentEndpoints } from "./endpoints/subagents.ts";
 import { taskEndpoints } from "./endpoints/tasks.ts";
 import { agentParams, turnEndpoints } from "./endpoints/turns.ts";
@@ -226,6 +227,7 @@ export const endpoints = {
   ...turnEndpoints,
   ...waitEndpoints,
   ...taskEndpoints,
+  ...scheduleEndpoints,
   ...appEndpoints,
   ...subagentEndpoints,
   ...processEndpoints,

@@ -5,6 +5,7 @@ import { appSchema } from "./app.ts";
 import { approvalSchema } from "./approval.ts";
 import { eventSchema } from "./event.ts";
 import { messageSchema } from "./message.ts";
+import { scheduleSchema } from "./schedule.ts";
 import { subagentSchema } from "./subagent.ts";
 import { taskSchema } from "./task.ts";
 import { runSchema, todoSchema } from "./turn.ts";
@@ -30,6 +31,7 @@ export const agentExportSchema = z
     usage: agentUsageSchema,
     subagents: z.array(subagentSchema).optional(),
     approvals: z.array(approvalSchema).optional(),
+    schedules: z.array(scheduleSchema).optional(),
   })
   .meta({ id: "AgentExport" });
 

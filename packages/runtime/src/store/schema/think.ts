@@ -3,6 +3,7 @@ import { agentTables } from "./agent-tables.ts";
 import { agentMigrations } from "./agent.ts";
 import { childSpendingMigrations, childSpendingTables } from "./child-spending.ts";
 import { fileMigrations } from "./files.ts";
+import { scheduleMigrations } from "./schedules.ts";
 import { subagentMigrations, subagentTables } from "./subagents.ts";
 import { taskMigrations } from "./tasks.ts";
 import { waitMigrations, waitTables } from "./waits.ts";
@@ -15,6 +16,7 @@ export const thinkSchema: Schema = {
   subagents: subagentMigrations,
   childSpending: childSpendingMigrations,
   waits: waitMigrations,
+  schedules: scheduleMigrations,
 };
 
 /** What new agents start with, in place of replaying the steps. */
@@ -26,4 +28,12 @@ export const thinkTables = {
 };
 
 /** The number of steps per feature when a single number still counted them all. */
-export const formerThinkSteps = { agent: 4, files: 2, tasks: 0, subagents: 0, childSpending: 0, waits: 0 };
+export const formerThinkSteps = {
+  agent: 4,
+  files: 2,
+  tasks: 0,
+  subagents: 0,
+  childSpending: 0,
+  waits: 0,
+  schedules: 0,
+};

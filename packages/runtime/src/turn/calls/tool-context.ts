@@ -65,6 +65,13 @@ export function createToolContext(
     get tasks() {
       return openTasks(callId, step);
     },
+    schedules: {
+      create(schedule) {
+        step.record();
+        // A call that a crash interrupted is executed again.
+        return deps.schedules.create({ ...schedule, idempotencyKey: `call:${runId}:${callId}` });
+      },
+    },
   };
 }
 

@@ -1,0 +1,55 @@
+import { ScheduleBook } from "../schedules/schedule-book.ts";
+import { DueTimer } from "./due-timer.ts";
+import type { Env } from "./env.ts";
+
+type Conversation = ReturnType<Env["Think"]["getByName"]>["conversation"];
+
+interface AgencySchedulesOptions {
+  storage: DurableObjectStorage;
+  /** Schedules a check of what is due. */
+  scheduleDue(at: number): Promise<void>;
+  /** Throws if the agency has no such agent. */
+  getConversation(agent: string): Conversation;
+}
+
+const retryMs = 60_000;
+
+/** The schedules of an agency, and the timer that wakes it. */
+export class AgencySchedules {
+  readonly book: ScheduleBook;
+  readonly #options: AgencySchedulesOptions;
+  readonly #timer: DueTimer;
+
+  constructor(options: AgencySchedulesOptions) {
+    this.#options = options;
+    this.#timer = new DueTimer({ features: () => [this.book], schedule: (at) => options.scheduleDue(at) });
+    this.book = new ScheduleBook({
+      storage: options.storage,
+      wakeAt: (time) => this.#timer.update(time),
+      admit: async (message, agent = "") => options.getConversation(agent).admitScheduled(message),
+      getOutcomes: async (runIds, agent = "") => options.getConversation(agent).getTurnOutcomes(runIds),
+    });
+  }
+
+  wake(): void {
+    this.#timer
+      .update()
+      .catch((error: unknown) => console.error("the next check of schedules could not be scheduled", error));
+  }
+
+  /** Runs what is due. Never throws: an alarm that fails repeatedly is abandoned. */
+  async check(at: number, prepare: () => Promise<void>): Promise<void> {
+    try {
+      await prepare();
+      await this.#timer.check(at);
+    } catch (error) {
+      console.error("the schedules of an agency could not be checked", error);
+      await this.#options.scheduleDue(Math.max(at, Date.now()) + retryMs).catch(() => undefined);
+    }
+  }
+
+  halt(): void {
+    this.#timer.halt();
+    this.book.halt();
+  }
+}

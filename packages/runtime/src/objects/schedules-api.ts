@@ -1,0 +1,49 @@
+import type {
+  NewSchedule,
+  PageQuery,
+  Schedule,
+  ScheduleChange,
+  ScheduleList,
+  ScheduleRun,
+  ScheduleRunList,
+} from "@thinkery/sdk";
+import { RpcTarget } from "cloudflare:workers";
+import type { ScheduleBook, ScheduleCreator } from "../schedules/schedule-book.ts";
+
+/** The schedules of an agent or of an agency, for users' requests. */
+export class SchedulesApi extends RpcTarget {
+  readonly #open: () => Promise<ScheduleBook>;
+
+  constructor(open: () => Promise<ScheduleBook>) {
+    super();
+    this.#open = open;
+  }
+
+  async list(page: PageQuery): Promise<ScheduleList> {
+    return (await this.#open()).list(page);
+  }
+
+  async get(id: string): Promise<Schedule> {
+    return (await this.#open()).get(id);
+  }
+
+  async create(schedule: NewSchedule, creator: ScheduleCreator): Promise<Schedule> {
+    return (await this.#open()).create(schedule, creator);
+  }
+
+  async update(id: string, change: ScheduleChange): Promise<Schedule> {
+    return (await this.#open()).update(id, change);
+  }
+
+  async delete(id: string): Promise<void> {
+    (await this.#open()).delete(id);
+  }
+
+  async run(id: string): Promise<ScheduleRun> {
+    return (await this.#open()).run(id);
+  }
+
+  async listRuns(id: string, page: PageQuery): Promise<ScheduleRunList> {
+    return (await this.#open()).listRuns(id, page);
+  }
+}

@@ -1,0 +1,70 @@
+import { type AgentExport, fail, type NewSchedule, type Schedule } from "@thinkery/sdk";
+import { ScheduleBook } from "../schedules/schedule-book.ts";
+import type { AgentStore } from "../store/agent-store.ts";
+import type { Blobs } from "../store/blobs/blobs.ts";
+import type { TurnQueue } from "../turn/admission/turn-queue.ts";
+import { admitScheduled, getTurnOutcomes } from "./admit-scheduled.ts";
+import type { AgentFeature } from "./feature.ts";
+import type { Registration } from "./registration.ts";
+import type { TurnLease } from "./turn-lease.ts";
+
+interface SchedulesOptions {
+  storage: DurableObjectStorage;
+  isRoot: boolean;
+  store: AgentStore;
+  blobs: Blobs;
+  registration: Registration;
+  queue: TurnQueue;
+  turnLease: TurnLease;
+  wakeAt(time?: number): Promise<void>;
+}
+
+/** The schedules of an agent. A sub-agent works on one assignment, so it has none. */
+export class SchedulesFeature implements AgentFeature {
+  readonly #options: SchedulesOptions;
+  readonly #book: ScheduleBook | undefined;
+
+  constructor(options: SchedulesOptions) {
+    this.#options = options;
+    if (!options.isRoot) return;
+    this.#book = new ScheduleBook({
+      storage: options.storage,
+      wakeAt: (time) => options.wakeAt(time),
+      admit: (message) => admitScheduled(options, message),
+      getOutcomes: async (runIds) => getTurnOutcomes(options.store, runIds),
+    });
+  }
+
+  get book(): ScheduleBook {
+    if (!this.#book) throw fail("conflict", "A sub-agent has no schedules. Ask its root agent to create one.");
+    return this.#book;
+  }
+
+  /** Creates a schedule for a call of the agent itself. */
+  createForTool(schedule: Pick<NewSchedule, "when" | "input" | "timeZone" | "idempotencyKey">): Promise<Schedule> {
+    const user = this.#options.registration.get().agent.owner;
+    return this.book.create({ ...schedule, missed: "once", overlap: "queue" }, { user });
+  }
+
+  /** The conversation is about to be cleared. */
+  async storeOutcomes(): Promise<void> {
+    await this.#book?.storeOutcomes();
+  }
+
+  export(): Partial<AgentExport> {
+    const schedules = this.#book?.listAll() ?? [];
+    return schedules.length > 0 ? { schedules } : {};
+  }
+
+  nextDueAt(): number | undefined {
+    return this.#book?.nextDueAt();
+  }
+
+  async runDue(now: number): Promise<void> {
+    await this.#book?.runDue(now);
+  }
+
+  halt(): void {
+    this.#book?.halt();
+  }
+}
