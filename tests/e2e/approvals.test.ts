@@ -255,14 +255,16 @@ test("rules of the agency apply to its agents, and a rule that denies wins over 
 
 test("commands that a rule asks about wait for approval, and then run as they are", async () => {
   const policy = [{ tool: "bash", match: "rm *", action: "ask" }];
-  const free = await start("echo hello", { policy }, "scripted:shell");
-  expect(await getResult(free.agent, free.runId)).toBe("hello");
-  const { agent, runId, approval } = await startAsked("touch x && rm x && echo gone", { policy }, "scripted:shell");
+  // One agent for all: a sandbox serves one agent at a time, and another one waits for its replacement.
+  const { agent, runId } = await start("echo hello", { policy }, "scripted:shell");
+  expect(await getResult(agent, runId)).toBe("hello");
+  const asked = await agent.invoke({ message: "touch x && rm x && echo gone" });
+  const approval = await waitForApproval(agent);
   expect(approval.calls[0]?.preview).toEqual({ kind: "command", command: "touch x && rm x && echo gone" });
   await answer(agent, { approved: true });
-  expect(await getResult(agent, runId)).toBe("gone");
-  const hidden = await start("touch y; $(echo rm) y", { policy }, "scripted:shell");
-  expect(await getResult(hidden.agent, hidden.runId)).toMatch(/rm|denied|not allowed/);
+  expect(await getResult(agent, asked.runId)).toBe("gone");
+  const hidden = await agent.invoke({ message: "touch y; $(echo rm) y" });
+  expect(await getResult(agent, hidden.runId)).toMatch(/denied by this agent's policy/);
 });
 
 test("code cannot wait for a person: its call is denied with the reason", async () => {

@@ -72,6 +72,7 @@ test.each([4, 5, 6])(
         { feature: "childSpending", version: 1 },
         { feature: "files", version: 4 },
         { feature: "key", version: 0 },
+        { feature: "schedules", version: 1 },
         { feature: "subagents", version: 2 },
         { feature: "tasks", version: 1 },
         { feature: "waits", version: 1 },
