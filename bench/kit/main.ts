@@ -13,12 +13,28 @@ import { start } from "../start.bench.ts";
 import { stream } from "../stream.bench.ts";
 import { subagents } from "../subagents.bench.ts";
 import { turn } from "../turn.bench.ts";
+import { waiting } from "../waiting.bench.ts";
 import { workspace } from "../workspace.bench.ts";
 import type { Bench } from "./bench.ts";
 import { listProcessTree } from "./process.ts";
 import { report } from "./report.ts";
 
-const all = [start, memory, guard, turn, subagents, middleware, fanout, stream, agents, hook, sandbox, workspace, busy];
+const all = [
+  start,
+  memory,
+  guard,
+  turn,
+  subagents,
+  middleware,
+  fanout,
+  stream,
+  agents,
+  hook,
+  sandbox,
+  workspace,
+  busy,
+  waiting,
+];
 const names = [...all, { name: "compare" }].map(({ name }) => name).join(", ");
 const help = `Usage: npm run bench -- [name ...]
 
