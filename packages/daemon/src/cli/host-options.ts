@@ -62,6 +62,7 @@ export async function resolveHostOptions(cli: Cli, flags: HostFlags): Promise<Ho
     },
     modelVariables: readModelVariables(cli.env, config.providers),
     turn: config.turn,
+    policy: config.policy,
     subagents: config.subagents,
     sandbox: config.sandbox,
     linux: config.linux,

@@ -1,3 +1,4 @@
+import type { PolicyRule } from "@thinkery/sdk";
 import {
   defaultLinuxLimits,
   defaultSandboxLimits,
@@ -20,6 +21,7 @@ export const defaultConfig = {
   providers: {} as ModelConfig["providers"],
   prices: {} as ModelConfig["prices"],
   contextTokens: {} as NonNullable<ModelConfig["contextTokens"]>,
+  policy: [] as PolicyRule[],
   turn: defaultTurnLimits,
   subagents: defaultSubagentLimits,
   sandbox: defaultSandboxLimits,

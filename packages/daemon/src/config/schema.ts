@@ -1,4 +1,4 @@
-import { modelIdSchema, priceSchema } from "@thinkery/sdk";
+import { modelIdSchema, policyRuleSchema, policyRulesSchema, priceSchema } from "@thinkery/sdk";
 import {
   configuredRolesSchema,
   contextTokensSchema,
@@ -141,6 +141,9 @@ export const configSchema = z
             "Context window of models in tokens, by provider:model; overrides what the provider reports. Longer conversations are compacted.",
           ),
         ),
+      policy: policyRulesSchema
+        .default(defaultConfig.policy)
+        .meta(homeOnly("Rules for the calls of all agents, in addition to those of their blueprints and agencies.")),
       turn: turnLimitsSchema.prefault({}).meta(homeOnly("Time, retry and step limits of a turn.")),
       subagents: subagentLimitsSchema
         .prefault({})
@@ -167,6 +170,7 @@ const keysInside: Record<string, string[]> = {
   models: Object.keys(configuredRolesSchema.shape),
   providers: Object.keys(providerSettingSchema.shape),
   prices: Object.keys(priceSchema.shape),
+  policy: Object.keys(policyRuleSchema.shape),
   turn: Object.keys(turnLimitsSchema.shape),
   subagents: Object.keys(subagentLimitsSchema.shape),
   sandbox: Object.keys(sandboxLimitsSchema.shape),

@@ -34,6 +34,7 @@ function createOptions(home: Home, overrides: Partial<HostOptions> = {}): HostOp
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },
     turn: turnLimitsSchema.parse({}),
+    policy: [],
     subagents: subagentLimitsSchema.parse({}),
     sandbox: sandboxLimitsSchema.parse({}),
     linux: linuxLimitsSchema.parse({}),

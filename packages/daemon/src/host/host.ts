@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { fail, isThinkeryError } from "@thinkery/sdk";
+import { fail, isThinkeryError, type PolicyRule } from "@thinkery/sdk";
 import type {
   LinuxLimits,
   ModelConfig,
@@ -49,6 +49,7 @@ export interface HostOptions {
   /** API keys and base URLs of models, from the environment. */
   modelVariables: ModelVariables;
   turn: TurnLimits;
+  policy: PolicyRule[];
   subagents: SubagentLimits;
   /** Limits for agents' code and commands. */
   sandbox: SandboxLimits;

@@ -25,6 +25,7 @@ type PassedOption =
   | "providers"
   | "models"
   | "turn"
+  | "policy"
   | "subagents"
   | "sandbox"
   | "linux"

@@ -34,6 +34,7 @@ const config: MainConfig = {
   variables: ["OPENAI_API_KEY"],
   models: { providers: {}, prices: {} },
   turn: turnLimitsSchema.parse({}),
+  policy: [],
   subagents: subagentLimitsSchema.parse({}),
   sandbox: sandboxLimitsSchema.parse({}),
   linux: linuxLimitsSchema.parse({}),

@@ -1,3 +1,4 @@
+import type { PolicyRule } from "@thinkery/sdk";
 import type {
   Boot,
   LinuxLimits,
@@ -44,6 +45,7 @@ export interface MainConfig {
   variables: string[];
   models: ModelConfig;
   turn: TurnLimits;
+  policy: PolicyRule[];
   subagents: SubagentLimits;
   sandbox: SandboxLimits;
   linux: LinuxLimits;
@@ -114,6 +116,7 @@ export function formatMainConfig(config: MainConfig): string {
     `(name = "MODEL_CONFIG", json = ${formatJson(config.models)})`,
     `(name = "TURN_LIMITS", json = ${formatJson(config.turn)})`,
     `(name = "SUBAGENT_LIMITS", json = ${formatJson(config.subagents)})`,
+    `(name = "POLICY", json = ${formatJson(config.policy)})`,
     `(name = "SANDBOX_LIMITS", json = ${formatJson(config.sandbox)})`,
     `(name = "LINUX_LIMITS", json = ${formatJson(config.linux)})`,
     `(name = "WORKSPACE_LIMITS", json = ${formatJson(config.workspace)})`,

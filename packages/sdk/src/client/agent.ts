@@ -7,22 +7,13 @@ import type { Message } from "../protocol/message.ts";
 import type { Subagent } from "../protocol/subagent.ts";
 import type { AgentTarget } from "../protocol/target.ts";
 import { createAppFetch } from "./app.ts";
-import type { Caller } from "./caller.ts";
 import { createId } from "./create-id.ts";
 import { EventLogReader } from "./event-log-reader.ts";
 import { type AgentFiles, createAgentFiles } from "./files.ts";
-import type { EndpointFetch, HostFetch } from "./request.ts";
 import { type AgentSchedules, createAgentSchedules } from "./schedules.ts";
+import type { Transport } from "./transport.ts";
 import { Turn } from "./turn.ts";
 import { withRetry } from "./with-retry.ts";
-
-/** How an agent handle sends requests to its host. */
-export interface Transport {
-  fetchEndpoint: EndpointFetch;
-  fetchHost: HostFetch;
-  call: Caller["call"];
-  retryTimeoutMs: number;
-}
 
 /** A message to an agent, with attachments and options: the body of `invoke`. */
 export type NewMessage = BodyIn<Endpoints["invoke"]>;

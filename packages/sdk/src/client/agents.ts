@@ -1,7 +1,8 @@
 import type { Agent } from "../protocol/agent.ts";
 import type { BodyIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
-import { type AgentHandle, createAgentHandle, type Transport } from "./agent.ts";
+import { type AgentHandle, createAgentHandle } from "./agent.ts";
+import type { Transport } from "./transport.ts";
 
 /** The agents of one agency. */
 export interface Agents {

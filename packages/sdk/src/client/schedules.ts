@@ -1,8 +1,8 @@
 import type { BodyIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import type { Schedule, ScheduleRun } from "../protocol/schedule.ts";
-import type { Transport } from "./agent.ts";
 import { createId } from "./create-id.ts";
+import type { Transport } from "./transport.ts";
 import { withRetry } from "./with-retry.ts";
 
 /** The schedules of an agent, or of an agency. */

@@ -36,6 +36,7 @@ function createOptions(home: Home, worker: HostOptions["worker"], onLine: (line:
     models: { providers: {}, prices: {} },
     modelVariables: { variables: {}, secrets: [] },
     turn: turnLimitsSchema.parse({}),
+    policy: [],
     subagents: subagentLimitsSchema.parse({}),
     sandbox: sandboxLimitsSchema.parse({}),
     linux: linuxLimitsSchema.parse({}),
