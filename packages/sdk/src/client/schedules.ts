@@ -1,7 +1,7 @@
 import type { BodyIn } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import type { Schedule, ScheduleRun } from "../protocol/schedule.ts";
-import type { Transport } from "./agent.ts";
+import type { Caller } from "./caller.ts";
 import { createId } from "./create-id.ts";
 import { withRetry } from "./with-retry.ts";
 
@@ -33,8 +33,13 @@ export type AgencySchedules = Schedules<BodyIn<Endpoints["createAgencySchedule"]
 
 const maxPage = 500;
 
+interface Transport {
+  call: Caller["call"];
+  retryTimeoutMs: number;
+}
+
 export function createAgentSchedules(
-  { call, retryTimeoutMs }: Pick<Transport, "call" | "retryTimeoutMs">,
+  { call, retryTimeoutMs }: Transport,
   params: { agency: string; agent: string },
 ): AgentSchedules {
   return createSchedules(retryTimeoutMs, {
@@ -48,10 +53,7 @@ export function createAgentSchedules(
   });
 }
 
-export function createAgencySchedules(
-  { call, retryTimeoutMs }: Pick<Transport, "call" | "retryTimeoutMs">,
-  agency: string,
-): AgencySchedules {
+export function createAgencySchedules({ call, retryTimeoutMs }: Transport, agency: string): AgencySchedules {
   const params = { agency };
   return createSchedules(retryTimeoutMs, {
     list: (query, signal) => call("listAgencySchedules", { params, query, signal }),
