@@ -1,6 +1,7 @@
 import { ScheduleBook } from "../schedules/schedule-book.ts";
 import { DueTimer } from "./due-timer.ts";
 import type { Env } from "./env.ts";
+import { SchedulesApi } from "./schedules-api.ts";
 
 type Conversation = ReturnType<Env["Think"]["getByName"]>["conversation"];
 
@@ -8,7 +9,10 @@ interface AgencySchedulesOptions {
   storage: DurableObjectStorage;
   /** Schedules a check of what is due. */
   scheduleDue(at: number): Promise<void>;
+  /** Throws if the agency does not exist. */
+  open(): Promise<unknown>;
   /** Throws if the agency has no such agent. */
+  getAgentName(name: string): string;
   getConversation(agent: string): Conversation;
 }
 
@@ -16,6 +20,7 @@ const retryMs = 60_000;
 
 /** The schedules of an agency, and the timer that wakes it. */
 export class AgencySchedules {
+  readonly api: SchedulesApi;
   readonly book: ScheduleBook;
   readonly #options: AgencySchedulesOptions;
   readonly #timer: DueTimer;
@@ -26,9 +31,13 @@ export class AgencySchedules {
     this.book = new ScheduleBook({
       storage: options.storage,
       wakeAt: (time) => this.#timer.update(time),
-      admit: async (message, agent = "") => options.getConversation(agent).admitScheduled(message),
-      getOutcomes: async (runIds, agent = "") => options.getConversation(agent).getTurnOutcomes(runIds),
+      admit: async (message, agent) => this.#getConversation(agent).admitScheduled(message),
+      getOutcomes: async (runIds, agent) => this.#getConversation(agent).getTurnOutcomes(runIds),
     });
+    this.api = new SchedulesApi(async () => {
+      await options.open();
+      return this.book;
+    }, options.getAgentName);
   }
 
   wake(): void {
@@ -51,5 +60,9 @@ export class AgencySchedules {
   halt(): void {
     this.#timer.halt();
     this.book.halt();
+  }
+
+  #getConversation(agent = ""): Conversation {
+    return this.#options.getConversation(this.#options.getAgentName(agent));
   }
 }

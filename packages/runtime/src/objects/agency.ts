@@ -12,14 +12,12 @@ import {
   isThinkeryError,
   type ListedBlueprint,
   listSubagentTypes,
-  type NewAgencySchedule,
   type NewAgent,
   ownerUser,
   parseAgencyKey,
   type PageQuery,
   type PolicyRule,
   type BudgetStatus,
-  type Schedule,
   type SubagentSummary,
 } from "@thinkery/sdk";
 import { AgencyRecord } from "../agency/agency-record.ts";
@@ -43,7 +41,7 @@ import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
-import { SchedulesApi } from "./schedules-api.ts";
+import type { SchedulesApi } from "./schedules-api.ts";
 
 /** Increases with every change, so that clients know when to reload. */
 export interface Revision {
@@ -72,10 +70,6 @@ export abstract class Agency extends BaseObject<Revision> {
     return { policy: this.#policy, agency: this.name };
   });
   readonly #schedules: AgencySchedules;
-  readonly #schedulesApi = new SchedulesApi(async () => {
-    await this.#open();
-    return this.#schedules.book;
-  });
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
@@ -95,12 +89,14 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#schedules = new AgencySchedules({
       storage: ctx.storage,
       scheduleDue: async (at) => void (await this.schedule(new Date(at), "checkDue", at, { idempotent: true })),
-      getConversation: (agent) => this.#getThink(this.#agents.get(agent).name).conversation,
+      open: () => this.#open(),
+      getAgentName: (agent) => this.#agents.get(agent).name,
+      getConversation: (agent) => this.#getThink(agent).conversation,
     });
   }
 
   get schedules(): SchedulesApi {
-    return this.#schedulesApi;
+    return this.#schedules.api;
   }
 
   /** The tools, middleware and blueprints available to agents. */
@@ -314,11 +310,6 @@ export abstract class Agency extends BaseObject<Revision> {
   async setMetered(metered: boolean): Promise<void> {
     await this.#open();
     this.#record.isMetered = metered;
-  }
-
-  async createSchedule({ agent, ...schedule }: NewAgencySchedule, user: string): Promise<Schedule> {
-    await this.#open();
-    return this.#schedules.book.create(schedule, { user, agent: this.#agents.get(agent).name });
   }
 
   /** Called by the schedule when something is due. */

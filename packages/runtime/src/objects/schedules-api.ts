@@ -13,10 +13,13 @@ import type { ScheduleBook, ScheduleCreator } from "../schedules/schedule-book.t
 /** The schedules of an agent or of an agency, for users' requests. */
 export class SchedulesApi extends RpcTarget {
   readonly #open: () => Promise<ScheduleBook>;
+  /** Throws if there is no such agent. */
+  readonly #getAgentName: (name: string) => string;
 
-  constructor(open: () => Promise<ScheduleBook>) {
+  constructor(open: () => Promise<ScheduleBook>, getAgentName = (name: string) => name) {
     super();
     this.#open = open;
+    this.#getAgentName = getAgentName;
   }
 
   async list(page: PageQuery): Promise<ScheduleList> {
@@ -27,8 +30,9 @@ export class SchedulesApi extends RpcTarget {
     return (await this.#open()).get(id);
   }
 
-  async create(schedule: NewSchedule, creator: ScheduleCreator): Promise<Schedule> {
-    return (await this.#open()).create(schedule, creator);
+  async create(schedule: NewSchedule, { user, agent }: ScheduleCreator): Promise<Schedule> {
+    const book = await this.#open();
+    return book.create(schedule, { user, ...(agent === undefined ? {} : { agent: this.#getAgentName(agent) }) });
   }
 
   async update(id: string, change: ScheduleChange): Promise<Schedule> {

@@ -42,9 +42,8 @@ export function addScheduleRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.listAgencySchedules, async (call) => (await ofAgency(call)).list(call.query));
 
   route(app, endpoints.createAgencySchedule, async (call) => {
-    const { env, caller, params, body } = call;
-    const agency = await enterAgency(env, caller.user, params.agency);
-    return agency.createSchedule(body, caller.user);
+    const { agent, ...schedule } = call.body;
+    return (await ofAgency(call)).create(schedule, { user: call.caller.user, agent });
   });
 
   route(app, endpoints.getAgencySchedule, async (call) => (await ofAgency(call)).get(call.params.schedule));
