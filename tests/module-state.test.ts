@@ -19,6 +19,7 @@ const allowed: Record<string, string> = {
   "host/fair-work.ts lastPause": "as isClaimed",
   "http/authenticate.ts callerCache": "positive results, for 10 s",
   "http/directory.ts accessCache": "positive results, for 30 s; a deleted object refuses requests itself",
+  "http/failure-limit.ts failureCounts": "best effort; each isolate counts the failures it sees",
   "model/catalogue.ts modelsByEnv": "derived from the environment; listings for 30 s",
   "model/estimate.ts definitionChars": "results of a pure function",
   "objects/usage-reports.ts flushDueAt": "a timer of this isolate",

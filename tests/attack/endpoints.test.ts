@@ -59,6 +59,7 @@ const bodies: Record<string, unknown> = {
   invoke: { message: "hello" },
   cancelTurn: {},
   resolveToolCall: { callId: "call-1", output: "done" },
+  createWebhook: { name: "deploys" },
   createTask: { title: "Fix it" },
   updateTask: { status: "complete" },
   createSchedule: { when: 3600, input: "hello" },
@@ -191,6 +192,21 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
     expect((await request(name, endpoint, tokens["owner read"])).status).toBe(expectedStatus[name] ?? 200);
   },
 );
+
+test("a webhook takes nothing that is not signed, whoever sends it, and from no other origin", async () => {
+  for (const token of [undefined, "0".repeat(64), host.token, ...Object.values(tokens)]) {
+    for (const extra of [{}, forgedHeaders, { "x-thinkery-signature": `t=1,v1=${"0".repeat(64)}` }]) {
+      for (const below of ["", "/sub/ghost"]) {
+        const response = await request("receiveWebhook", endpoints.receiveWebhook, token, extra, below);
+        expect([below, response.status]).toEqual([below, 401]);
+      }
+    }
+  }
+  const foreign = { origin: "http://evil.example" };
+  expect((await request("receiveWebhook", endpoints.receiveWebhook, undefined, foreign)).status).toBe(403);
+  const rebound = { host: "evil.example" };
+  expect((await request("receiveWebhook", endpoints.receiveWebhook, undefined, rebound)).status).toBe(421);
+});
 
 /** Opens a socket and records its frames. */
 async function connect(path: string, token: string, headers: Record<string, string> = {}) {

@@ -76,6 +76,8 @@ const paths = [
     "branches/try",
     "branches/try/merge",
     "yjs",
+    "hooks",
+    "hooks/deploys",
   ].map((rest) => `/agents/bob/${rest}`),
 ];
 

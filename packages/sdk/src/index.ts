@@ -58,5 +58,6 @@ export * from "./protocol/turn.ts";
 export * from "./protocol/usage.ts";
 export * from "./protocol/user.ts";
 export * from "./protocol/version.ts";
+export * from "./protocol/webhook.ts";
 export * from "./tasks/graph.ts";
 export * from "./tasks/queries.ts";

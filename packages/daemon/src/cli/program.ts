@@ -14,6 +14,7 @@ import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
 import { addFiles } from "./commands/files.ts";
 import { addGc } from "./commands/gc.ts";
+import { addHook } from "./commands/hook.ts";
 import { addHostProcess } from "./commands/host-process.ts";
 import { addInfo } from "./commands/info.ts";
 import { addLogs } from "./commands/logs.ts";
@@ -87,6 +88,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
     addRm,
     addTask,
     addSchedule,
+    addHook,
     addApp,
     addProcess,
     addAgency,

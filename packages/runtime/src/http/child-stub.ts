@@ -42,6 +42,9 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
     get app(): ThinkStub["app"] {
       throw fail("not_found", "A sub-agent has no app.");
     },
+    get webhooks(): ThinkStub["webhooks"] {
+      throw fail("not_found", "A sub-agent has no webhooks. Its root agent can have some, and pass on what arrives.");
+    },
     get fetchApp(): ThinkStub["fetchApp"] {
       throw fail("not_found", "A sub-agent has no app.");
     },

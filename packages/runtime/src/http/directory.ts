@@ -1,4 +1,11 @@
-import { formatAgencyKey, formatAgentObjectName, fail, parseAgencyKey } from "@thinkery/sdk";
+import {
+  formatAgencyKey,
+  formatAgentObjectName,
+  fail,
+  isThinkeryError,
+  ownerUser,
+  parseAgencyKey,
+} from "@thinkery/sdk";
 import type { Env } from "../objects/env.ts";
 import { createChildStub } from "./child-stub.ts";
 import { readSubPath } from "./sub-path.ts";
@@ -27,6 +34,21 @@ export async function enterAgent(env: Env, user: string, agency: string, agent: 
   const exists = await checkWithCache(name, () => entered.hasAgent(agent));
   if (!exists) throw fail("not_found", `Agent “${agent}” not found in ${agency}.`);
   return name;
+}
+
+/**
+ * Returns an agent, or undefined if there is none. For requests without a caller, which may name any user: nothing is
+ * created if there is no such user.
+ */
+export async function findAgent(env: Env, user: string, agency: string, agent: string) {
+  const hasUser = () => env.User.getByName(ownerUser).users.has(user);
+  if (user !== ownerUser && !(await checkWithCache(formatAgencyKey(user, ""), hasUser))) return undefined;
+  try {
+    return env.Think.getByName(await enterAgent(env, user, agency, agent));
+  } catch (error) {
+    if (isThinkeryError(error) && error.code === "not_found") return undefined;
+    throw error;
+  }
 }
 
 /** A call to an endpoint of one agent. */

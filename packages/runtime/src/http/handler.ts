@@ -1,4 +1,4 @@
-import { endpoints, fail, getDefaultAgency } from "@thinkery/sdk";
+import { endpoints, fail, getDefaultAgency, ownerUser } from "@thinkery/sdk";
 import { Hono } from "hono";
 import { holdDuring } from "../host/drain.ts";
 import type { Env } from "../objects/env.ts";
@@ -29,18 +29,17 @@ import { addUserRoutes } from "./routes/user.ts";
 import { addUsersRoutes } from "./routes/users.ts";
 import { addVersionRoutes } from "./routes/versions.ts";
 import { addWaitRoutes } from "./routes/waits.ts";
+import { addWebhookRoutes } from "./routes/webhooks.ts";
 import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
 import { expandShortPath, isShortPath } from "./short-path.ts";
 import { addSocketRoutes } from "./socket.ts";
-import { routeToRoot } from "./sub-path.ts";
+import { routeToRoot, splitSubPath } from "./sub-path.ts";
 
 const maxUrlChars = 8 * 1024;
 
-const publicPaths = new Set(
-  Object.values(endpoints)
-    .filter((endpoint) => endpoint.access === "public")
-    .map((endpoint) => `${endpoint.method} ${endpoint.path}`),
-);
+const publicEndpoints = Object.values(endpoints)
+  .filter(({ access }) => access === "public")
+  .map(({ method, path }) => ({ method, pattern: createPathPattern(path) }));
 
 export interface HandlerOptions {
   /** An additional admin token, for Workers that no daemon starts. Read it from a secret, not from the source. */
@@ -61,7 +60,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     const caller = await authenticate(req.raw, env, secret);
     if (caller) checkCookie(req.raw, caller);
     const method = req.method === "HEAD" ? "GET" : req.method;
-    if (!caller && !publicPaths.has(`${method} ${req.path}`)) throw createUnauthorizedError(req.raw, env);
+    if (!caller && !isPublic(method, req.path)) throw createUnauthorizedError(req.raw, env);
     context.set("caller", caller);
     await next();
   });
@@ -80,6 +79,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addTaskRoutes,
     addWaitRoutes,
     addScheduleRoutes,
+    addWebhookRoutes,
     addAppRoutes,
     addProcessRoutes,
     addFileRoutes,
@@ -117,8 +117,9 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     const moved = moveTicket(request, url);
     if (!isShortPath(path)) return app.fetch(routeToRoot(moved, url), env, context);
     const user = identifyUser(moved, env, secret);
-    if (user === undefined) throw createUnauthorizedError(moved, env);
-    url.pathname = expandShortPath(path, getDefaultAgency(user));
+    url.pathname = expandShortPath(path, getDefaultAgency(user ?? ownerUser));
+    if (user === undefined && !isPublic(request.method, splitSubPath(url.pathname).path))
+      throw createUnauthorizedError(moved, env);
     return app.fetch(routeToRoot(new Request(url, moved), url), env, context);
   }
 }
@@ -135,10 +136,16 @@ function moveTicket(request: Request, url: URL): Request {
 
 function createRouteError(path: string) {
   const methods = Object.values(endpoints)
-    .filter((endpoint) =>
-      new RegExp(`^${endpoint.path.replace(/:[a-z]+/g, "[^/]+").replace(/\*[a-z]+$/, ".*")}$`).test(path),
-    )
+    .filter((endpoint) => createPathPattern(endpoint.path).test(path))
     .map((endpoint) => endpoint.method);
   if (methods.length === 0) return fail("not_found", "No such endpoint. GET /openapi.json lists all endpoints.");
   return fail("method_not_allowed", `Method not allowed. This endpoint accepts ${methods.join(", ")}.`);
+}
+
+function isPublic(method: string, path: string): boolean {
+  return publicEndpoints.some((endpoint) => endpoint.method === method && endpoint.pattern.test(path));
+}
+
+function createPathPattern(path: string): RegExp {
+  return new RegExp(`^${path.replace(/:[a-z]+/g, "[^/]+").replace(/\*[a-z]+$/, ".*")}$`);
 }

@@ -54,6 +54,7 @@ interface AgentResolverOptions {
   workspace: WorkspacePort;
   budgetClient: BudgetClient;
   subagents(): SubagentPort;
+  hasWebhook(name: string): boolean;
   redactor: Redactor;
   schedules: SchedulePort;
 }
@@ -126,6 +127,7 @@ export class AgentResolver {
       getCost: (model, usage) => toValidCost(models.computeCost(model, usage)),
       budgetClient,
       subagents: this.#options.subagents(),
+      hasWebhook: (name) => this.#options.hasWebhook(name),
       redact: (value) => this.#options.redactor.redactValue(value),
       schedules: this.#options.schedules,
     };

@@ -6,6 +6,7 @@ import { AgentStore } from "../store/agent-store.ts";
 import { openBlobIndex, openCountedBlobs } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { formerThinkSteps, thinkSchema, thinkTables } from "../store/schema/think.ts";
+import { Webhooks } from "../store/webhooks.ts";
 import type { ClassLayer } from "../system/layers.ts";
 import type { System } from "../system/system.ts";
 import { TurnQueue } from "../turn/admission/turn-queue.ts";
@@ -42,6 +43,7 @@ import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { visitAgent } from "./visit-agent.ts";
 import { WaitsFeature } from "./waits-feature.ts";
+import { WebhookReceiver } from "./webhook-receiver.ts";
 
 interface AgentContext {
   storage: DurableObjectStorage;
@@ -68,7 +70,9 @@ interface AgentContext {
 export function assembleAgent({ storage, env, address, system, layer, schedule, onChange, ...context }: AgentContext) {
   const isRoot = address.path.length === 1;
   const migration = { formerSteps: formerThinkSteps, tables: thinkTables };
-  migrate(storage, thinkSchema, { ...migration, optional: isRoot ? [] : ["files", "schedules"] });
+  // The tables of webhooks are created with the first one.
+  const optional = isRoot ? ["webhooks"] : ["files", "schedules", "webhooks"];
+  migrate(storage, thinkSchema, { ...migration, optional });
   const name = formatAddress(address);
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);
@@ -111,7 +115,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     record: (event) => recorder.record(event),
     checkGrowth: (bytes) => disk.check(bytes),
     hasTables: isRoot,
-    createTables: () => migrate(storage, thinkSchema, migration),
+    createTables: () => migrate(storage, thinkSchema, { ...migration, optional: ["webhooks"] }),
   });
   // A sub-agent works in the workspace of its root agent.
   const workspace: WorkspacePort = isRoot
@@ -149,6 +153,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     budgetClient: lease ? new LeasedBudgetClient(lease, budgetClient) : budgetClient,
     workspace,
     subagents: () => subagents,
+    hasWebhook: (webhook) => receiver.has(webhook),
     redactor,
     schedules: { create: (schedule) => schedules.createForTool(schedule) },
   });
@@ -265,6 +270,9 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     addGrants: (grants) => agency().policy.addGrants(grants),
     waitUntil: (work) => context.waitUntil(work),
   });
+  const webhooks = new Webhooks(storage.sql, () => migrate(storage, thinkSchema, migration));
+  const inbound = { env, address, registration, webhooks, store, blobs, queue, turnWaits, turnLease };
+  const receiver = new WebhookReceiver(inbound);
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease, turnWaits, waits });
   const tasks = new TasksFeature(store.tasks, recorder);
   const schedules: SchedulesFeature = new SchedulesFeature({
@@ -296,6 +304,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     queue,
     turnWaits,
     waits,
+    receiver,
     turnLease,
     sockets,
     files,

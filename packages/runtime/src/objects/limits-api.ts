@@ -39,6 +39,11 @@ export class LimitsApi extends RpcTarget {
     limits.releaseAgent();
   }
 
+  /** Counts a request that came without a credential. Throws if there were too many. */
+  async takeRequest(key: string): Promise<void> {
+    (await this.#open()).limits.takeRequest(key);
+  }
+
   async leaseTurn(agent: string, until: number, isRunning: boolean): Promise<void> {
     (await this.#open()).limits.leaseTurn(agent, until, isRunning);
   }

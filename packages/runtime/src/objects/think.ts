@@ -35,6 +35,7 @@ import type { Reporter } from "./subagents/find-reporter.ts";
 import type { LeaseResult, LeasingParent } from "./subagents/lease-client.ts";
 import { TasksApi } from "./tasks-api.ts";
 import { WaitsApi } from "./waits-api.ts";
+import { WebhooksApi } from "./webhooks-api.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
 
 /**
@@ -59,6 +60,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   readonly #taskGraph = new TasksApi(async () => (await this.#open()).tasks);
   readonly #waits = new WaitsApi(() => this.#open());
   readonly #schedules = new SchedulesApi(async () => (await this.#open()).schedules.book);
+  readonly #webhooks = new WebhooksApi(async () => (await this.#open()).receiver);
   readonly #storage = new StorageApi({
     open: () => this.#open(),
     listSubAgents: () => this.#listSubAgents(),
@@ -120,6 +122,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   get schedules(): SchedulesApi {
     return this.#schedules;
+  }
+
+  get webhooks(): WebhooksApi {
+    return this.#webhooks;
   }
 
   get storage(): StorageApi {

@@ -26,6 +26,10 @@ export class UsersApi extends RpcTarget {
     return { users: await Promise.all(users.map((user) => this.#describe(user))), ...next };
   }
 
+  async has(name: string): Promise<boolean> {
+    return (await this.#openUsers()).has(name);
+  }
+
   async add(name: string, limits: UserLimits): Promise<ListedUser> {
     return this.#describe(await (await this.#openUsers()).add(name, limits));
   }

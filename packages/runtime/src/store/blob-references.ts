@@ -27,6 +27,10 @@ export class BlobReferences implements BlobSource {
         for (const { blob, mediaType, size } of attachments) this.#add(blob, mediaType, size);
       }
     }
+    if (event.type === "continuation.resolved" && event.data.attachment) {
+      const { blob, mediaType, size } = event.data.attachment;
+      this.#add(blob, mediaType, size);
+    }
     if (event.type === "app.set") this.#addApp(event.data);
     if (event.type === "history.cleared") {
       this.empty();

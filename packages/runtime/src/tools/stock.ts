@@ -4,6 +4,7 @@ import { executeCode } from "./execute-code.ts";
 import { sandbox } from "./sandbox.ts";
 import { askUser } from "./waits/ask-user.ts";
 import { sleepUntil } from "./waits/sleep-until.ts";
+import { waitForWebhook } from "./waits/wait-for-webhook.ts";
 
 /** Tools with the tag `default`. */
-export const stockTools: readonly Tool[] = [executeCode, sandbox, bash, askUser, sleepUntil];
+export const stockTools: readonly Tool[] = [executeCode, sandbox, bash, askUser, sleepUntil, waitForWebhook];

@@ -44,6 +44,8 @@ export interface TurnDeps {
   getCost(model: string, usage: Usage): number | undefined;
   budgetClient: BudgetClient;
   subagents: SubagentPort;
+  /** Whether the agent has a webhook with this name. */
+  hasWebhook(name: string): boolean;
   /** Removes the secrets of the environment, as the log does. */
   redact<T>(value: T): T;
   schedules: SchedulePort;

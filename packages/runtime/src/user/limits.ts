@@ -31,6 +31,11 @@ export class Limits {
     return this.#rates.grant(hash, this.get().requestsPerMinute);
   }
 
+  /** Counts a request to something of the user's that needs no credential. */
+  takeRequest(key: string): void {
+    this.#rates.take(key, this.get().requestsPerMinute);
+  }
+
   /** Returns the budget that then applies: the user's own, as far as it is not above the new limit. */
   update(changes: UserLimitsUpdate, current: Budget | undefined): Budget | undefined {
     const before = this.get();

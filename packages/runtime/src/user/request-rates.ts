@@ -17,17 +17,27 @@ export class RequestRates {
 
   /** Grants a credential its next requests. Throws if it has used up what it may send for now. */
   grant(hash: string, perMinute = defaultRequestsPerMinute): number {
+    const portion = Math.max(1, Math.min(maxPortion, Math.floor(perMinute / 60)));
+    this.#take(hash, perMinute, portion, "token has sent");
+    return portion;
+  }
+
+  /** Counts a request that came without a credential, by a key of its own. Throws if there were too many. */
+  take(key: string, perMinute = defaultRequestsPerMinute): void {
+    this.#take(key, perMinute, 1, "webhook has received");
+  }
+
+  #take(hash: string, perMinute: number, portion: number, subject: string): void {
     let rate = this.#rates.get(hash);
     if (rate?.perMinute !== perMinute) {
       rate = { perMinute, limiter: new RateLimiter(perMinute, perMinute / 60) };
       this.#rates.set(hash, rate);
     }
-    const portion = Math.max(1, Math.min(maxPortion, Math.floor(perMinute / 60)));
-    if (rate.limiter.take(portion)) return portion;
+    if (rate.limiter.take(portion)) return;
     const retryAfter = Math.ceil((60 * portion) / perMinute);
     throw fail(
       "rate_limited",
-      `This token has sent more than ${perMinute} requests a minute. Try again in ${retryAfter} s.`,
+      `This ${subject} more than ${perMinute} requests a minute. Try again in ${retryAfter} s.`,
       { retryAfter },
     );
   }

@@ -50,10 +50,15 @@ export class Users {
     if (existing?.state !== "ready" || existing.name !== name) await this.add(name, {});
   }
 
+  has(name: string): boolean {
+    const row = this.#registry.find(name);
+    return row?.state === "ready" && row.name === name;
+  }
+
   get(name: string): RegisteredUser {
     if (name === ownerUser) throw fail("conflict", "The host's owner has no limits.");
     const row = this.#registry.find(name);
-    if (row?.state !== "ready" || row.name !== name) throw fail("not_found", `User “${name}” not found.`);
+    if (!row || !this.has(name)) throw fail("not_found", `User “${name}” not found.`);
     return toUser(row);
   }
 

@@ -6,6 +6,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Subagent } from "../protocol/subagent.ts";
 import type { AgentTarget } from "../protocol/target.ts";
+import type { CreatedWebhook, Webhook } from "../protocol/webhook.ts";
 import { createAppFetch } from "./app.ts";
 import { createId } from "./create-id.ts";
 import { EventLogReader } from "./event-log-reader.ts";
@@ -78,6 +79,11 @@ export interface AgentHandle extends AgentFiles {
   spawn(task: string | BodyIn<Endpoints["spawnSubagent"]>): Promise<ResponseOf<Endpoints["spawnSubagent"]>>;
   /** Returns a handle to a sub-agent, by its `facetName`. It has the files of its root agent, and no app. */
   sub(name: string): AgentHandle;
+  /** Returns the agent's webhooks, without their secrets. */
+  webhooks(): Promise<Webhook[]>;
+  /** Creates a webhook: `url` is a path of the host, `secret` is what senders sign with. Needs the scope `admin`. */
+  createWebhook(name: string): Promise<CreatedWebhook>;
+  deleteWebhook(name: string): Promise<void>;
   /** Returns the agent's app: its version, its modules and its address. */
   app(): Promise<ResponseOf<Endpoints["getApp"]>>;
   /** Sets the agent's app, replacing the current one. */
@@ -176,6 +182,10 @@ export function createAgentHandle(
         { fetchEndpoint, fetchHost, call, retryTimeoutMs },
         { ...target, agent: `${target.agent}/${name}` },
       ),
+    webhooks: async () => (await retry((signal) => call("listWebhooks", { params, signal }))).hooks,
+    // Not repeated: the secret is only in the first response.
+    createWebhook: (name) => call("createWebhook", { params, body: { name } }),
+    deleteWebhook: (name) => call("deleteWebhook", { params: { ...params, name } }),
     app: () => retry((signal) => call("getApp", { params, signal })),
     putApp: (app) => retry((signal) => call("putApp", { params, body: app, signal })),
     deleteApp: () => call("deleteApp", { params }),

@@ -42,6 +42,8 @@ export interface ToolContext {
   subagents: Subagents;
   tasks: Tasks;
   schedules: Schedules;
+  /** Whether the agent has a webhook with this name, that a call could wait for. */
+  hasWebhook(name: string): boolean;
 }
 
 /** A failure with a specific error code. Any other error that a tool throws gets the code `threw`. */

@@ -15,6 +15,7 @@ import { usageEndpoints } from "./endpoints/usage.ts";
 import { userEndpoints } from "./endpoints/users.ts";
 import { versionEndpoints } from "./endpoints/versions.ts";
 import { waitEndpoints } from "./endpoints/waits.ts";
+import { webhookEndpoints } from "./endpoints/webhooks.ts";
 import { healthSchema } from "./health.ts";
 import { modelListSchema, modelQuerySchema, providerListSchema } from "./models.ts";
 import { agencyIdSchema, blueprintNameSchema, userNameSchema } from "./name-schemas.ts";
@@ -226,6 +227,7 @@ export const endpoints = {
 
   ...turnEndpoints,
   ...waitEndpoints,
+  ...webhookEndpoints,
   ...taskEndpoints,
   ...scheduleEndpoints,
   ...appEndpoints,

@@ -16,6 +16,8 @@ export const driverNameSchema = createNameSchema(nameRules.driver);
 
 export const userNameSchema = createNameSchema(nameRules.user);
 
+export const webhookNameSchema = createNameSchema(nameRules.webhook);
+
 /** `global`, `review`, or `review:pr-123` for one run of a workflow. */
 export const agencyIdSchema = createNameSchema(nameRules.agency);
 

@@ -23,6 +23,7 @@ export const nameRules = {
   blueprint: plain,
   driver: plain,
   user: plain,
+  webhook: plain,
   agency: {
     maxChars: 100,
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?::[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/,
@@ -98,16 +99,18 @@ export function isAgentObjectName(text: string): boolean {
   return isAgentAddress(text) && !text.includes("/");
 }
 
+/** Whether a text is the name of an agency's Durable Object, such as `review` or `review@bob`. */
+export function isAgencyKey(text: string): boolean {
+  const { id, user } = parseAgencyKey(text);
+  if (formatAgencyKey(user, id) !== text) return false;
+  return !findNameIssue(nameRules.agency, id) && !findNameIssue(nameRules.user, user);
+}
+
 /** Whether a text is the address of an agent or a sub-agent. */
 export function isAgentAddress(text: string): boolean {
   const { agency: key = "", path = [""] } = parseAddress(text) ?? {};
-  const { id, user } = parseAgencyKey(key);
-  if (formatAgencyKey(user, id) !== key || path.length > maxPathLength) return false;
-  return (
-    !findNameIssue(nameRules.agency, id) &&
-    !findNameIssue(nameRules.user, user) &&
-    path.every((name) => !findNameIssue(nameRules.agent, name))
-  );
+  if (!isAgencyKey(key) || path.length > maxPathLength) return false;
+  return path.every((name) => !findNameIssue(nameRules.agent, name));
 }
 
 /** Formats the name of an agent's Durable Object. Sub-agents are facets of it. */

@@ -7,6 +7,7 @@ import { scheduleMigrations } from "./schedules.ts";
 import { subagentMigrations, subagentTables } from "./subagents.ts";
 import { taskMigrations } from "./tasks.ts";
 import { waitMigrations, waitTables } from "./waits.ts";
+import { webhookMigrations } from "./webhooks.ts";
 
 /** Everything that an agent's object stores. Features with their own tables add their migrations here. */
 export const thinkSchema: Schema = {
@@ -17,6 +18,7 @@ export const thinkSchema: Schema = {
   childSpending: childSpendingMigrations,
   waits: waitMigrations,
   schedules: scheduleMigrations,
+  webhooks: webhookMigrations,
 };
 
 /** What new agents start with, in place of replaying the steps. */
@@ -36,4 +38,5 @@ export const formerThinkSteps = {
   childSpending: 0,
   waits: 0,
   schedules: 0,
+  webhooks: 0,
 };

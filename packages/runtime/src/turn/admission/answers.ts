@@ -1,4 +1,4 @@
-import { type Answer, fail, type NewEvent } from "@thinkery/sdk";
+import { type Answer, type Attachment, fail, type NewEvent } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { StoredContinuation } from "../../store/continuations.ts";
 import { parseUntrustedSchema } from "../../tools/untrusted-schema.ts";
@@ -40,10 +40,17 @@ export function checkAnswer({ schema }: StoredContinuation, value: unknown): voi
   throw createIssue(issues.map(({ path, message }) => `${["value", ...path].join(".")}: ${message}`).join("; "));
 }
 
+export interface AnswerOrigin {
+  /** Who answered. */
+  by?: string | undefined;
+  /** The whole of what arrived, if it is too long for the value. */
+  attachment?: Attachment | undefined;
+}
+
 export function createAnswerEvent(
   { runId, continuationId, callId }: StoredContinuation,
   value: unknown,
-  by?: string,
+  { by, attachment }: AnswerOrigin = {},
 ): NewEvent {
   return {
     type: "continuation.resolved",
@@ -53,6 +60,7 @@ export function createAnswerEvent(
       callId,
       ...(value === undefined ? {} : { value }),
       ...(by === undefined ? {} : { by }),
+      ...(attachment ? { attachment } : {}),
     },
   };
 }

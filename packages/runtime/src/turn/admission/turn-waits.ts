@@ -15,7 +15,7 @@ import type { StoredContinuation } from "../../store/continuations.ts";
 import { isOver, toRun, type TurnRow } from "../../store/turns.ts";
 import { createResultEvent, findReportedCall } from "../calls/tool-reports.ts";
 import type { Recorder } from "../loop/recorder.ts";
-import { checkAnswer, createAnswerEvent, findQuestion } from "./answers.ts";
+import { type AnswerOrigin, checkAnswer, createAnswerEvent, findQuestion } from "./answers.ts";
 import { createDecision, createExpiry, findAnswered } from "./decisions.ts";
 
 interface TurnWaitsOptions {
@@ -67,12 +67,12 @@ export class TurnWaits {
   answerQuestion(answer: Answer, by: string): Run {
     const question = findQuestion(this.#options.store, answer);
     checkAnswer(question, answer.value);
-    return this.#resolve(question.runId, createAnswerEvent(question, answer.value, by));
+    return this.#resolve(question.runId, createAnswerEvent(question, answer.value, { by }));
   }
 
   /** Resolves what a call waits for, other than a question. */
-  resolveContinuation(continuation: StoredContinuation, value?: unknown, by?: string): void {
-    this.#resolve(continuation.runId, createAnswerEvent(continuation, value, by));
+  resolveContinuation(continuation: StoredContinuation, value?: unknown, origin?: AnswerOrigin): void {
+    this.#resolve(continuation.runId, createAnswerEvent(continuation, value, origin));
   }
 
   /** Returns when the next wait ends by itself, if any does. */

@@ -62,6 +62,7 @@ export function createToolContext(
       record: step.record,
       onBackground: () => deps.tools.enable("tasks"),
     }),
+    hasWebhook: (name) => deps.hasWebhook(name),
     get tasks() {
       return openTasks(callId, step);
     },

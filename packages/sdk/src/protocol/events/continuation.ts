@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { continuationKinds } from "../choices.ts";
+import { attachmentSchema } from "../message.ts";
 
 /** Events about what a turn waits for, other than approvals. */
 export const continuationEvents = () => ({
@@ -24,6 +25,7 @@ export const continuationEvents = () => ({
       callId: z.string(),
       value: z.unknown().optional().describe("The answer; missing if its time has come."),
       by: z.string().optional().describe("Who answered."),
+      attachment: attachmentSchema.optional().describe("The whole of what arrived, if it is too long for the value."),
     })
     .describe("What a tool call waited for has happened. The call goes on in its turn."),
 });
