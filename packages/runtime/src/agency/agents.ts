@@ -58,6 +58,14 @@ export class AgentRegistry {
     return this.#registry.find(name) === undefined;
   }
 
+  /** Throws if an agent has this name, or one that differs only in case. */
+  checkFree(name: string): void {
+    if (this.isFree(name)) return;
+    const existing = this.find(name)?.name ?? name;
+    const detail = existing === name ? "" : `, and “${name}” differs from it only in case`;
+    throw fail("conflict", `Agent “${existing}” already exists in ${this.#agency}${detail}.`);
+  }
+
   listNames(): string[] {
     return this.#registry.listNames();
   }

@@ -1,6 +1,6 @@
 /**
  * A hint within this isolate, so that agents see a change at once. An agent in another isolate may use what it read for
- * up to 30 s (`ttlMs` in agent-resolver.ts), and so may all agents after the hints were cleared.
+ * up to 30 s (`ttlMs` in agency-reader.ts), and so may all agents after the hints were cleared.
  */
 const revisions = new Map<string, number>();
 const maxRevisions = 10_000;

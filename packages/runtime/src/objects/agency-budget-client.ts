@@ -111,7 +111,7 @@ export class AgencyBudgetClient implements BudgetClient {
           reserved: addReservations(this.#reserved, request),
           request,
         };
-        return await env.Agency.getByName(address.agency).reportUsage(report);
+        return await env.Agency.getByName(address.agency).usage.report(report);
       } catch (error) {
         console.error("budget reservation failed", error);
         if (ms !== undefined) await new Promise((resolve) => setTimeout(resolve, ms));

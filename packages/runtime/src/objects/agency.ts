@@ -1,11 +1,8 @@
 import {
   type Agency as AgencyInfo,
-  type AgencyUsage,
   type Agent as AgentInfo,
   formatAgentObjectName,
   type Blueprint,
-  type Budget,
-  type BudgetResponse,
   defaultBlueprint,
   fail,
   type Grant,
@@ -17,7 +14,6 @@ import {
   parseAgencyKey,
   type PageQuery,
   type PolicyRule,
-  type BudgetStatus,
   type SubagentSummary,
 } from "@thinkery/sdk";
 import { AgencyRecord } from "../agency/agency-record.ts";
@@ -31,7 +27,7 @@ import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import { scheduleMigrations } from "../store/schema/schedules.ts";
-import type { UsageReport, ReservationResult } from "../store/usage-totals.ts";
+import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { defaultDriver } from "../system/drivers.ts";
 import { checkModel, openSystemModels } from "../system/models.ts";
@@ -42,6 +38,7 @@ import type { Env } from "./env.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
+import { UsageApi } from "./usage-api.ts";
 
 /** Increases with every change, so that clients know when to reload. */
 export interface Revision {
@@ -64,6 +61,10 @@ export abstract class Agency extends BaseObject<Revision> {
   readonly #agents: AgentRegistry;
   readonly #subagents: SubagentLists;
   readonly #usage: AgencyUsageTotals;
+  readonly #usageApi = new UsageApi(async () => {
+    await this.#open();
+    return this.#usage;
+  });
   readonly #policy: AgencyPolicy;
   readonly #policyApi = new PolicyApi(async () => {
     await this.#open();
@@ -101,6 +102,10 @@ export abstract class Agency extends BaseObject<Revision> {
 
   /** The tools, middleware and blueprints available to agents. */
   protected abstract getSystem(): System;
+
+  get usage(): UsageApi {
+    return this.#usageApi;
+  }
 
   get policy(): PolicyApi {
     return this.#policyApi;
@@ -195,7 +200,7 @@ export abstract class Agency extends BaseObject<Revision> {
     const driver = options.driver ?? options.backend;
     const blueprint = this.#blueprints.get(options.blueprint ?? options.agentType ?? defaultBlueprint.name);
     const name = options.name ?? this.#findFreeName(blueprint.name);
-    if (!this.#agents.isFree(name)) throw this.#createNameConflict(name);
+    this.#agents.checkFree(name);
     const agent: AgentInfo = {
       id: name,
       name,
@@ -251,59 +256,15 @@ export abstract class Agency extends BaseObject<Revision> {
 
   /** Returns what applies to all agents, whatever their blueprints. */
   async resolveRules(): Promise<ResolvedByAgency> {
-    const types = await this.listSubagentTypes();
+    await this.#open();
+    const types = this.#blueprints.list().map((blueprint) => toType(blueprint));
     const { rules } = this.#policy.get();
     return { metered: this.#usage.isMetered, types, rules, grants: this.#policy.listGrants() };
-  }
-
-  /** Returns what an agent needs to know about the blueprints it may delegate to. */
-  async listSubagentTypes(): Promise<SubagentTypeInfo[]> {
-    await this.#open();
-    return this.#blueprints.list().map((blueprint) => toType(blueprint));
   }
 
   async isMetered(): Promise<boolean> {
     await this.#open();
     return this.#usage.isMetered;
-  }
-
-  /** Records an agent's usage, and reserves budget for its next call. */
-  async reportUsage(report: UsageReport): Promise<ReservationResult> {
-    await this.#open();
-    return this.#usage.reportUsage(report);
-  }
-
-  /** Records the usage of several agents. Returns the names of those that should send a full report. */
-  async reportUsageBatch(reports: UsageReport[]): Promise<string[]> {
-    await this.#open();
-    return this.#usage.reportUsageBatch(reports);
-  }
-
-  /** Records what deleted sub-agents have spent. Idempotent. */
-  async closeAccounts(reports: UsageReport[]): Promise<void> {
-    await this.#open();
-    for (const last of reports) this.#usage.close(last);
-  }
-
-  async getUsage(days?: number): Promise<AgencyUsage> {
-    await this.#open();
-    return this.#usage.getUsage(days);
-  }
-
-  async listBudgetStatuses(): Promise<BudgetStatus[]> {
-    await this.#open();
-    return this.#usage.listBudgetStatuses();
-  }
-
-  async getBudget(): Promise<BudgetResponse> {
-    await this.#open();
-    return this.#usage.getBudget();
-  }
-
-  async setBudget(budget: Budget | undefined): Promise<BudgetResponse> {
-    await this.#open();
-    this.#usage.budget = budget;
-    return this.#usage.getBudget();
   }
 
   /** Called by the owner, possibly twice, when its budget is set or removed. */
@@ -372,12 +333,6 @@ export abstract class Agency extends BaseObject<Revision> {
     for (const [key, id] of Object.entries(ids)) {
       if (id) checkModel(models, id, [...path, key]);
     }
-  }
-
-  #createNameConflict(name: string): Error {
-    const existing = this.#agents.find(name)?.name ?? name;
-    const detail = existing === name ? "" : `, and “${name}” differs from it only in case`;
-    return fail("conflict", `Agent “${existing}” already exists in ${parseAgencyKey(this.name).id}${detail}.`);
   }
 
   #findFreeName(blueprint: string): string {

@@ -8,7 +8,6 @@ import {
   type Props,
 } from "@thinkery/sdk";
 import type { Redactor } from "@thinkery/sdk/internal";
-import { getRevision } from "../agency/revision.ts";
 import { formatSubagentTypes, selectSubagentTypes, type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import { createSystemPrompt } from "../drivers/think/prompt.ts";
@@ -33,14 +32,11 @@ import type { SchedulePort } from "../turn/schedule-port.ts";
 import type { SubagentPort } from "../turn/subagent-port.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
-import type { ResolvedByAgency } from "./agency.ts";
+import { AgencyReader } from "./agency-reader.ts";
 import type { Env } from "./env.ts";
 import type { RegisteredAgent } from "./registration.ts";
 import { inheritPolicy, selectInherited, withoutApps } from "./subagents/inheritance.ts";
 import { TurnEnvironment } from "./turn-environment.ts";
-
-/** Bounds the age of a blueprint that was changed in another isolate (Cloudflare), of which we are not notified. */
-const ttlMs = 30_000;
 
 interface AgentResolverOptions {
   env: Env;
@@ -59,15 +55,6 @@ interface AgentResolverOptions {
   schedules: SchedulePort;
 }
 
-/** A value from the agency, and when it was read. */
-interface Cached<T> {
-  value: T;
-  revision: number;
-  at: number;
-}
-
-type AgencyRules = Pick<ResolvedByAgency, "types" | "rules" | "grants">;
-
 /** The tools and the initialized middleware of a blueprint, reused until it changes. */
 interface ResolvedBlueprint {
   blueprint: Blueprint;
@@ -79,10 +66,8 @@ interface ResolvedBlueprint {
 export class AgentResolver {
   readonly #options: AgentResolverOptions;
   readonly #environment: TurnEnvironment;
+  readonly #agency: AgencyReader;
   readonly #name: string;
-  #blueprintCache: Cached<Blueprint> | undefined;
-  #meteredCache: Cached<boolean> | undefined;
-  #rulesCache: Cached<AgencyRules> | undefined;
   #resolved: Promise<ResolvedBlueprint> | ResolvedBlueprint | undefined;
   #resolvedFrom: Blueprint | undefined;
   /** Reused between turns: a driver may cache what it derived from the conversation. */
@@ -91,6 +76,7 @@ export class AgentResolver {
   constructor(options: AgentResolverOptions) {
     this.#options = options;
     this.#name = formatAddress(options.address);
+    this.#agency = new AgencyReader(options.env, options.address);
     this.#environment = new TurnEnvironment({ ...options, name: this.#name });
   }
 
@@ -172,7 +158,7 @@ export class AgentResolver {
   }
 
   async #selectTypes(blueprint: Blueprint): Promise<readonly SubagentTypeInfo[]> {
-    return selectSubagentTypes(blueprint, (await this.#readRules()).types);
+    return selectSubagentTypes(blueprint, (await this.#agency.readRules()).types);
   }
 
   /** Throws if the props are invalid for this agent. `blueprint` is passed while the agent is being created. */
@@ -181,7 +167,7 @@ export class AgentResolver {
     if (!request?.tools && !request?.models) return;
     const models = openSystemModels(env, system);
     for (const [role, id] of Object.entries(request.models ?? {})) checkModel(models, id, ["props", "models", role]);
-    if (blueprint) this.#blueprintCache ??= { value: blueprint, revision: -1, at: 0 };
+    if (blueprint) this.#agency.presetBlueprint(blueprint);
     const { tools } = await (blueprint
       ? this.#useBlueprint(registered, blueprint)
       : this.#resolveBlueprint(registered));
@@ -209,8 +195,7 @@ export class AgentResolver {
 
   /** Whether the agent must reserve budget before it spends. Synchronous while the cached value is fresh. */
   isMetered(): boolean | Promise<boolean> {
-    const cached = this.#meteredCache;
-    return cached && this.#isFresh(cached) ? cached.value : this.#fetchMetered();
+    return this.#agency.isMetered();
   }
 
   /** Returns the agent's own budget. Works without the blueprint too, because usage remains after it is deleted. */
@@ -310,54 +295,17 @@ export class AgentResolver {
   /** Adds the rules of the agency and the host, which were read with the blueprint. */
   #addSharedRules(config: Blueprint["config"]): TurnDeps["config"] {
     const { env, address } = this.#options;
-    const { rules = [], grants = [] } = this.#rulesCache?.value ?? {};
+    const { rules, grants } = this.#agency.lastRules;
     const shared = selectRules([...rules, ...(env.POLICY ?? [])], address);
     const granted = selectGrants(grants, address);
     if (shared.length === 0 && granted.length === 0) return config;
     return { ...config, policy: [...(config?.policy ?? []), ...shared], grants: granted };
   }
 
-  async #readRules(): Promise<AgencyRules> {
-    const cached = this.#rulesCache;
-    if (cached && this.#isFresh(cached)) return cached.value;
-    const { env, address } = this.#options;
-    const revision = getRevision(address.agency);
-    const value = await env.Agency.getByName(address.agency).resolveRules();
-    this.#rulesCache = { value, revision, at: Date.now() };
-    return value;
-  }
-
-  async #readBlueprint({ agent: { blueprint: name }, assignment }: RegisteredAgent): Promise<Blueprint> {
-    if (assignment?.blueprint) {
-      await this.#readRules();
-      return assignment.blueprint;
-    }
-    const cached = this.#blueprintCache;
-    if (cached && this.#isFresh(cached)) return cached.value;
-    const revision = getRevision(this.#options.address.agency);
-    const { blueprint, metered, ...rules } = await this.#options.env.Agency.getByName(
-      this.#options.address.agency,
-    ).resolveBlueprint(name);
-    // Keeps the object identity of an unchanged blueprint, so that middleware need not start again.
-    const isUnchanged = cached && JSON.stringify(cached.value) === JSON.stringify(blueprint);
-    const value = isUnchanged ? cached.value : blueprint;
-    const at = Date.now();
-    this.#blueprintCache = { value, revision, at };
-    this.#meteredCache = { value: metered, revision, at };
-    this.#rulesCache = { value: rules, revision, at };
-    return value;
-  }
-
-  /** Read separately: a turn keeps the blueprint it started with, but must respect a budget set in the meantime. */
-  async #fetchMetered(): Promise<boolean> {
-    const revision = getRevision(this.#options.address.agency);
-    const value = await this.#options.env.Agency.getByName(this.#options.address.agency).isMetered();
-    this.#meteredCache = { value, revision, at: Date.now() };
-    return value;
-  }
-
-  #isFresh({ revision, at }: Cached<unknown>): boolean {
-    return revision === getRevision(this.#options.address.agency) && Date.now() - at < ttlMs;
+  async #readBlueprint({ agent, assignment }: RegisteredAgent): Promise<Blueprint> {
+    if (!assignment?.blueprint) return this.#agency.readBlueprint(agent.blueprint);
+    await this.#agency.readRules();
+    return assignment.blueprint;
   }
 }
 

@@ -3,7 +3,6 @@ import { subagentLimitsSchema } from "@thinkery/sdk/internal";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
-import { openBlobIndex, openCountedBlobs } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { formerThinkSteps, thinkSchema, thinkTables } from "../store/schema/think.ts";
 import { Webhooks } from "../store/webhooks.ts";
@@ -13,10 +12,10 @@ import { TurnQueue } from "../turn/admission/turn-queue.ts";
 import { TurnWaits } from "../turn/admission/turn-waits.ts";
 import { getMaxGapMs, resolveLimits } from "../turn/limits.ts";
 import { type Listener, Recorder } from "../turn/loop/recorder.ts";
-import { getWorkspaceLimits } from "../workspace/quota.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgencyBudgetClient } from "./agency-budget-client.ts";
+import { openAgentBlobs } from "./agent-blobs.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
 import { AssignmentFeature, type ParentStub } from "./assignment-feature.ts";
@@ -41,7 +40,6 @@ import { LeaseClient } from "./subagents/lease-client.ts";
 import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
-import { visitAgent } from "./visit-agent.ts";
 import { WaitsFeature } from "./waits-feature.ts";
 import { WebhookReceiver } from "./webhook-receiver.ts";
 
@@ -101,13 +99,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
   const disk = new DiskQuota({ env, storage, agent: name, isRoot, registration });
-  const blobs = openCountedBlobs({
-    env,
-    owner: { key: root, object: env.Think.idFromName(root).toString() },
-    maxBytes: getWorkspaceLimits(env).maxBlobMb * 1024 * 1024,
-    checkGrowth: (bytes) => disk.checkBlob(bytes),
-    review: () => reviewBlobs(env, root, Date.now()),
-  });
+  const blobs = openAgentBlobs(env, root, disk);
   const files = new FilesFeature({
     storage,
     blobs,
@@ -200,7 +192,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       return (!isRoot && stream.pass(frames)) || isHeard;
     },
     closeAccounts: async (reports) => {
-      if (reports.length > 0) await agency().closeAccounts(reports);
+      if (reports.length > 0) await agency().usage.close(reports);
       for (const report of reports) await forgetSandboxes(env, `${address.agency}~${report.name}`);
     },
   });
@@ -319,13 +311,6 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     features,
     timer,
   };
-}
-
-async function reviewBlobs(env: Env, agent: string, now: number): Promise<void> {
-  const index = openBlobIndex(env);
-  if (!index) return;
-  const cutoff = now - getWorkspaceLimits(env).blobGraceSeconds * 1000;
-  await visitAgent(env, index, agent, { visit: await index.startVisit(), cutoff, dryRun: false });
 }
 
 export type AgentParts = ReturnType<typeof assembleAgent>;

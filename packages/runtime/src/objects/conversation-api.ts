@@ -158,7 +158,7 @@ export class ConversationApi extends RpcTarget {
   async getUsage(days?: number): Promise<AgentUsage & { budget: BudgetStatus[] }> {
     const { store, resolver, registration, agency } = await this.#open();
     const budget = await resolver.resolveBudget(registration.get());
-    const shared = (await resolver.isMetered()) ? await agency().listBudgetStatuses() : [];
+    const shared = (await resolver.isMetered()) ? await agency().usage.listBudgetStatuses() : [];
     return { ...createUsage(store, days), budget: [...listAgentBudgetStatuses(store, budget), ...shared] };
   }
 

@@ -53,7 +53,7 @@ export async function sendReport(env: Env, delivery: ReportDelivery): Promise<vo
 async function sendReports(env: Env, agency: string, deliveries: readonly ReportDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   try {
-    const incomplete = await env.Agency.getByName(agency).reportUsageBatch(deliveries.map(({ report }) => report));
+    const incomplete = await env.Agency.getByName(agency).usage.reportBatch(deliveries.map(({ report }) => report));
     for (const { report, onDelivered } of deliveries) onDelivered(incomplete.includes(report.name));
   } catch (error) {
     // A deleted agency needs no reports.

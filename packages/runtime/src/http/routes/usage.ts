@@ -8,14 +8,14 @@ import { type HonoEnv, route } from "../route.ts";
 
 /** The usage and budget of an agency. */
 export function addUsageRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.getAgencyUsage, async (call) => (await requireUpToDateAgency(call)).getUsage(call.query.days));
+  route(app, endpoints.getAgencyUsage, async (call) => (await requireUpToDateAgency(call)).usage.get(call.query.days));
 
-  route(app, endpoints.getAgencyBudget, async (call) => (await requireUpToDateAgency(call)).getBudget());
+  route(app, endpoints.getAgencyBudget, async (call) => (await requireUpToDateAgency(call)).usage.getBudget());
 
-  route(app, endpoints.putAgencyBudget, async (call) => (await requireUpToDateAgency(call)).setBudget(call.body));
+  route(app, endpoints.putAgencyBudget, async (call) => (await requireUpToDateAgency(call)).usage.setBudget(call.body));
 
   route(app, endpoints.deleteAgencyBudget, async (call) => {
-    await (await requireAgency(call)).setBudget(undefined);
+    await (await requireAgency(call)).usage.setBudget(undefined);
     return undefined;
   });
 }
