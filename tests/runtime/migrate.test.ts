@@ -76,6 +76,7 @@ test.each([4, 5, 6])(
         { feature: "subagents", version: 2 },
         { feature: "tasks", version: 1 },
         { feature: "waits", version: 1 },
+        { feature: "webhooks", version: 1 },
       ],
     });
   },
