@@ -21,6 +21,7 @@ beforeAll(async () => {
     ["owner", "approve"],
     ["mallory", "read"],
     ["mallory", "chat"],
+    ["mallory", "approve"],
     ["mallory", "admin"],
   ] as const) {
     const { token } = await host.client.call("createToken", { body: { name: "t", user, scopes: [scope] } });
@@ -60,6 +61,10 @@ const bodies: Record<string, unknown> = {
   cancelTurn: {},
   resolveToolCall: { callId: "call-1", output: "done" },
   createWebhook: { name: "deploys" },
+  answerApproval: { approved: true },
+  approve: { approved: true },
+  answerQuestion: { value: "yes" },
+  putPolicy: { rules: [] },
   createTask: { title: "Fix it" },
   updateTask: { status: "complete" },
   createSchedule: { when: 3600, input: "hello" },
@@ -265,7 +270,7 @@ test.each(socketPaths)(
 test("approving over a socket needs the scope approve and a pending call", async () => {
   for (const [scope, code] of [
     ["chat", "forbidden"],
-    ["approve", "conflict"],
+    ["approve", "not_found"],
   ] as const) {
     const { token } = await host.client.call("createToken", { body: { name: "t", scopes: ["read", scope] } });
     const { socket, frames } = await connect("/agents/alice/ws", token);
@@ -280,7 +285,7 @@ test("approving over a socket needs the scope approve and a pending call", async
     );
     const { error, ...frame } = await waitUntil("the error", () => frames.find(({ type }) => type === "error"));
     expect([scope, frame]).toEqual([scope, { type: "error", code }]);
-    if (scope === "approve") expect(error).toBe("No tool call is waiting for approval.");
+    if (scope === "approve") expect(error).toBe("There is no approval with this id.");
     socket.terminate();
   }
 });

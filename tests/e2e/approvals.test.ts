@@ -327,6 +327,10 @@ test("only the scope approve can answer, and tool results cannot", async () => {
   expect((await testbed.api(`/approvals/${approval.id}`, "POST", { approved: true }, headers)).status).toBe(403);
   const report = await testbed.api(`${agent.at}/tool-results`, "POST", { callId: approval.calls[0]?.id, output: "x" });
   expect([report.status, report.body.error.message]).toEqual([409, expect.stringContaining("approval")]);
+  const { body: bob } = await testbed.api("/tokens", "POST", { name: "bob", user: "bob", scopes: ["admin"] });
+  const asBob = { authorization: `Bearer ${bob.token}` };
+  expect((await testbed.api(`/approvals/${approval.id}`, "POST", { approved: true }, asBob)).status).toBe(404);
+  expect((await testbed.api("/approvals", "GET", undefined, asBob)).body).toEqual({ approvals: [] });
   const { body: approver } = await testbed.api("/tokens", "POST", { name: "approver", scopes: ["approve"] });
   const approve = { authorization: `Bearer ${approver.token}` };
   expect((await testbed.api(`${agent.at}/approve`, "POST", body, approve)).status).toBe(200);
