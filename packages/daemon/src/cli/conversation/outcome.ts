@@ -1,6 +1,7 @@
 import type { AgentEvent, AgentTarget, Outcome } from "@thinkery/sdk";
 import { type Client, findOutcome, withRetry } from "@thinkery/sdk/client";
 import { exitCodes } from "../exit.ts";
+import type { WaitingTurn } from "./converse.ts";
 
 const pageSize = 1000;
 
@@ -24,7 +25,9 @@ export async function readOutcome(
   return findOutcome(events, runId, agent);
 }
 
-export function toOutcomeExitCode({ status, failure }: Outcome): number {
+export function toOutcomeExitCode(outcome: Outcome | WaitingTurn): number {
+  if (outcome.status === "waiting") return exitCodes.waiting;
+  const { status, failure } = outcome;
   if (status === "completed") return exitCodes.ok;
   return failure?.code === "steps" || failure?.code === "budget" ? exitCodes.budget : exitCodes.failed;
 }
