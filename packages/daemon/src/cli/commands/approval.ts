@@ -20,7 +20,7 @@ import { parseAgencyTarget, parseTarget } from "../target.ts";
 import { answerApproval, createApproval, createDenial, explainScope, listDecided } from "../waits/answer-approval.ts";
 import { parseJson } from "../waits/answer-value.ts";
 import { formatAsker } from "../waits/explain.ts";
-import { formatApproval, formatExpiry, summarizeCall } from "../waits/format.ts";
+import { formatApproval, formatExpiry, summarizeCalls } from "../waits/format.ts";
 import { findApproval, findByPrefix, listApprovals, listWaits, type OpenWaits, shortenIds } from "../waits/inbox.ts";
 
 interface DecideFlags {
@@ -221,12 +221,6 @@ function formatWaits(cli: Cli, { approvals, questions }: OpenWaits): string {
     ]),
   ];
   return cli.output.formatTable(["ID", "AGENT", "ASKS", ...(showsStatus ? ["STATUS"] : []), "SINCE", "EXPIRES"], rows);
-}
-
-function summarizeCalls(calls: Approval["calls"]): string {
-  const [first] = calls;
-  if (!first) return "-";
-  return calls.length === 1 ? summarizeCall(first) : `${summarizeCall(first)} and ${calls.length - 1} more`;
 }
 
 const summarizeQuestion = ({ prompt = "" }: Question) => `“${toOneLine(prompt, 80)}”`;

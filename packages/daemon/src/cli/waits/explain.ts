@@ -1,8 +1,9 @@
 import type { AgentTarget } from "@thinkery/sdk";
 import type { Cli } from "../cli.ts";
+import { toOneLine } from "../conversation/lines.ts";
 import { getDefaultAgency } from "../target.ts";
-import { formatCalls, formatQuestion } from "./format.ts";
-import { type OpenWaits, shortenIds, toAgentTarget } from "./inbox.ts";
+import { formatCalls, formatQuestion, summarizeCalls } from "./format.ts";
+import { isSameAgent, type OpenWaits, shortenIds, toAgentTarget } from "./inbox.ts";
 
 /** Formats a target as a person would type it. */
 export function formatTarget(cli: Cli, { agent, agency }: Pick<AgentTarget, "agent" | "agency">): string {
@@ -33,5 +34,25 @@ export function explainWaits(
       ...formatQuestion(question).map((line) => `  ${line}`),
       `Answer with \`thinkery answer ${formatAsker(cli, question.agent)} ${question.schema ? "'<value>'" : '"…"'}\`.`,
     ]),
+  ];
+}
+
+/** Says in one line each what agents wait for, and which command shows more. */
+export function summarizeWaits(cli: Cli, { approvals, questions }: OpenWaits, target: AgentTarget): string[] {
+  const shorten = shortenIds(approvals.map(({ id }) => id));
+  // Only sub-agents are named: the others are the target itself.
+  const formatOrigin = (address: string) => {
+    const asker = toAgentTarget(address);
+    return isSameAgent(asker, target) ? "" : `, asked by ${formatTarget(cli, asker)}`;
+  };
+  return [
+    ...approvals.map(
+      ({ id, agent, calls }) =>
+        `approval of ${summarizeCalls(calls)}${formatOrigin(agent)} (thinkery approval show ${shorten(id)})`,
+    ),
+    ...questions.map(
+      ({ agent, prompt = "" }) =>
+        `an answer to “${toOneLine(prompt, 80)}”${formatOrigin(agent)} (thinkery answer ${formatAsker(cli, agent)})`,
+    ),
   ];
 }

@@ -14,6 +14,13 @@ export function summarizeCall({ name, args, preview }: Pick<AskedCall, "name" | 
   return subject === undefined ? formatOpenCall({ name, input: args }).slice(2) : toOneLine(`${name} ${subject}`, 100);
 }
 
+/** Formats the calls of an approval in one line. */
+export function summarizeCalls(calls: readonly AskedCall[]): string {
+  const [first] = calls;
+  if (!first) return "-";
+  return calls.length === 1 ? summarizeCall(first) : `${summarizeCall(first)} and ${calls.length - 1} more`;
+}
+
 function summarizePreview(preview: CallPreview): string | undefined {
   switch (preview.kind) {
     case "diff":
