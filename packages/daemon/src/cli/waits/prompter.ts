@@ -26,7 +26,8 @@ type Wait = { id: string; approval: Approval } | { id: string; question: Questio
 export class Prompter {
   private readonly options: PrompterOptions;
   private open: readonly Wait[] = [];
-  private readonly answered = new Set<string>();
+  /** Answered, or left to be answered elsewhere. */
+  private readonly done = new Set<string>();
   private current: { id: string; abort: AbortController } | undefined;
   private isActive = false;
   private isClosed = false;
@@ -63,8 +64,8 @@ export class Prompter {
       this.current = { id: wait.id, abort };
       const result = await this.ask(wait, abort.signal);
       this.current = undefined;
+      this.done.add(wait.id);
       if (result === "left" && !abort.signal.aborted) isLeaving = true;
-      else this.answered.add(wait.id);
       if (abort.signal.aborted && !this.isClosed)
         terminal.write("It no longer waits: it was answered elsewhere, or its turn is over.");
     }
@@ -74,7 +75,7 @@ export class Prompter {
   }
 
   private findNext(): Wait | undefined {
-    return this.isClosed ? undefined : this.open.find(({ id }) => !this.answered.has(id));
+    return this.isClosed ? undefined : this.open.find(({ id }) => !this.done.has(id));
   }
 
   private async ask(wait: Wait, signal: AbortSignal): Promise<"answered" | "left"> {
