@@ -120,6 +120,8 @@ test("--json includes the approval, and the answer to it", async () => {
 
 test("a denied call does not run, and the agent hears the reason", async () => {
   const { agent, approval } = await runAsked("write");
+  const queued = await cli(["run", agent.name, "hello"]);
+  expect([queued.code, queued.stderr]).toEqual([4, expect.stringContaining(`${agent.name} waits for your approval:`)]);
   const denied = await cli(["approval", "deny", approval.id.slice(0, 6), "--reason", "Not today."]);
   expect(denied).toMatchObject({ code: 0, stdout: `Denied writeFile of ${agent.name}. The turn goes on.\n` });
   expect(await getResult(agent, "write")).toMatch(/denied this call of writeFile.*Not today\./);
@@ -145,10 +147,13 @@ test("calls are decided one by one, with another input or a result", async () =>
 test("without an id the only pending approval is meant, and a start of an id must be unique", async () => {
   expect(await cli(["approval", "approve"])).toMatchObject({ code: 1, stderr: "thinkery: No approval is pending.\n" });
   expect(await cli(["approval", "ls"])).toMatchObject({ code: 0, stdout: "Nothing waits for you.\n" });
-  const approvals: Approval[] = [];
   // Ids are random; of 17 hexadecimal digits, two are the same.
-  for (let count = 0; count < 17 && !findSameStart(approvals); count++)
-    approvals.push((await runAsked("write")).approval);
+  const agents = await Promise.all(Array.from({ length: 17 }, () => newAgent()));
+  await Promise.all(agents.map((agent) => agent.invoke({ message: "write" })));
+  const approvals = await waitUntil("all approvals", async () => {
+    const found = (await testbed.api("/approvals")).body.approvals as Approval[];
+    return found.length === agents.length ? found : undefined;
+  });
   expect((await cli(["approval", "approve"])).stderr).toMatch(/^thinkery: \d+ approvals are pending; pass an id\./);
   const same = findSameStart(approvals) ?? "";
   const ambiguous = await cli(["approval", "approve", same]);
@@ -157,7 +162,7 @@ test("without an id the only pending approval is meant, and a start of an id mus
     code: 1,
     stderr: expect.stringContaining("No approval “zzz”"),
   });
-}, 120_000);
+});
 
 function findSameStart(approvals: Approval[]): string | undefined {
   const starts = approvals.map(({ id }) => id.slice(0, 1));

@@ -80,6 +80,8 @@ test("/serve does not wait for a person: it says what is asked, and later return
     const { approvals } = (await testbed.api(`${at}/approvals?status=pending`)).body;
     expect(body.error.details).toEqual({ approvals, questions: [] });
   }
+  const queued = await testbed.api("/serve", "POST", { agent: name, message: "hello" });
+  expect([queued.status, queued.body.error.details.approvals.length]).toEqual([409, 1]);
   await testbed.api(`${at}/approve`, "POST", { approved: true });
   const { status, body } = await testbed.api("/serve", "POST", job);
   expect([status, body.content]).toEqual([200, expect.stringMatching(/^Heard: Created a\.txt/)]);

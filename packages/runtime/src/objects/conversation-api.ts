@@ -111,7 +111,7 @@ export class ConversationApi extends RpcTarget {
     const { store, queue, name } = await this.#open();
     if (!store.turns.get(runId)) throw fail("not_found", "Turn not found.");
     const outcome = await queue.waitForOutcome(runId);
-    return outcome ? { outcome } : { waits: listPersonWaits(store, name, runId) };
+    return outcome ? { outcome } : { waits: listPersonWaits(store, name) };
   }
 
   async getState(): Promise<{ state: AgentState; run: Run }> {

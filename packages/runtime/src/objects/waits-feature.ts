@@ -159,19 +159,19 @@ export class WaitsFeature implements AgentFeature {
   }
 }
 
-/** What a turn waits for a person to answer. */
+/** What an agent waits for a person to answer. */
 export interface PersonWaits {
   approvals: Approval[];
   questions: Question[];
 }
 
-/** Returns what a turn waits for a person to answer, with long inputs cut. */
-export function listPersonWaits({ approvals, continuations }: AgentStore, agent: string, turn: string): PersonWaits {
+/** Returns what an agent waits for a person to answer, with long inputs cut. */
+export function listPersonWaits({ approvals, continuations }: AgentStore, agent: string): PersonWaits {
   return {
-    approvals: approvals.listPending(turn).map(shortenApproval),
+    approvals: approvals.listPending().map(shortenApproval),
     questions: continuations
       .listOpen()
-      .filter(({ kind, runId }) => kind === "input" && runId === turn)
+      .filter(({ kind }) => kind === "input")
       .map((question) => toQuestion(question, agent)),
   };
 }

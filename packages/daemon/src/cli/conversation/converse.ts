@@ -69,7 +69,7 @@ export function converse(options: ConverseOptions): Promise<Outcome | WaitingTur
 
   return new Promise<Outcome | WaitingTurn>((resolve, reject) => {
     const handleWaits = (run: string, found: OpenWaits) => {
-      const waits = keepOwn(found, target, run);
+      const waits = keepCurrent(found, target, pausedRunId);
       if (onWaits) onWaits(waits, () => leave(run, waits));
       else if (waits.approvals.length + waits.questions.length > 0) leave(run, waits);
     };
@@ -77,8 +77,9 @@ export function converse(options: ConverseOptions): Promise<Outcome | WaitingTur
       resolve({ runId: run, agent: target.agent, status: "waiting", ...waits });
 
     const updateInbox = () => {
-      const run = pausedRunId !== undefined && pausedRunId === runId ? runId : undefined;
-      if (run === undefined) {
+      // A queued turn waits for whom the one before it waits for.
+      const run = runId;
+      if (run === undefined || pausedRunId === undefined) {
         inbox?.close();
         inbox = undefined;
         return;
@@ -191,11 +192,11 @@ function findPausedRun(frame: ChatFrame | AgentEvent, before: string | undefined
   return paused;
 }
 
-/** Leaves out what other turns of the agent wait for. Those of its sub-agents are in the way, too. */
-function keepOwn({ approvals, questions }: OpenWaits, target: AgentTarget, runId: string): OpenWaits {
-  const isOwn = ({ agent, turn }: { agent: string; turn: string }) =>
+/** Leaves out what turns of the agent that are over had waited for: the inbox may not know yet. */
+function keepCurrent({ approvals, questions }: OpenWaits, target: AgentTarget, runId: string | undefined): OpenWaits {
+  const isCurrent = ({ agent, turn }: { agent: string; turn: string }) =>
     turn === runId || !isSameAgent(toAgentTarget(agent), target);
-  return { approvals: approvals.filter(isOwn), questions: questions.filter(isOwn) };
+  return { approvals: approvals.filter(isCurrent), questions: questions.filter(isCurrent) };
 }
 
 // A message admitted over HTTP by its key has another id on the host, so its error frame has no id. Request error

@@ -194,11 +194,12 @@ export class TurnQueue {
     return this.#running && { runId: this.#running.runId, reserved: this.#running.budget.measureReserved() };
   }
 
-  /** Resolves once the turn is over, or with undefined if it waits for a person. */
+  /** Resolves once the turn is over, or with undefined if it, or the one before it, waits for a person. */
   async waitForOutcome(runId: string): Promise<Outcome | undefined> {
     const turn = this.#options.store.turns.get(runId);
     if (turn && isOver(turn)) return createOutcome(this.#options.store, this.#options.agent, turn);
-    if (turn && isWaitingForPerson(turn)) return undefined;
+    const paused = this.#options.store.turns.getPaused();
+    if (paused && isWaitingForPerson(paused)) return undefined;
     return new Promise((resolve) => {
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), resolve]);
     });
@@ -271,7 +272,10 @@ export class TurnQueue {
     this.#running = undefined;
     this.#mayHaveOpenTurns = true;
     if (reason === "subagent") this.#options.onPaused();
-    if (reason === "hitl" || reason === "input") this.#notifyWaiters(running.runId, undefined);
+    // Queued turns wait for the person, too.
+    if (reason === "hitl" || reason === "input") {
+      for (const runId of [...this.#waiters.keys()]) this.#notifyWaiters(runId, undefined);
+    }
     this.#options.onIdle();
   }
 
