@@ -15,7 +15,7 @@ import type { AgentSocket, AgentSocketState } from "@thinkery/sdk/client";
 import type { Connection } from "../connect.ts";
 import { InboxWatch } from "../waits/inbox-watch.ts";
 import { isSameAgent, type OpenWaits, toAgentTarget } from "../waits/inbox.ts";
-import { readOutcome } from "./outcome.ts";
+import { readOutcome, type WaitingTurn } from "./outcome.ts";
 import { openSocket } from "./socket.ts";
 import { type TranscriptListener, Transcript } from "./transcript.ts";
 
@@ -36,13 +36,6 @@ interface ConverseOptions {
    * stops waiting for the outcome. Without `onWaits`, the turn is left as soon as it waits for a person.
    */
   onWaits?: ((waits: OpenWaits, leave: () => void) => void) | undefined;
-}
-
-/** A turn that waits for a person. It stays, and goes on when somebody answers. */
-export interface WaitingTurn extends OpenWaits {
-  runId: string;
-  agent: string;
-  status: "waiting";
 }
 
 /** How long to wait for a lost host; the turn itself has no time limit here. */

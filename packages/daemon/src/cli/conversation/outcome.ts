@@ -1,7 +1,14 @@
 import type { AgentEvent, AgentTarget, Outcome } from "@thinkery/sdk";
 import { type Client, findOutcome, withRetry } from "@thinkery/sdk/client";
 import { exitCodes } from "../exit.ts";
-import type { WaitingTurn } from "./converse.ts";
+import type { OpenWaits } from "../waits/inbox.ts";
+
+/** A turn that waits for a person. It stays, and goes on when somebody answers. */
+export interface WaitingTurn extends OpenWaits {
+  runId: string;
+  agent: string;
+  status: "waiting";
+}
 
 const pageSize = 1000;
 

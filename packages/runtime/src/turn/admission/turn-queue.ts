@@ -274,7 +274,7 @@ export class TurnQueue {
     if (reason === "subagent") this.#options.onPaused();
     // Queued turns wait for the person, too.
     if (reason === "hitl" || reason === "input") {
-      for (const runId of [...this.#waiters.keys()]) this.#notifyWaiters(runId, undefined);
+      for (const runId of this.#waiters.keys()) this.#notifyWaiters(runId, undefined);
     }
     this.#options.onIdle();
   }
