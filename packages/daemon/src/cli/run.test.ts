@@ -155,6 +155,7 @@ test("the configuration schema is valid JSON", async () => {
     "worker",
     "prices",
     "contextTokens",
+    "policy",
     "turn",
     "subagents",
     "sandbox",
