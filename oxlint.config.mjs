@@ -41,7 +41,8 @@ const platforms = {
 /** Only a few files start processes. */
 const spawning = {
   group: ["node:child_process", "child_process"],
-  message: "Only host/process.ts, cli/launch.ts, cli/browser.ts and doctor/program.ts start processes.",
+  message:
+    "Only host/process.ts, cli/launch.ts, cli/browser.ts, cli/waits/editor.ts and doctor/program.ts start processes.",
 };
 
 /** Examples are written as a user of the sdk would write them. */
@@ -122,6 +123,7 @@ export default {
         "packages/daemon/src/host/process.ts",
         "packages/daemon/src/cli/launch.ts",
         "packages/daemon/src/cli/browser.ts",
+        "packages/daemon/src/cli/waits/editor.ts",
         "packages/daemon/src/doctor/program.ts",
         "packages/daemon/src/host/fixture.ts",
         "packages/daemon/src/**/*.test.ts",

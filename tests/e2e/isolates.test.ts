@@ -73,6 +73,7 @@ beforeAll(async () => {
     allowedHosts: [],
     allowedOrigins: [],
     toolOrigins: [],
+    policy: [],
     providers: ["local"],
     models: { providers: { local: { baseUrl: `${server.url}/v1`, apiKeyVariable: "LOCAL_KEY" } }, prices: {} },
     modelVariables: { variables: { LOCAL_KEY: providerKey }, secrets: [providerKey] },

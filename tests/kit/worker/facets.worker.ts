@@ -37,9 +37,9 @@ export class Think extends system.Think {
           { message, mode: "queue", idempotencyKey: `${runId}-${message}` },
           from,
         );
-        const { content } = await conversation.waitForOutcome(admission.runId);
+        const result = await conversation.waitForOutcome(admission.runId);
         const { state } = await conversation.getState();
-        return JSON.stringify({ address: state.threadId, content });
+        return JSON.stringify({ address: state.threadId, content: "outcome" in result ? result.outcome.content : "" });
       },
     );
   }

@@ -6,6 +6,8 @@ export const exitCodes = {
   usage: 2,
   /** No host responds, or it denies access. */
   noHost: 3,
+  /** The turn waits for a person's approval or answer. */
+  waiting: 4,
   /** The turn exceeded a budget. */
   budget: 5,
   interrupted: 130,

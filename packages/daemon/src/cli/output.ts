@@ -118,8 +118,12 @@ export class Output {
   }
 
   colorDiffLine(line: string): string {
-    const color = line.startsWith("+") ? 32 : line.startsWith("-") ? 31 : line.startsWith("@@") ? 36 : undefined;
-    return this.hasColor && color !== undefined ? `\u001b[${color}m${line}\u001b[39m` : line;
+    return this.hasColor ? colorDiffLine(line) : line;
+  }
+
+  /** Like `colorDiffLine`, for lines on stderr. */
+  colorStderrDiffLine(line: string): string {
+    return this.hasStderrColor ? colorDiffLine(line) : line;
   }
 
   /** Formats rows as aligned columns with titles. */
@@ -142,6 +146,11 @@ export class Output {
     const width = Math.max(...known.map(([name]) => name.length));
     return known.map(([name, value]) => `${this.dim(name.padEnd(width))}  ${sanitizeIndented(value)}`).join("\n");
   }
+}
+
+function colorDiffLine(line: string): string {
+  const color = line.startsWith("+") ? 32 : line.startsWith("-") ? 31 : line.startsWith("@@") ? 36 : undefined;
+  return color === undefined ? line : `\u001b[${color}m${line}\u001b[39m`;
 }
 
 function dim(text: string): string {

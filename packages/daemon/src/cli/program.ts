@@ -1,7 +1,9 @@
 import { Command } from "commander";
 import type { Cli } from "./cli.ts";
 import { addAgency } from "./commands/agency.ts";
+import { addAnswer } from "./commands/answer.ts";
 import { addApp } from "./commands/app.ts";
+import { addApproval } from "./commands/approval.ts";
 import { addBlueprint } from "./commands/blueprint.ts";
 import { addBranch } from "./commands/branch.ts";
 import { addBudget } from "./commands/budget.ts";
@@ -24,6 +26,7 @@ import { addModels } from "./commands/models.ts";
 import { addNew } from "./commands/new.ts";
 import { addOpen } from "./commands/open.ts";
 import { addPeek } from "./commands/peek.ts";
+import { addPolicy } from "./commands/policy.ts";
 import { addProcess } from "./commands/process.ts";
 import { addProviders } from "./commands/providers.ts";
 import { addRevert } from "./commands/revert.ts";
@@ -56,7 +59,7 @@ const firstSteps = formatExamples(
   ["doctor", "diagnose problems"],
 );
 
-const notes = `Exit codes: 0 success, 1 failure, 2 usage error, 3 no host or access denied, 5 budget exceeded, 130 interrupted.
+const notes = `Exit codes: 0 success, 1 failure, 2 usage error, 3 no host or access denied, 4 waiting for approval, 5 budget exceeded, 130 interrupted.
 Set THINKERY_URL and THINKERY_TOKEN to use a remote host.`;
 
 export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
@@ -99,6 +102,8 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
   for (const add of [addFiles, addVersions, addRevert, addBranch]) add(program, cli);
   program.commandsGroup("Conversations:");
   for (const add of [addChat, addRun, addServe, addSend, addPeek, addStats, addExport, addClear]) add(program, cli);
+  program.commandsGroup("Approvals and questions:");
+  for (const add of [addApproval, addAnswer, addPolicy]) add(program, cli);
   program.commandsGroup("Models and costs:");
   for (const add of [addProviders, addModels, addUsage, addBudget, addMock]) add(program, cli);
   program.commandsGroup(otherGroup);

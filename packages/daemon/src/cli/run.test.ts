@@ -97,14 +97,15 @@ test("status, stop and logs create nothing in a home without a host", async () =
 });
 
 test("with THINKERY_URL the command calls that host with THINKERY_TOKEN", async () => {
-  const { url, requests } = await startFakeHost(200, { agents: [] });
+  const { url, requests } = await startFakeHost(200, { agents: [], approvals: [], questions: [] });
   const { code, out, err } = await runThinkery(["ls", "@review", "--json"], {
     THINKERY_URL: `${url}/`,
     THINKERY_TOKEN: "t0ken",
   });
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  expect(JSON.parse(out)).toEqual({ agents: [] });
-  expect(requests).toEqual([{ route: "GET /agency/review/agents?limit=500", authorization: "Bearer t0ken" }]);
+  expect(JSON.parse(out)).toEqual({ agents: [], approvals: [], questions: [] });
+  expect(requests).toContainEqual({ route: "GET /agency/review/agents?limit=500", authorization: "Bearer t0ken" });
+  expect(requests.every(({ authorization }) => authorization === "Bearer t0ken")).toBe(true);
 });
 
 test("a remote host that denies access or is unreachable exits with 3, and no local host is started", async () => {
@@ -154,6 +155,7 @@ test("the configuration schema is valid JSON", async () => {
     "worker",
     "prices",
     "contextTokens",
+    "policy",
     "turn",
     "subagents",
     "sandbox",

@@ -4,7 +4,6 @@ import {
   formatAgentObjectName,
   type Blueprint,
   defaultBlueprint,
-  fail,
   type Grant,
   isThinkeryError,
   type ListedBlueprint,

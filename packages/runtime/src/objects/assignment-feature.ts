@@ -2,7 +2,7 @@ import type { AgentState, Failure, FailureCode, SubagentFrame, SubagentUsage } f
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
 import { getTaskUsage } from "../store/turn-usage.ts";
-import { isOver, type TurnRow } from "../store/turns.ts";
+import { isOver, isWaitingForPerson, type TurnRow } from "../store/turns.ts";
 import { noReservation } from "../store/usage-totals.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
 import type { SpendingStatement } from "../turn/budget/child-leases.ts";
@@ -278,10 +278,6 @@ export class AssignmentFeature implements AgentFeature {
     this.#options.recorder.record({ type: "assignment.reported", data: { runId } });
     this.#isReported = true;
   }
-}
-
-function isWaitingForPerson({ status, pausedFor }: TurnRow): boolean {
-  return status === "paused" && (pausedFor === "hitl" || pausedFor === "input");
 }
 
 function toEnd(turn: TurnRow, result: string): Pick<AssignmentReport, "status" | "result" | "error"> {

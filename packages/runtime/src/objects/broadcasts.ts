@@ -3,7 +3,7 @@ import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { Broadcaster, Frame } from "./broadcaster.ts";
-import { createJobEnd, toJobEvent } from "./job-events.ts";
+import { createJobEnd, listWaitEvents, toJobEvent } from "./job-events.ts";
 import { type EventStream, createEventStream, formatSse } from "./stream.ts";
 
 const maxEventsPerRead = 500;
@@ -112,5 +112,6 @@ export function converse(
     const draft = recorder.getDraft();
     if (draft?.text) send(stream, { type: "chunk", agent, text: draft.text });
   }
+  for (const event of listWaitEvents(runId, agent, store)) send(stream, event);
   return stream;
 }

@@ -32,6 +32,7 @@ import type { Credential, CredentialWatch } from "./credential-watch.ts";
 import { createExport, createStatus, createUsage, readState } from "./snapshot.ts";
 import type { EventStream } from "./stream.ts";
 import type { Assignment } from "./subagents/assignment.ts";
+import { listPersonWaits, type PersonWaits } from "./waits-feature.ts";
 
 /** Sends messages to an agent and reads its conversation, log and usage. */
 export class ConversationApi extends RpcTarget {
@@ -105,11 +106,12 @@ export class ConversationApi extends RpcTarget {
     return toLifecycleResponse(createStatus(store, name));
   }
 
-  /** Waits until the turn is over. */
-  async waitForOutcome(runId: string): Promise<Outcome> {
-    const { store, queue } = await this.#open();
+  /** Waits until the turn is over, or waits for a person. */
+  async waitForOutcome(runId: string): Promise<{ outcome: Outcome } | { waits: PersonWaits }> {
+    const { store, queue, name } = await this.#open();
     if (!store.turns.get(runId)) throw fail("not_found", "Turn not found.");
-    return queue.waitForOutcome(runId);
+    const outcome = await queue.waitForOutcome(runId);
+    return outcome ? { outcome } : { waits: listPersonWaits(store, name) };
   }
 
   async getState(): Promise<{ state: AgentState; run: Run }> {

@@ -1,5 +1,6 @@
 import type { ConversationUpdate, JobEvent, TurnEnd } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
+import { toContinuation } from "../store/continuations.ts";
 
 /** Converts an update to an event of `/run`, if it has one. The end of a turn is converted by `createJobEnd`. */
 export function toJobEvent(update: ConversationUpdate, agent: string): JobEvent | undefined {
@@ -35,6 +36,18 @@ export function toJobEvent(update: ConversationUpdate, agent: string): JobEvent 
     default:
       return undefined;
   }
+}
+
+/** Returns the events for what a turn waits for already. */
+export function listWaitEvents(runId: string, agent: string, { approvals, continuations }: AgentStore): JobEvent[] {
+  const updates: ConversationUpdate[] = [
+    ...approvals.listPending(runId).map((approval) => ({ kind: "approval-asked" as const, runId, approval })),
+    ...continuations
+      .listOpen()
+      .filter((continuation) => continuation.runId === runId)
+      .map((stored) => ({ kind: "wait-started" as const, runId, continuation: toContinuation(stored) })),
+  ];
+  return updates.flatMap((update) => toJobEvent(update, agent) ?? []);
 }
 
 /** Creates the last event of a turn. */

@@ -1,4 +1,11 @@
-import { type AgentState, type Approval, type ApprovalAnswer, formatAsk, type Grant } from "@thinkery/sdk";
+import {
+  type AgentState,
+  type Approval,
+  type ApprovalAnswer,
+  formatAsk,
+  type Grant,
+  type Question,
+} from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { type StoredContinuation, toContinuation } from "../store/continuations.ts";
 import type { RecordedEvent } from "../store/log.ts";
@@ -152,6 +159,23 @@ export class WaitsFeature implements AgentFeature {
   }
 }
 
+/** What an agent waits for a person to answer. */
+export interface PersonWaits {
+  approvals: Approval[];
+  questions: Question[];
+}
+
+/** Returns what an agent waits for a person to answer, with long inputs cut. */
+export function listPersonWaits({ approvals, continuations }: AgentStore, agent: string): PersonWaits {
+  return {
+    approvals: approvals.listPending().map(shortenApproval),
+    questions: continuations
+      .listOpen()
+      .filter(({ kind }) => kind === "input")
+      .map((question) => toQuestion(question, agent)),
+  };
+}
+
 /** Returns what clients are shown first: an approval, else the oldest wait. */
 export function findPendingContinuation({ approvals, continuations }: AgentStore): AgentState["pendingContinuation"] {
   const [approval] = approvals.listPending();
@@ -170,7 +194,12 @@ function toApprovalItem(approval: Approval): InboxItem {
 }
 
 function toQuestionItem(stored: StoredContinuation, agent: string): InboxItem {
-  const { id, prompt, schema, turn, createdAt } = toContinuation(stored);
-  const value = { id, agent, turn, createdAt, ...(prompt ? { prompt } : {}), ...(schema ? { schema } : {}) };
+  const value = toQuestion(stored, agent);
+  const { id, createdAt } = value;
   return { id, kind: "question", isPending: true, status: "pending", createdAt, value };
+}
+
+function toQuestion(stored: StoredContinuation, agent: string): Question {
+  const { id, prompt, schema, turn, createdAt } = toContinuation(stored);
+  return { id, agent, turn, createdAt, ...(prompt ? { prompt } : {}), ...(schema ? { schema } : {}) };
 }

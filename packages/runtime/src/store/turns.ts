@@ -257,6 +257,11 @@ export class Turns {
 }
 
 /** Returns whether the turn has its outcome. */
+/** Whether a turn waits for an approval or an answer, for however long it takes. */
+export function isWaitingForPerson({ status, pausedFor }: TurnRow): boolean {
+  return status === "paused" && (pausedFor === "hitl" || pausedFor === "input");
+}
+
 export function isOver({ status }: Pick<TurnRow, "status">): boolean {
   return status !== "queued" && status !== "running" && status !== "paused";
 }

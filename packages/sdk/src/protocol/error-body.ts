@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { findNearest } from "../internal/nearest.ts";
+import { approvalSchema } from "./approval.ts";
+import { questionSchema } from "./continuation.ts";
 import { type ErrorBody, errorCodes, fail, type ValidationIssue, type ThinkeryError } from "./errors.ts";
 
 const validationIssueSchema = z.object({
@@ -12,6 +14,11 @@ const errorDetailsSchema = z
     issues: z.array(validationIssueSchema).optional(),
     suggestion: z.string().optional(),
     hash: z.string().optional().meta({ description: "The file's current hash, if a precondition expected another." }),
+    approvals: z
+      .array(approvalSchema)
+      .optional()
+      .meta({ description: "Of `/serve`: what the turns wait for. They go on when it is answered." }),
+    questions: z.array(questionSchema).optional(),
   })
   .optional();
 

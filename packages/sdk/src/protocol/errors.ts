@@ -1,3 +1,6 @@
+import type { Approval } from "./approval.ts";
+import type { Question } from "./continuation.ts";
+
 /** All error codes with their HTTP status. The set is closed, so clients may switch on it. */
 const errorStatus = {
   bad_request: 400,
@@ -32,6 +35,9 @@ export interface ErrorDetails {
   hash?: string | undefined;
   /** Seconds until a request that came too soon may be repeated. */
   retryAfter?: number | undefined;
+  /** What the turns of a job wait for a person to answer. */
+  approvals?: Approval[] | undefined;
+  questions?: Question[] | undefined;
 }
 
 /** The body of every error response. */

@@ -12,6 +12,10 @@ import { Transcript } from "../conversation/transcript.ts";
 import { exitCodes } from "../exit.ts";
 import { checkMessage } from "../message.ts";
 import { Output } from "../output.ts";
+import { editText } from "../waits/editor.ts";
+import { InboxWatch } from "../waits/inbox-watch.ts";
+import type { PromptTerminal } from "../waits/prompt-terminal.ts";
+import { Prompter } from "../waits/prompter.ts";
 import { chatHelp, parseChatInput } from "./commands.ts";
 import { Screen } from "./screen.ts";
 import { TurnTracker } from "./turn-tracker.ts";
@@ -49,6 +53,8 @@ class Chat {
   private readonly printer: Printer;
   private readonly transcript: Transcript;
   private readonly channel: Promise<AgentSocket>;
+  private readonly prompter: Prompter;
+  private readonly inbox: InboxWatch;
   private hasHistory = false;
   private isConnectionLost = false;
 
@@ -77,6 +83,29 @@ class Chat {
       onConnection: (state, reason) => this.handleConnection(state, reason),
     });
     this.channel.catch(this.reject);
+    this.prompter = new Prompter({
+      cli,
+      client: connection.client,
+      terminal: this.createPromptTerminal(cli),
+      onActive: () => {},
+      onLeave: () => this.printer.writeLine("It still waits. Answer it elsewhere; see `thinkery approval ls`."),
+    });
+    // Sub-agents may ask at any time, even between the turns of this agent.
+    this.inbox = new InboxWatch({
+      connection,
+      target,
+      onWaits: (waits) => this.prompter.update(waits),
+      onError: (error) => this.printer.writeLine(error instanceof Error ? error.message : String(error)),
+    });
+  }
+
+  private createPromptTerminal(cli: Cli): PromptTerminal {
+    return {
+      ask: (prompt, signal) => this.screen.ask(prompt, signal),
+      write: (line) => this.output.writeMessage(line),
+      edit: (text, fileName) => this.screen.lend(() => editText(cli.env, text, fileName)),
+      paint: (line) => this.output.colorStderrDiffLine(line),
+    };
   }
 
   /** Handles Ctrl+C: cancels the running turn first, then quits. */
@@ -88,6 +117,8 @@ class Chat {
   }
 
   close(): void {
+    this.inbox.close();
+    this.prompter.close();
     this.screen.close();
     process.stdin.pause();
     void this.channel.then((channel) => channel.close());

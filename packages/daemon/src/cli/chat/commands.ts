@@ -13,6 +13,7 @@ export const chatHelp = [
   "/steer <text>      add a message to the running turn",
   "/interrupt <text>  cancel the running turn and send a message",
   "/cancel            cancel the running turn (also Ctrl+C)",
+  "When the agent asks for an approval or an answer, Enter sends it; commands still work.",
   "/title  /model  /stats",
   "/clear             clear the conversation",
   "/exit              quit (also Ctrl+D); a running turn continues",

@@ -26,15 +26,26 @@ export class Screen implements Sink {
   private heldText = "";
   private isMidLine = false;
   private isClosed = false;
+  private readonly input: ReadStream;
+  private readonly prompt: string;
+  /** Takes the next line, which answers a question. */
+  private takeAnswer: ((line: string | undefined) => void) | undefined;
 
   constructor({ input, output, prompt, onLine, onInterrupt, onEnd }: ScreenOptions) {
+    this.input = input;
     this.output = output;
+    this.prompt = prompt;
     this.editor = createInterface({ input, output: this.createGate(), prompt, terminal: true, historySize: 200 });
     this.editor.on("line", (line) => {
       // The cursor is on a new line without a prompt.
       this.isPromptShown = false;
       this.isMidLine = false;
-      onLine(line);
+      // Commands are still possible.
+      const { takeAnswer } = this;
+      if (takeAnswer && !line.startsWith("/")) {
+        this.takeAnswer = undefined;
+        takeAnswer(line);
+      } else onLine(line);
       this.updatePrompt();
     });
     this.editor.on("SIGINT", onInterrupt);
@@ -46,7 +57,7 @@ export class Screen implements Sink {
   }
 
   write(text: string): void {
-    if (this.isBusy && this.isPromptShown) {
+    if (this.isBusy && !this.takeAnswer && this.isPromptShown) {
       this.heldText += text;
       return;
     }
@@ -61,6 +72,36 @@ export class Screen implements Sink {
     this.updatePrompt();
   }
 
+  /** Asks for a line in place of the prompt. Returns undefined if the signal is aborted. */
+  async ask(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+    if (signal.aborted) return undefined;
+    const answer = new Promise<string | undefined>((resolve) => (this.takeAnswer = resolve));
+    const stop = () => this.takeAnswer?.(undefined);
+    signal.addEventListener("abort", stop);
+    this.setPrompt(prompt);
+    try {
+      return await answer;
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.takeAnswer = undefined;
+      this.setPrompt(this.prompt);
+    }
+  }
+
+  /** Leaves the terminal to another program. */
+  async lend<Result>(use: () => Promise<Result>): Promise<Result> {
+    this.hidePrompt();
+    this.editor.pause();
+    this.input.setRawMode(false);
+    try {
+      return await use();
+    } finally {
+      this.input.setRawMode(true);
+      this.editor.resume();
+      this.updatePrompt();
+    }
+  }
+
   close(): void {
     this.hidePrompt();
     this.isClosed = true;
@@ -69,10 +110,16 @@ export class Screen implements Sink {
 
   private updatePrompt(): void {
     if (this.isClosed) return;
-    if (!this.isBusy || this.editor.line !== "") {
-      if (!this.isBusy && this.heldText !== "") this.hidePrompt();
+    if (!this.isBusy || this.takeAnswer || this.editor.line !== "") {
+      if ((!this.isBusy || this.takeAnswer) && this.heldText !== "") this.hidePrompt();
       this.showPrompt();
     } else this.hidePrompt();
+  }
+
+  private setPrompt(prompt: string): void {
+    this.hidePrompt();
+    this.editor.setPrompt(prompt);
+    this.updatePrompt();
   }
 
   private hidePrompt(): void {

@@ -9,6 +9,8 @@ import { formatPath } from "../format-path.ts";
 import { formatExamples } from "../help.ts";
 import { listAgencies, listAgents } from "../lists.ts";
 import { type AgentTarget, parseTarget } from "../target.ts";
+import { summarizeWaits } from "../waits/explain.ts";
+import { listWaits } from "../waits/inbox.ts";
 import { readUsage } from "./stats.ts";
 
 export function addInfo(program: Command, cli: Cli): void {
@@ -35,17 +37,30 @@ async function showAgent(cli: Cli, { client, worker }: Connection, target: Agent
   const { subagents } = await withRetry((signal) =>
     client.call("listSubagents", { params: { agency, agent }, signal }),
   );
+  const waits = await listWaits(client, target);
   const usedModel = await findUsedModel(client, target);
   const { title } = state;
   const queued = Math.max(0, turns.open - (run.status === "running" || run.status === "paused" ? 1 : 0));
   cli.output.reply(
-    { ...found, status: state.status, run, title, usedModel, queued, disk, subagents, ...(worker ? { worker } : {}) },
+    {
+      ...found,
+      status: state.status,
+      run,
+      title,
+      usedModel,
+      queued,
+      disk,
+      subagents,
+      ...waits,
+      ...(worker ? { worker } : {}),
+    },
     () =>
       cli.output.formatFields([
         ["name", found.name],
         ["title", title],
         ["agency", found.agency],
         ["status", formatStatus(state.status, run)],
+        ["waits for", summarizeWaits(cli, waits, target).join("\n") || undefined],
         ["queued", queued === 0 ? undefined : String(queued)],
         ["blueprint", found.blueprint],
         ["driver", found.driver],

@@ -7,6 +7,7 @@ import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { listAgents } from "../lists.ts";
 import { type AgentTarget, parseAgencyTarget, parseTarget } from "../target.ts";
+import { listWaits, type OpenWaits, toAgentTarget } from "../waits/inbox.ts";
 
 export function addLs(program: Command, cli: Cli): void {
   program
@@ -19,14 +20,15 @@ export function addLs(program: Command, cli: Cli): void {
       const { client } = await connect(cli);
       if (target.kind === "agent") return listSubagents(cli, client, target);
       const { agency } = target;
-      const agents = await listAgents(client, agency);
-      cli.output.reply({ agents }, () => {
+      const [agents, waits] = await Promise.all([listAgents(client, agency), listWaits(client, target)]);
+      const waitNotes = createWaitNotes(waits);
+      cli.output.reply({ agents, ...waits }, () => {
         if (agents.length === 0) return `No agents in ${agency}. Create one with \`thinkery new <name>\`.`;
         const rows = agents.flatMap((agent) => [
-          [agent.name, agent.blueprint, agent.model ?? "-", agent.createdAt, ""],
-          ...listWorking(agent.name, agent.subagents),
+          [agent.name, agent.blueprint, agent.model ?? "-", agent.createdAt, waitNotes.get(agent.name) ?? ""],
+          ...listWorking(agent.name, waitNotes, agent.subagents),
         ]);
-        const hasWorking = rows.length > agents.length;
+        const hasWorking = rows.some((row) => row.at(-1) !== "");
         const columns = ["NAME", "BLUEPRINT", "MODEL", "CREATED", ...(hasWorking ? ["STATUS"] : [])];
         return cli.output.formatTable(columns, hasWorking ? rows : rows.map((row) => row.slice(0, -1)));
       });
@@ -34,13 +36,25 @@ export function addLs(program: Command, cli: Cli): void {
 }
 
 /** Returns a row for each sub-agent that works, below its parent. `ls alice` lists the others, too. */
-function listWorking(parent: string, subagents: readonly SubagentSummary[] = []): string[][] {
+function listWorking(
+  parent: string,
+  waitNotes: ReadonlyMap<string, string>,
+  subagents: readonly SubagentSummary[] = [],
+): string[][] {
   return subagents.flatMap(({ name, blueprint, status, title, createdAt, subagents: own }) => {
     const path = `${parent}/${name}`;
-    const below = listWorking(path, own);
+    const below = listWorking(path, waitNotes, own);
     const isWorking = status === "running" || status === "waiting" || below.length > 0;
-    return isWorking ? [[path, blueprint, "-", createdAt, `${status}: ${title}`], ...below] : [];
+    return isWorking ? [[path, blueprint, "-", createdAt, `${waitNotes.get(path) ?? status}: ${title}`], ...below] : [];
   });
+}
+
+/** Returns what agents wait for, by their path in the agency. */
+function createWaitNotes({ approvals, questions }: OpenWaits): Map<string, string> {
+  return new Map([
+    ...questions.map(({ agent }) => [toAgentTarget(agent).agent, "waits for an answer"] as const),
+    ...approvals.map(({ agent }) => [toAgentTarget(agent).agent, "waits for approval"] as const),
+  ]);
 }
 
 async function listSubagents(cli: Cli, client: Client, target: AgentTarget): Promise<void> {
@@ -49,13 +63,16 @@ async function listSubagents(cli: Cli, client: Client, target: AgentTarget): Pro
   const { subagents } = await withRetry((signal) =>
     client.call("listSubagents", { params: { agency, agent }, signal }),
   );
+  const waitNotes = createWaitNotes(await listWaits(client, target));
   cli.output.reply({ subagents }, () => {
     if (subagents.length === 0) return `${agent} has no sub-agents.`;
     const hasForks = subagents.some(({ workspace }) => workspace === "fork");
     const rows = subagents.map((subagent) => [
       subagent.facetName,
       subagent.agentType,
-      subagent.deleted ? `${subagent.status}, deleted` : subagent.status,
+      subagent.deleted
+        ? `${subagent.status}, deleted`
+        : (waitNotes.get(`${agent}/${subagent.facetName}`) ?? subagent.status),
       ...(hasForks ? [formatFork(subagent)] : []),
       subagent.title,
     ]);

@@ -6,10 +6,12 @@ import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
 import { followAgent } from "../conversation/follow.ts";
-import { formatMessage } from "../conversation/lines.ts";
+import { formatMessage, toOneLine } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
 import { mapAgents } from "../lists.ts";
 import { getDefaultAgency, parseTarget } from "../target.ts";
+import { summarizeWaits } from "../waits/explain.ts";
+import { listWaits } from "../waits/inbox.ts";
 
 interface PeekFlags {
   lines: number;
@@ -52,10 +54,14 @@ async function showAgent(
   await findAgent(connection.client, target);
   if (follow) return followAgent(cli, connection, target, lines);
   const messages = await readLastMessages(connection.client, target, lines);
-  cli.output.reply({ agent: target.agent, agency: target.agency, messages }, () =>
+  const waits = await listWaits(connection.client, target);
+  cli.output.reply({ agent: target.agent, agency: target.agency, messages, ...waits }, () =>
     messages.length === 0
       ? `No messages yet. Start a conversation with \`thinkery chat ${target.agent}@${target.agency}\`.`
-      : messages.map((message) => formatMessage(message, maxLineChars)).join("\n"),
+      : [
+          ...messages.map((message) => formatMessage(message, maxLineChars)),
+          ...summarizeWaits(cli, waits, target).map((line) => cli.output.dim(`Waits for ${line}`)),
+        ].join("\n"),
   );
 }
 
@@ -75,13 +81,20 @@ async function showAgency(cli: Cli, client: Client, agency: string): Promise<voi
       withRetry((signal) => client.call("getState", { params, signal })),
       readLastMessages(client, { kind: "agent", ...params }, 1),
     ]);
-    return { agent, status: run.status, ...(state.title ? { title: state.title } : {}), ...(last ? { last } : {}) };
+    const { pendingContinuation: waitsFor } = state;
+    return {
+      agent,
+      status: run.status,
+      ...(waitsFor ? { waitsFor } : {}),
+      ...(state.title ? { title: state.title } : {}),
+      ...(last ? { last } : {}),
+    };
   });
   cli.output.reply({ agency, agents }, () => {
     if (agents.length === 0) return `No agents in ${agency}. Create one with \`thinkery new <name>\`.`;
-    const rows = agents.map(({ agent, status, title, last }) => [
+    const rows = agents.map(({ agent, status, waitsFor, title, last }) => [
       agent,
-      status,
+      waitsFor ? `${status} (${toOneLine(waitsFor.prompt ?? waitsFor.kind, 60)})` : status,
       title ?? "-",
       last ? formatMessage(last, 60) : "-",
     ]);

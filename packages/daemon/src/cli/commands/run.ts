@@ -6,6 +6,7 @@ import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
 import { ask } from "../conversation/ask.ts";
+import { exitCodes } from "../exit.ts";
 import { formatExamples } from "../help.ts";
 import { readMessage } from "../message.ts";
 import { getDefaultAgency, parseAgentTarget } from "../target.ts";
@@ -69,9 +70,11 @@ async function runJob(
   if (flags.new) {
     const message = await readMessage(target === undefined ? words : [target, ...words]);
     const connection = await connect(cli);
-    return withTemporaryAgent(cli, connection, flags, async (agent) =>
-      cli.setExitCode(await ask(cli, connection, agent, { ...options, message })),
-    );
+    return withTemporaryAgent(cli, connection, flags, async (agent) => {
+      const code = await ask(cli, connection, agent, { ...options, message });
+      cli.setExitCode(code);
+      return code !== exitCodes.waiting;
+    });
   }
   if (flags.model !== undefined || flags.system !== undefined) {
     throw fail("bad_request", "--model and --system require --new; existing agents have their own.");
@@ -97,19 +100,23 @@ async function withTemporaryAgent(
   cli: Cli,
   { client }: Connection,
   { model, system }: JobFlags,
-  use: (agent: AgentTarget) => Promise<void>,
+  /** Returns whether the agent is no longer needed. */
+  use: (agent: AgentTarget) => Promise<boolean>,
 ): Promise<void> {
   const agent = `job-${randomUUID().slice(0, 8)}`;
   const agency = getDefaultAgency(cli);
   const params = { agency, agent };
   const body = { name: agent, ...(model === undefined ? {} : { model }), ...(system === undefined ? {} : { system }) };
   await client.call("createAgent", { params: { agency }, body });
+  let isDone = true;
   try {
-    await use({ kind: "agent", ...params });
+    isDone = await use({ kind: "agent", ...params });
   } finally {
-    await withRetry((signal) => client.call("deleteAgent", { params, signal })).catch((error: unknown) => {
-      if (!isThinkeryError(error) || error.code !== "forbidden") throw error;
-      cli.output.writeMessage(`Kept the agent ${agent}: deleting it requires a token with the scope “admin”.`);
-    });
+    if (!isDone) cli.output.writeMessage(`Kept the agent ${agent}, because its turn waits for you.`);
+    else
+      await withRetry((signal) => client.call("deleteAgent", { params, signal })).catch((error: unknown) => {
+        if (!isThinkeryError(error) || error.code !== "forbidden") throw error;
+        cli.output.writeMessage(`Kept the agent ${agent}: deleting it requires a token with the scope “admin”.`);
+      });
   }
 }

@@ -40,7 +40,11 @@ export function addToken(program: Command, cli: Cli): void {
     .description("create a token; its secret is printed once, on stdout")
     .argument("<name>", "label of the token")
     .option("--user <name>", "user it authenticates as (default: you)")
-    .option("--scope <scope>", `permission, repeatable: ${scopes.join(", ")} (default: read)`, collectScope)
+    .option(
+      "--scope <scope>",
+      `permission, repeatable or separated by commas: ${scopes.join(", ")} (default: read)`,
+      collectScope,
+    )
     .option("--expires <duration>", "lifetime, such as 12h or 30d (default: until revoked)", parseDuration)
     .addHelpText(
       "after",
@@ -76,7 +80,10 @@ export function addToken(program: Command, cli: Cli): void {
 }
 
 function collectScope(text: string, previous: Scope[] = []): Scope[] {
-  const scope = scopes.find((known) => known === text);
-  if (!scope) throw fail("bad_request", `“${text}” is not a scope. Use one of ${scopes.join(", ")}.`);
-  return previous.includes(scope) ? previous : [...previous, scope];
+  const given = text.split(",").map((name) => {
+    const scope = scopes.find((known) => known === name.trim());
+    if (!scope) throw fail("bad_request", `“${name}” is not a scope. Use one of ${scopes.join(", ")}.`);
+    return scope;
+  });
+  return [...new Set([...previous, ...given])];
 }

@@ -9,10 +9,13 @@ import {
   type Outcome,
   eventToUpdates,
   frameToUpdates,
+  toUpdates,
 } from "@thinkery/sdk";
 import type { AgentSocket, AgentSocketState } from "@thinkery/sdk/client";
 import type { Connection } from "../connect.ts";
-import { readOutcome } from "./outcome.ts";
+import { InboxWatch } from "../waits/inbox-watch.ts";
+import { isSameAgent, type OpenWaits, toAgentTarget } from "../waits/inbox.ts";
+import { readOutcome, type WaitingTurn } from "./outcome.ts";
 import { openSocket } from "./socket.ts";
 import { type TranscriptListener, Transcript } from "./transcript.ts";
 
@@ -28,20 +31,28 @@ interface ConverseOptions {
   note(line: string): void;
   /** Cancels the turn; its outcome is still awaited. */
   cancel: AbortSignal;
+  /**
+   * Called while the turn is paused with what it waits for a person to answer, whenever that may have changed. `leave`
+   * stops waiting for the outcome. Without `onWaits`, the turn is left as soon as it waits for a person.
+   */
+  onWaits?: ((waits: OpenWaits, leave: () => void) => void) | undefined;
 }
 
 /** How long to wait for a lost host; the turn itself has no time limit here. */
 const hostTimeoutMs = 60_000;
 
 /** Sends a message and waits for the turn's outcome, across reconnects. */
-export function converse(options: ConverseOptions): Promise<Outcome> {
-  const { connection, target, message, id, mode, listener, note, cancel } = options;
+export function converse(options: ConverseOptions): Promise<Outcome | WaitingTurn> {
+  const { connection, target, message, id, mode, listener, note, cancel, onWaits } = options;
   let channel: AgentSocket | undefined;
   let hostTimer: NodeJS.Timeout | undefined;
   let runId: string | undefined;
   /** Sequence number of the event that accepted the message. */
   let acceptedSeq = 0;
   let connections = 0;
+  let inbox: InboxWatch | undefined;
+  /** The turn that the agent waits in, if it does. */
+  let pausedRunId: string | undefined;
   /** The turn's end was received. */
   let hasEnded = false;
   /** The current connection has sent its history. */
@@ -49,7 +60,31 @@ export function converse(options: ConverseOptions): Promise<Outcome> {
   const transcript = new Transcript(listener, (run) => run === runId);
   transcript.markShown(id);
 
-  return new Promise<Outcome>((resolve, reject) => {
+  return new Promise<Outcome | WaitingTurn>((resolve, reject) => {
+    const handleWaits = (run: string, found: OpenWaits) => {
+      const waits = keepCurrent(found, target, pausedRunId);
+      if (onWaits) onWaits(waits, () => leave(run, waits));
+      else if (waits.approvals.length + waits.questions.length > 0) leave(run, waits);
+    };
+    const leave = (run: string, waits: OpenWaits) =>
+      resolve({ runId: run, agent: target.agent, status: "waiting", ...waits });
+
+    const updateInbox = () => {
+      // A queued turn waits for whom the one before it waits for.
+      const run = runId;
+      if (run === undefined || pausedRunId === undefined) {
+        inbox?.close();
+        inbox = undefined;
+        return;
+      }
+      inbox ??= new InboxWatch({
+        connection,
+        target,
+        onWaits: (waits) => handleWaits(run, waits),
+        onError: (error) => note(error instanceof Error ? error.message : String(error)),
+      });
+    };
+
     const checkOutcome = async () => {
       const outcome = runId && (await readOutcome(connection.client, target, runId, acceptedSeq));
       if (!outcome) return;
@@ -64,6 +99,7 @@ export function converse(options: ConverseOptions): Promise<Outcome> {
       const first = runId === undefined;
       runId = run;
       if (!first) return;
+      updateInbox();
       transcript.skipStarted();
       if (cancel.aborted) cancelTurn();
     };
@@ -80,6 +116,9 @@ export function converse(options: ConverseOptions): Promise<Outcome> {
     };
 
     const onFrame = (frame: ChatFrame | AgentEvent) => {
+      const before = pausedRunId;
+      pausedRunId = findPausedRun(frame, before);
+      if (pausedRunId !== before) updateInbox();
       if (frame.type === "request.accepted" && frame.data.messages.some((accepted) => accepted.id === id)) {
         setRun(frame.data.runId);
         acceptedSeq = frame.seq;
@@ -124,6 +163,7 @@ export function converse(options: ConverseOptions): Promise<Outcome> {
     }, reject);
   }).finally(() => {
     clearTimeout(hostTimer);
+    inbox?.close();
     channel?.close();
   });
 }
@@ -132,6 +172,24 @@ export function converse(options: ConverseOptions): Promise<Outcome> {
 function isEnd(frame: ChatFrame | AgentEvent, runId: string | undefined): boolean {
   const updates = "seq" in frame ? eventToUpdates(frame) : frameToUpdates(frame);
   return updates.some((update) => update.kind === "turn-ended" && update.runId === runId);
+}
+
+/** Returns the turn that waits for something after a frame. */
+function findPausedRun(frame: ChatFrame | AgentEvent, before: string | undefined): string | undefined {
+  if (frame.type === "sync") return frame.state.run.status === "paused" ? frame.state.run.runId : undefined;
+  let paused = before;
+  for (const update of toUpdates(frame)) {
+    if (update.kind === "turn-paused") paused = update.runId;
+    else if (update.kind === "turn-resumed" || update.kind === "turn-ended") paused = undefined;
+  }
+  return paused;
+}
+
+/** Leaves out what turns of the agent that are over had waited for: the inbox may not know yet. */
+function keepCurrent({ approvals, questions }: OpenWaits, target: AgentTarget, runId: string | undefined): OpenWaits {
+  const isCurrent = ({ agent, turn }: { agent: string; turn: string }) =>
+    turn === runId || !isSameAgent(toAgentTarget(agent), target);
+  return { approvals: approvals.filter(isCurrent), questions: questions.filter(isCurrent) };
 }
 
 // A message admitted over HTTP by its key has another id on the host, so its error frame has no id. Request error

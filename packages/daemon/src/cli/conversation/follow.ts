@@ -8,7 +8,7 @@ import { Transcript } from "./transcript.ts";
 
 /** Prints an agent's last messages and follows new ones until the process ends. */
 export function followAgent(cli: Cli, connection: Connection, target: AgentTarget, lines: number): Promise<never> {
-  const printer = new Printer(cli.output);
+  const printer = new Printer(cli.output, { waits: true });
   const transcript = new Transcript(printer);
   let hasHistory = false;
   let isLost = false;

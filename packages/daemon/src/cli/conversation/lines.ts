@@ -1,4 +1,11 @@
-import { type Failure, type Message, parseReports, type Todo } from "@thinkery/sdk";
+import {
+  type EventData,
+  type Failure,
+  type Message,
+  parseReports,
+  type PendingApproval,
+  type Todo,
+} from "@thinkery/sdk";
 import type { Capability } from "@thinkery/sdk/client";
 import { sanitize } from "../output.ts";
 
@@ -84,6 +91,18 @@ export function formatReports(content: string): string[] | undefined {
   return parseReports(content)?.reports.map(
     ({ taskId, agentType, status, text }) => `Report of sub-agent ${taskId} (${agentType}), ${status}: ${text}`,
   );
+}
+
+export function formatApprovalAsked({ id, calls }: Pick<PendingApproval, "id" | "calls">): string {
+  const names = [...new Set(calls.map(({ name }) => name))].join(", ");
+  return `It waits for approval of ${names}. See \`thinkery approval show ${id.slice(0, 8)}\`.`;
+}
+
+export function formatApprovalAnswered({ approved, by, expired, reason, decisions }: EventData["hitl.resume"]): string {
+  if (expired) return "Nobody answered in time; the approval has expired.";
+  const isMixed = approved && decisions.some((decision) => !decision.approved);
+  const done = isMixed ? "approved some of the calls" : approved ? "approved it" : "denied it";
+  return toOneLine(`${by ?? "Somebody"} ${done}${reason ? `: ${reason}` : "."}`, 500);
 }
 
 /** Formats a cost; an unknown cost is not shown as zero. */

@@ -1,6 +1,14 @@
 import type { AgentEvent, AgentTarget, Outcome } from "@thinkery/sdk";
 import { type Client, findOutcome, withRetry } from "@thinkery/sdk/client";
 import { exitCodes } from "../exit.ts";
+import type { OpenWaits } from "../waits/inbox.ts";
+
+/** A turn that waits for a person. It stays, and goes on when somebody answers. */
+export interface WaitingTurn extends OpenWaits {
+  runId: string;
+  agent: string;
+  status: "waiting";
+}
 
 const pageSize = 1000;
 
@@ -24,7 +32,9 @@ export async function readOutcome(
   return findOutcome(events, runId, agent);
 }
 
-export function toOutcomeExitCode({ status, failure }: Outcome): number {
+export function toOutcomeExitCode(outcome: Outcome | WaitingTurn): number {
+  if (outcome.status === "waiting") return exitCodes.waiting;
+  const { status, failure } = outcome;
   if (status === "completed") return exitCodes.ok;
   return failure?.code === "steps" || failure?.code === "budget" ? exitCodes.budget : exitCodes.failed;
 }

@@ -21,17 +21,21 @@ export class Printer implements TranscriptListener {
   private reasoningLine = "";
   private readonly subagents: SubagentLines;
   private readonly liveArea: LiveArea | undefined;
+  /** Lines that wait until a prompt is answered. */
+  private heldLines: string[] | undefined;
+  private readonly showsWaits: boolean;
 
   /** With `live`, sub-agents that work have a line at the end of the terminal. */
   constructor(
     output: Output,
-    { response = true, reasoning = false, live = false, subagents = new SubagentLines() } = {},
+    { response = true, reasoning = false, live = false, waits = false, subagents = new SubagentLines() } = {},
   ) {
     this.output = output;
     this.subagents = subagents;
     if (live) this.liveArea = output.openLiveArea((width) => this.formatLive(width));
     this.showsResponse = response;
     this.showsReasoning = reasoning;
+    this.showsWaits = waits;
   }
 
   onText(piece: string): void {
@@ -81,6 +85,10 @@ export class Printer implements TranscriptListener {
     this.writeLine(toOneLine(text, 500));
   }
 
+  onWait(line: string): void {
+    if (this.showsWaits) this.writeLine(line);
+  }
+
   onRetry(error: string, retryInMs: number): void {
     this.writeLine(formatRetry(error, retryInMs));
   }
@@ -104,6 +112,7 @@ export class Printer implements TranscriptListener {
 
   /** Writes a line that is not part of the response; on a terminal it starts on a new line. */
   writeLine(text: string): void {
+    if (this.heldLines) return void this.heldLines.push(text);
     if (this.output.isTTY) this.endLine();
     this.output.writeNote(text);
   }
@@ -112,7 +121,23 @@ export class Printer implements TranscriptListener {
     for (const line of lines) this.writeLine(line);
   }
 
+  /** While a prompt is on the terminal, nothing else is written there. */
+  setSuspended(isSuspended: boolean): void {
+    if (isSuspended) {
+      this.endReasoning();
+      if (this.output.isTTY) this.endLine();
+      this.heldLines ??= [];
+      this.liveArea?.stop();
+      return;
+    }
+    const lines = this.heldLines ?? [];
+    this.heldLines = undefined;
+    this.writeLines(lines);
+    this.liveArea?.draw();
+  }
+
   end(): void {
+    if (this.heldLines) this.setSuspended(false);
     this.endReasoning();
     this.endLine();
     this.liveArea?.stop();
@@ -136,6 +161,6 @@ export class Printer implements TranscriptListener {
 
   // The response may be on the same terminal.
   private formatLive(width: number): string[] {
-    return this.isMidLine && this.output.isTTY ? [] : this.subagents.format(Date.now(), width);
+    return this.heldLines || (this.isMidLine && this.output.isTTY) ? [] : this.subagents.format(Date.now(), width);
   }
 }

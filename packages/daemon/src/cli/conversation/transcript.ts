@@ -11,7 +11,13 @@ import {
   toUpdates,
 } from "@thinkery/sdk";
 import { type Capability, reduceCapability } from "@thinkery/sdk/client";
-import { formatReports, type ShownCall, type ShownResult } from "./lines.ts";
+import {
+  formatApprovalAnswered,
+  formatApprovalAsked,
+  formatReports,
+  type ShownCall,
+  type ShownResult,
+} from "./lines.ts";
 
 /** Receives what an agent says and does. Text arrives in chunks, each exactly once. */
 export interface TranscriptListener {
@@ -28,6 +34,8 @@ export interface TranscriptListener {
   onCapability?(call: ShownCall, capability: Capability): void;
   onTodos?(todos: Todo[]): void;
   onTitle?(title: string): void;
+  /** It asks a person for an approval or an answer. */
+  onWait?(line: string): void;
   onRetry?(error: string, retryInMs: number): void;
   /** Additional information, not part of the conversation. */
   onNote?(text: string): void;
@@ -47,6 +55,13 @@ interface OpenMessage {
   receivedText: string;
   shownText: string;
 }
+
+/** What it waits for is shown in other ways. */
+const explainedPauses: ReadonlySet<string> = new Set(["subagent", "hitl", "input"]);
+const pauseNotes: Partial<Record<string, string>> = {
+  timer: "The agent waits until a certain time.",
+  webhook: "The agent waits for a webhook.",
+};
 
 /** Their effect is shown instead of the call. */
 const quietTools = new Set(["write_todos", "set_title"]);
@@ -136,9 +151,18 @@ export class Transcript {
         this.handleCapability(update);
         return;
       case "turn-paused":
-        // Each sub-agent that it waits for is shown.
-        if (this.accepts(update.runId) && update.reason !== "subagent")
-          this.listener.onNote?.("The agent is waiting for a tool result.");
+        if (this.accepts(update.runId) && !explainedPauses.has(update.reason))
+          this.listener.onNote?.(pauseNotes[update.reason] ?? "The agent is waiting for a tool result.");
+        return;
+      case "approval-asked":
+        if (this.accepts(update.runId)) this.listener.onWait?.(formatApprovalAsked(update.approval));
+        return;
+      case "approval-answered":
+        if (this.accepts(update.runId)) this.listener.onNote?.(formatApprovalAnswered(update.answer));
+        return;
+      case "wait-started":
+        if (this.accepts(update.runId) && update.continuation.kind === "input")
+          this.listener.onWait?.(`It asks: ${update.continuation.prompt ?? ""}`);
         return;
       case "note":
         if (this.accepts(update.runId)) this.listener.onNote?.(formatNote(update.note));

@@ -2,6 +2,7 @@ import {
   endpoints,
   type ErrorCode,
   fail,
+  formatAsk,
   type Invoke,
   isThinkeryError,
   type Job,
@@ -11,6 +12,7 @@ import {
 } from "@thinkery/sdk";
 import { roundUsd } from "@thinkery/sdk/internal";
 import type { Hono } from "hono";
+import type { PersonWaits } from "../../objects/waits-feature.ts";
 import type { System } from "../../system/system.ts";
 import { toCredential } from "../authenticate.ts";
 import { readCallerContext } from "../caller-context.ts";
@@ -45,8 +47,13 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
       }),
     );
     release();
-    const outcomes = await Promise.all(
-      admitted.map(async ({ think, agent, runId }) => ({ ...(await think.conversation.waitForOutcome(runId)), agent })),
+    const results = await Promise.all(
+      admitted.map(async ({ think, agent, runId }) => ({ agent, ...(await think.conversation.waitForOutcome(runId)) })),
+    );
+    const waits = results.flatMap((result) => ("waits" in result ? result.waits : []));
+    if (waits.length > 0) throw createWaitError(waits);
+    const outcomes = results.flatMap((result) =>
+      "outcome" in result ? { ...result.outcome, agent: result.agent } : [],
     );
     for (const outcome of outcomes)
       if (outcome.status !== "completed") throw createOutcomeError(outcome, outcomes.length > 1);
@@ -68,6 +75,18 @@ function createErrorStream(agent: string, error: unknown): ReadableStream<Uint8A
   if (!isThinkeryError(error)) throw error;
   const event: JobEvent = { agent, type: "error", code: error.code, message: error.message };
   return new Blob([`event: error\ndata: ${JSON.stringify(event)}\n\n`]).stream();
+}
+
+/** The turn stays and goes on with the answer, so the same request with its key returns the result later. */
+function createWaitError(waits: readonly PersonWaits[]): Error {
+  const approvals = waits.flatMap((wait) => wait.approvals);
+  const questions = waits.flatMap((wait) => wait.questions);
+  const [approval] = approvals;
+  const [question] = questions;
+  const reason = approval
+    ? `The turn waits for a person's approval: ${formatAsk(approval.calls)}`
+    : `The turn waits for an answer: ${question?.prompt ?? ""}`;
+  return fail("conflict", reason, { approvals, questions });
 }
 
 function createOutcomeError({ agent, status, failure }: Outcome, hasSeveral: boolean): Error {

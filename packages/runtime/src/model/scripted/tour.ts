@@ -45,6 +45,23 @@ export const tour: ScriptInput = {
       ],
     },
     {
+      when: String.raw`/\b(approv(e|al|als|ing)|permissions?)\b/i`,
+      steps: [
+        { text: "Agents can wait for you, for days and over restarts. First a question:" },
+        { call: { tool: "askUser", input: { prompt: "What shall I write into hello.md?" } } },
+        { call: { tool: "writeFile", input: { path: "hello.md", content: "{{ results.0 }}\n" } } },
+        { text: "Written. Now I delete the file. If a rule says so, I need your approval first:" },
+        { call: { tool: "deleteFile", input: { path: "hello.md" } } },
+        {
+          text: [
+            "The result:\n\n{{ results.2 }}\n\nYou decide what needs approval. To be asked before I delete, run",
+            '`echo \'[{"tool": "deleteFile", "action": "ask"}]\' | thinkery policy set`',
+            "and say “approve” again. `thinkery approval ls` shows what waits for you.",
+          ].join("\n"),
+        },
+      ],
+    },
+    {
       when: String.raw`/\b(models?|api|keys?|providers?|openai|anthropic|claude|gpt|gemini|google|ollama|lm studio)\b/i`,
       steps: [
         { call: { tool: "set_title", input: { title: "Getting a real model" } } },
@@ -148,14 +165,14 @@ export const tour: ScriptInput = {
         },
         { call: createTourTodos("completed", "completed", "completed") },
         {
-          text: "That was the tour. Ask me about “models” or “help”, say “plan” to watch a to-do list being worked through, “code” to see code run, “files” to see files written, or “team” to see sub-agents at work.",
+          text: "That was the tour. Ask me about “models” or “help”, say “plan” to watch a to-do list being worked through, “code” to see code run, “files” to see files written, “team” to see sub-agents at work, or “approve” to be asked before something happens.",
         },
       ],
     },
     {
       steps: [
         {
-          text: "I am only a script and cannot answer that. Ask about “models” to learn how to set up a real one, “help” for the commands, or “plan”, “code”, “files” or “team” for a small demonstration.",
+          text: "I am only a script and cannot answer that. Ask about “models” to learn how to set up a real one, “help” for the commands, or “plan”, “code”, “files”, “team” or “approve” for a small demonstration.",
         },
       ],
     },

@@ -2,7 +2,7 @@ import { type Admission, fail, type Failure, type NewEvent, type Outcome } from 
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
-import { isOver, toRun, type TurnRow } from "../../store/turns.ts";
+import { isOver, isWaitingForPerson, toRun, type TurnRow } from "../../store/turns.ts";
 import type { Reservation } from "../../store/usage-totals.ts";
 import type { Recorder } from "../loop/recorder.ts";
 import { RunningTurn } from "../loop/running-turn.ts";
@@ -41,7 +41,7 @@ const maxQueuedTurns = 1000;
 /** Runs the turns of one agent, one at a time: admission, cancellation, and recovery after a crash. */
 export class TurnQueue {
   readonly #options: TurnQueueOptions;
-  readonly #waiters = new Map<string, ((outcome: Outcome) => void)[]>();
+  readonly #waiters = new Map<string, ((outcome: Outcome | undefined) => void)[]>();
   #running: RunningTurn | undefined;
   #currentRunId: string | undefined;
   /** Whether there may be open turns that are not running. Assumed after a wake, and once something was queued. */
@@ -194,10 +194,12 @@ export class TurnQueue {
     return this.#running && { runId: this.#running.runId, reserved: this.#running.budget.measureReserved() };
   }
 
-  /** Resolves once the turn is over. */
-  async waitForOutcome(runId: string): Promise<Outcome> {
+  /** Resolves once the turn is over, or with undefined if it, or the one before it, waits for a person. */
+  async waitForOutcome(runId: string): Promise<Outcome | undefined> {
     const turn = this.#options.store.turns.get(runId);
     if (turn && isOver(turn)) return createOutcome(this.#options.store, this.#options.agent, turn);
+    const paused = this.#options.store.turns.getPaused();
+    if (paused && isWaitingForPerson(paused)) return undefined;
     return new Promise((resolve) => {
       this.#waiters.set(runId, [...(this.#waiters.get(runId) ?? []), resolve]);
     });
@@ -270,7 +272,17 @@ export class TurnQueue {
     this.#running = undefined;
     this.#mayHaveOpenTurns = true;
     if (reason === "subagent") this.#options.onPaused();
+    // Queued turns wait for the person, too.
+    if (reason === "hitl" || reason === "input") {
+      for (const runId of this.#waiters.keys()) this.#notifyWaiters(runId, undefined);
+    }
     this.#options.onIdle();
+  }
+
+  #notifyWaiters(runId: string, outcome: Outcome | undefined): void {
+    const waiters = this.#waiters.get(runId) ?? [];
+    this.#waiters.delete(runId);
+    for (const resolve of waiters) resolve(outcome);
   }
 
   #end(runId: string, ending: Ending): void {
@@ -284,10 +296,8 @@ export class TurnQueue {
       this.#currentRunId = undefined;
       this.#running = undefined;
     }
-    const waiters = this.#waiters.get(runId);
-    const turn = waiters && store.turns.get(runId);
-    this.#waiters.delete(runId);
-    if (turn) for (const resolve of waiters) resolve(createOutcome(store, agent, turn));
+    const turn = this.#waiters.has(runId) ? store.turns.get(runId) : undefined;
+    if (turn) this.#notifyWaiters(runId, createOutcome(store, agent, turn));
     this.#options.onTurnEnd(runId);
     this.wake();
     if (!this.#currentRunId) this.#options.onIdle();

@@ -165,7 +165,7 @@ export const turnEndpoints = {
     ...routes.run,
     access: "chat",
     summary:
-      "Run a job and stream its events: chunk, reasoning, tool_call, tool_result, retrying, done and error, each with its agent.",
+      "Run a job and stream its events: chunk, reasoning, tool_call, tool_result, approval, question, retrying, done and error, each with its agent. While a turn waits for a person, the stream stays open.",
     body: jobSchema,
     mediaTypes: [eventStream],
     eventStream: createJobEventSchema,
@@ -173,7 +173,8 @@ export const turnEndpoints = {
   serve: defineEndpoint({
     ...routes.serve,
     access: "chat",
-    summary: "Run a job and return its result when it is done.",
+    summary:
+      "Run a job and return its result when it is done. If a turn waits for a person, the response is 409 with the `approvals` and `questions` in the error's details. The turn stays: once they are answered, the same request with the same `idempotencyKey` returns the result.",
     body: jobSchema,
     response: serveResponseSchema,
   }),
