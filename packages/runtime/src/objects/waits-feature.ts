@@ -170,7 +170,15 @@ function toApprovalItem(approval: Approval): InboxItem {
 }
 
 function toQuestionItem(stored: StoredContinuation, agent: string): InboxItem {
-  const { id, prompt, schema, turn, createdAt } = toContinuation(stored);
-  const value = { id, agent, turn, createdAt, ...(prompt ? { prompt } : {}), ...(schema ? { schema } : {}) };
+  const { id, prompt, schema, turn, callId, createdAt } = toContinuation(stored);
+  const value = {
+    id,
+    agent,
+    turn,
+    createdAt,
+    ...(callId === undefined ? {} : { callId }),
+    ...(prompt ? { prompt } : {}),
+    ...(schema ? { schema } : {}),
+  };
   return { id, kind: "question", isPending: true, status: "pending", createdAt, value };
 }
