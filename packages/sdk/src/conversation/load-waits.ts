@@ -1,5 +1,5 @@
 import type { Caller } from "../client/caller.ts";
-import type { Continuation } from "../protocol/continuation.ts";
+import type { Continuation, Question } from "../protocol/continuation.ts";
 import { parseAddress, parseAgencyKey } from "../protocol/names.ts";
 import type { Waits } from "./waits.ts";
 
@@ -19,11 +19,16 @@ export async function loadWaits(
   return {
     approvals: approvals.approvals,
     continuations: [
-      ...own.map(({ agent: _, ...question }): Continuation => ({ ...question, kind: "input" })),
+      ...own.map(toContinuation),
       // The inbox is updated a moment later.
       ...(isApproval || own.some(({ id }) => id === pending.id) ? [] : [pending]),
     ],
   };
+}
+
+function toContinuation(question: Question): Continuation {
+  const { agent: _, ...rest } = question;
+  return { ...rest, kind: "input" };
 }
 
 function isSameAgent(address: string, { agency, agent }: { agency: string; agent: string }): boolean {
