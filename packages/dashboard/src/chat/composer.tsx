@@ -81,7 +81,7 @@ export function Composer(props: ComposerProps) {
               value={mode}
               onChange={(event) => setChosen(event.target.value as SendMode)}
             >
-              {onAnswer && <option value="answer">Send as the answer</option>}
+              {onAnswer && <option value="answer">As the answer</option>}
               {Object.entries(modeLabels).map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}

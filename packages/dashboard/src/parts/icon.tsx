@@ -6,6 +6,7 @@ const shapes = {
   bars: "M2.5 13.5h11M4.5 11V7M8 11V3.5M11.5 11V8.5",
   branch: "M5 2.5v11M5 10a6 6 0 0 0 6-5M5 2.5h0M11 3.5a1.5 1.5 0 1 1 0 3 1.5 1.5 0 0 1 0-3z",
   chevron: "M6 4l4 4-4 4",
+  clock: "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2zM8 4.8V8l2.2 1.4",
   close: "M4 4l8 8M12 4l-8 8",
   download: "M8 2.5v7.5M5 7.2l3 3 3-3M2.5 13.5h11",
   down: "M8 3v9M4 8.5L8 12.5l4-4",

@@ -49,7 +49,7 @@ export function SubagentItem({
           </Link>
         )}
         <SubagentFacts subagent={subagent} />
-        {work !== "" && <p className="subagent-work">{sanitizeText(work)}</p>}
+        {work !== "" && !ask && <p className="subagent-work">{sanitizeText(work)}</p>}
         {stream && stream.text !== "" && <p className="subagent-text">{sanitizeText(stream.text)}</p>}
         <MergeReport agency={agency} agent={agent} subagent={subagent} />
         {canChat && isWorking(subagent) && <CancelButton {...props} />}

@@ -106,6 +106,7 @@ export function ApprovalPanel({ agency, agent, approval, onChange }: ApprovalPan
           call={call}
           draft={drafts[call.id]}
           issue={issue?.callId === call.id ? issue : undefined}
+          isNamed={approval.calls.length === 1}
           hasEditKey={call.id === nextEdit?.id}
           onDraft={canApprove ? (draft) => setDraft(call.id, draft) : undefined}
           single={
@@ -140,7 +141,7 @@ export function ApprovalPanel({ agency, agent, approval, onChange }: ApprovalPan
           />
           <PanelActions
             count={open.length}
-            hasDrafts={Object.keys(drafts).length > 0}
+            change={describeChange(open, drafts)}
             busy={busy}
             onApprove={() => void approve()}
             onDeny={() => startDenial()}
@@ -155,4 +156,11 @@ export function ApprovalPanel({ agency, agent, approval, onChange }: ApprovalPan
 function ignoreSecondClick(event: MouseEvent): void {
   const isButton = (event.target as HTMLElement).closest(".approval-actions, .asked-single");
   if (isButton && event.detail > 1) event.stopPropagation();
+}
+
+/** What approving all calls would do other than approve them as they are. */
+function describeChange(open: readonly { id: string }[], drafts: CallDrafts): "changes" | "results" | undefined {
+  const kinds = open.map(({ id }) => drafts[id]?.kind);
+  if (kinds.every((kind) => kind === undefined)) return undefined;
+  return kinds.every((kind) => kind === "result") ? "results" : "changes";
 }

@@ -14,6 +14,8 @@ interface CallReviewProps {
   call: AskedCall;
   draft: CallDraft | undefined;
   issue: DraftIssue | undefined;
+  /** Whether what is around it already names the tool. */
+  isNamed: boolean;
   /** Whether the key for editing is about this call. */
   hasEditKey: boolean;
   /** Undefined if the person may not decide. */
@@ -23,13 +25,13 @@ interface CallReviewProps {
 }
 
 /** A call that needs approval: what it would do, why it is asked about, and how it was decided. */
-export function CallReview({ call, draft, issue, hasEditKey, onDraft, single }: CallReviewProps) {
+export function CallReview({ call, draft, issue, isNamed, hasEditKey, onDraft, single }: CallReviewProps) {
   const { name, why, decision } = call;
   const heading = useId();
   return (
     <section className="asked-call" aria-labelledby={heading} data-call={call.id} data-decided={decision?.approved}>
       <header className="asked-head">
-        <h4 className="mono" id={heading}>
+        <h4 className={isNamed ? "visually-hidden" : "mono"} id={heading}>
           {showHidden(name)}
         </h4>
         {decision ? (

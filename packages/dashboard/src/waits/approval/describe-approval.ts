@@ -22,8 +22,8 @@ export function listRemembered(
 
 /** For whom an answer is remembered. */
 export function describeRememberScope(scope: RememberScope, agent: string, agency: string): string {
-  if (scope === "once") return "Only this time";
-  return scope === "agent" ? `Always for ${agent} and its sub-agents` : `Always for all agents in ${agency}`;
+  if (scope === "once") return "No, ask again";
+  return scope === "agent" ? `For ${agent} and its sub-agents` : `For all agents in ${agency}`;
 }
 
 /** The tools of calls, each once: `bash, writeFile`. */

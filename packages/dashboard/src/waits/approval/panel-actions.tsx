@@ -3,20 +3,20 @@ import { Button } from "../../parts/button.tsx";
 interface PanelActionsProps {
   /** Number of calls that are open. */
   count: number;
-  hasDrafts: boolean;
+  /** What was prepared: other inputs, or only results in place of running the tools. */
+  change: "changes" | "results" | undefined;
   busy: boolean;
   onApprove(): void;
   onDeny(): void;
 }
 
 /** Buttons that decide all open calls, with their keys. */
-export function PanelActions({ count, hasDrafts, busy, onApprove, onDeny }: PanelActionsProps) {
+export function PanelActions({ count, change, busy, onApprove, onDeny }: PanelActionsProps) {
   const all = count > 1 ? ` all ${count}` : "";
   return (
     <div className="approval-actions">
       <Button kind="main" busy={busy} onClick={onApprove}>
-        Approve{all}
-        {hasDrafts && " with changes"} <Key name="y" />
+        {change === "results" ? "Send as the result" : `Approve${all}${change ? " with changes" : ""}`} <Key name="y" />
       </Button>
       <Button disabled={busy} onClick={onDeny}>
         Deny{all}… <Key name="n" />

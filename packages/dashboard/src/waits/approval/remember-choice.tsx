@@ -20,7 +20,7 @@ export function RememberChoice({ agency, agent, calls, isAnswered, value, onChan
   if (remembered.length === 0) return null;
   return (
     <div className="remember">
-      <label htmlFor={id}>Approve</label>
+      <label htmlFor={id}>Remember</label>
       <select
         id={id}
         value={value}
