@@ -21,5 +21,5 @@ export function useCallWait(callId: string): string | undefined {
   const asked = approvals.flatMap(({ calls }) => calls).find(({ id }) => id === callId);
   if (asked) return asked.decision ? "decided, waits for others" : "needs approval";
   const continuation = continuations.find((one) => one.callId === callId);
-  return continuation && describeWait(continuation, Date.now()).toLowerCase();
+  return continuation && describeWait(continuation, Date.now()).replace(/^W/, "w");
 }
