@@ -393,7 +393,7 @@ test("the composer sends a text as the answer, or as a message; waits for a time
   await card.getByText("answered").waitFor();
 
   await say(page, "sleep");
-  await page.locator('.note[data-note="wait"]', { hasText: /^Waiting until .* \(in 59 min\)$/ }).waitFor();
+  await page.locator('.note[data-note="wait"]', { hasText: /^Waiting until .* \(in (1 h|59 min)\)$/ }).waitFor();
   await page.locator(".status-line", { hasText: /^Waiting until / }).waitFor();
   await shoot(page, "sleep");
   await page.reload();

@@ -26,10 +26,12 @@ interface ConversationProps {
   model: string | undefined;
   think: Think;
   running: boolean;
+  /** The turn to show first. */
+  turn: string | undefined;
 }
 
 /** The transcript and the composer. */
-export function Conversation({ user, agency, agent, model, think, running }: ConversationProps) {
+export function Conversation({ user, agency, agent, model, think, running, turn }: ConversationProps) {
   const { connection, error } = think;
   const [text, setText] = useDraft({ user, agency, agent });
   const canChat = useHasScope("chat");
@@ -58,6 +60,7 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
             agency={agency}
             blobs={`${buildAgentUrl(agency, agent)}/blobs`}
             think={think}
+            turn={turn}
             onEdit={edit}
           />
         </WaitsProvider>

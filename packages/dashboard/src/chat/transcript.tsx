@@ -9,6 +9,7 @@ import { EntryView } from "./entry-view.tsx";
 import { buildLines } from "./lines.ts";
 import { NoteView, PauseView } from "./note-view.tsx";
 import { useStickToEnd } from "./use-stick-to-end.ts";
+import { useTurn } from "./use-turn.ts";
 
 interface TranscriptProps {
   /** Name of the agent, or path of a sub-agent. */
@@ -16,16 +17,19 @@ interface TranscriptProps {
   agency: string;
   blobs: string;
   think: Think;
+  /** The turn to show first. */
+  turn: string | undefined;
   onEdit(text: string): void;
 }
 
 const loadOlderThresholdPx = 240;
 
-export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptProps) {
+export function Transcript({ agent, agency, blobs, think, turn, onEdit }: TranscriptProps) {
   const { messages, notes, older, ready, connection, cancel, unsend } = think;
   const paused = think.state.run.status === "paused" ? think.state.run.runId : undefined;
   const lines = useMemo(() => buildLines(messages, notes, paused), [messages, notes, paused]);
   const { scroller, isAtEnd, onScroll, onClick, scrollToEnd } = useStickToEnd(messages);
+  useTurn(think, turn, scroller);
   const loadOlder = () => void think.loadOlder();
   const name = getAgentName(agent);
   const parent = getParentPath(agent);

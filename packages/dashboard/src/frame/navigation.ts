@@ -22,6 +22,11 @@ export function buildUsagePath(agency?: string): string {
   return `${agency === undefined ? homePath : buildPath(agency)}/${usageSegment}`;
 }
 
+/** Path of an agent's conversation at the messages of a turn. */
+export function buildTurnPath(agency: string, agent: string, turn: string): string {
+  return `${buildPath(agency, agent)}?turn=${encodeURIComponent(turn)}`;
+}
+
 export const inboxPath = `${homePath}/${inboxSegment}`;
 
 const navigationEvent = "thinkery:navigate";
