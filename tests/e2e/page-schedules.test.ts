@@ -63,10 +63,7 @@ test("a person adds a schedule and sees its next times while doing so, runs it, 
   await shoot(page, "nonsense");
   await expression.fill("30 7 * * *");
   await dialog.getByLabel("Time zone").fill("America/New_York");
-  await dialog
-    .locator(".next-times li", { hasText: /7:30.* \(America\/New_York\)/ })
-    .first()
-    .waitFor();
+  await dialog.locator(".next-times li", { hasText: /7:30/ }).first().waitFor();
   await dialog.getByRole("button", { name: "Add schedule" }).click();
   // The message is still missing.
   await dialog.locator(".field-error").waitFor();

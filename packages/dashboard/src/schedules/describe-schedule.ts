@@ -14,19 +14,22 @@ export function describeRecurrence(when: Schedule["when"]): string {
 export const isCron = (when: Schedule["when"]): when is string =>
   typeof when === "string" && !/^[+-]?\d{4,6}-/.test(when.trim());
 
-/** What happens with times that are missed or overlap, in one sentence each. */
-export function describePolicies({ missed, overlap, maxDelaySeconds }: Schedule): string[] {
-  const missedText = {
+/** What happens with times that are missed. */
+export function describeMissedPolicy({
+  missed,
+  maxDelaySeconds,
+}: Pick<Schedule, "missed" | "maxDelaySeconds">): string {
+  const text = {
     skip: "Times missed while the host was down are skipped.",
     once: "Times missed while the host was down are made up for by one run.",
     all: "All times missed while the host was down are made up for.",
   }[missed];
-  const overlapText = {
-    skip: "Skipped while the previous run is not over.",
-    queue: "Waits for the previous run to end.",
-  }[overlap];
-  const delay = maxDelaySeconds === undefined ? [] : [`Missed if more than ${formatDuration(maxDelaySeconds)} late.`];
-  return [missedText, ...delay, overlapText];
+  return maxDelaySeconds === undefined ? text : `${text} A time is missed after ${formatDuration(maxDelaySeconds)}.`;
+}
+
+/** What happens with times at which the previous run is not over. */
+export function describeOverlapPolicy({ overlap }: Pick<Schedule, "overlap">): string {
+  return overlap === "skip" ? "Skipped while the previous run is not over." : "Wait for the previous run to end.";
 }
 
 export type RunTone = "ok" | "bad" | "warn" | "quiet";
@@ -54,19 +57,19 @@ export function describeRun({ status, outcome, error, count, isMore, manual }: S
   }
 }
 
-/** A time as it is in a time zone, with the zone if it is not the reader's own. */
+/** Whether a time zone is not the reader's own, so that it has to be named. */
+export const isOtherZone = (timeZone: string | undefined): timeZone is string =>
+  timeZone !== undefined && timeZone !== Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** A time as it is in a time zone. */
 export function formatInZone(at: string, timeZone: string | undefined): string {
-  const date = new Date(at);
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const isOther = timeZone !== undefined && timeZone !== own;
   try {
-    const format = new Intl.DateTimeFormat(undefined, {
-      dateStyle: "medium",
-      timeStyle: "short",
-      ...(isOther ? { timeZone } : {}),
-    });
-    return `${format.format(date)}${isOther ? ` (${timeZone})` : ""}`;
+    const zone = timeZone === undefined ? {} : { timeZone };
+    return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", ...zone }).format(
+      new Date(at),
+    );
   } catch {
+    // A zone that this browser does not know.
     return at;
   }
 }

@@ -9,7 +9,7 @@ import { Field } from "../parts/field.tsx";
 import { Form } from "../parts/form.tsx";
 import { MessageText } from "../parts/message-text.tsx";
 import { describeCron } from "./describe-cron.ts";
-import { formatInZone } from "./describe-schedule.ts";
+import { formatInZone, isOtherZone } from "./describe-schedule.ts";
 import { readWhen, type WhenDraft } from "./schedule-input.ts";
 import { type Preview, usePreview } from "./use-preview.ts";
 import { WhenFields } from "./when-fields.tsx";
@@ -117,7 +117,10 @@ function NextTimes({ preview, draft }: { preview: Preview | undefined; draft: Wh
   const zone = draft.kind === "cron" || draft.kind === "at" ? draft.timeZone.trim() || "UTC" : undefined;
   return (
     <div className="next-times" aria-live="polite" aria-labelledby={id}>
-      <p id={id}>{words === undefined ? "Next times" : `Next times, ${words}`}</p>
+      <p id={id}>
+        {words === undefined ? "Next times" : `Next times, ${words}`}
+        {isOtherZone(zone) && ` (${zone})`}
+      </p>
       {preview?.issue !== undefined ? (
         <p className="field-error">
           <MessageText text={preview.issue} />

@@ -9,7 +9,14 @@ import { useNow } from "../parts/date-time.tsx";
 import { DescriptionList } from "../parts/description-list.tsx";
 import { formatUntil } from "../parts/duration.ts";
 import { Icon } from "../parts/icon.tsx";
-import { describePolicies, describeRecurrence, formatInZone, isCron } from "./describe-schedule.ts";
+import {
+  describeMissedPolicy,
+  describeOverlapPolicy,
+  describeRecurrence,
+  formatInZone,
+  isCron,
+  isOtherZone,
+} from "./describe-schedule.ts";
 import { RunList } from "./run-list.tsx";
 
 interface ScheduleItemProps {
@@ -68,7 +75,8 @@ export function ScheduleItem({ agency, agent, schedule, onChange }: ScheduleItem
         <DescriptionList
           of={[
             ["Message", <span className="schedule-input">{sanitizeText(input)}</span>],
-            ["Missed times", describePolicies(schedule).join(" ")],
+            ["If missed", describeMissedPolicy(schedule)],
+            ["Overlapping", describeOverlapPolicy(schedule)],
             ["Created by", sanitizeText(schedule.createdBy)],
             ["ID", <span className="mono">{id}</span>],
           ]}
@@ -99,8 +107,8 @@ function NextTime({ schedule: { nextAt, paused, timeZone } }: { schedule: Schedu
     return <p className="faint">{paused ? "Does not run while it is paused." : "Will not run again."}</p>;
   return (
     <p>
-      Next <time dateTime={nextAt}>{formatInZone(nextAt, timeZone)}</time>{" "}
-      <span className="faint">{formatUntil(Date.parse(nextAt) - now)}</span>
+      Next <time dateTime={nextAt}>{formatInZone(nextAt, timeZone)}</time>
+      {isOtherZone(timeZone) && ` (${timeZone})`} <span className="faint">{formatUntil(Date.parse(nextAt) - now)}</span>
     </p>
   );
 }
