@@ -13,7 +13,7 @@ export const card = defineCard<WebhookInput>({
   tools: ["waitForWebhook"],
   icon: "webhook",
   parse(input) {
-    const name = readTextField(input, "name") ?? readTextField(input, "hook");
+    const name = readTextField(input, "name");
     const seconds = readField(input, "timeoutSeconds");
     return name === undefined
       ? undefined
