@@ -68,6 +68,7 @@ const bodies: Record<string, unknown> = {
   createTask: { title: "Fix it" },
   updateTask: { status: "complete" },
   createSchedule: { when: 3600, input: "hello" },
+  previewSchedule: { when: 3600 },
   updateSchedule: { paused: true },
   createAgencySchedule: { when: 3600, input: "hello", agent: "alice" },
   updateAgencySchedule: { paused: true },

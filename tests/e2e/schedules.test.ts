@@ -315,3 +315,28 @@ test("an agent has at most 1,000 schedules, and those that are over make room", 
   expect(Object.fromEntries(statuses)).toEqual({ 201: 1000, 409: 20 });
   expect((await testbed.api(`${agent.at}/schedules/${id}`)).status).toBe(404);
 }, 60_000);
+
+test("the next times of a schedule can be asked for without creating it, with the same errors", async () => {
+  const { at } = await open();
+  const preview = async (body: object) => testbed.api(`${at}/schedules/preview`, "POST", body);
+  const when = { when: "0 9 * * 1-5", timeZone: "Europe/Berlin" };
+  const { body } = await preview(when);
+  expect(body.next).toHaveLength(5);
+  expect((await testbed.api(`${at}/schedules`)).body.schedules).toEqual([]);
+  expect((await create(at, { ...when, input: "Hi" })).next).toEqual(body.next);
+  for (const wrong of [
+    { when: "61 * * * *" },
+    { when: "2001-01-01" },
+    { when: { every: 0 } },
+    { when: "0 0 30 2 *" },
+    {},
+  ]) {
+    const [previewed, created] = [
+      await preview(wrong),
+      await testbed.api(`${at}/schedules`, "POST", { ...wrong, input: "Hi" }),
+    ];
+    expect([previewed.status, previewed.body.error.code]).toEqual([400, "bad_request"]);
+    // The time in a message about the past differs.
+    expect(previewed.body.error.message.slice(0, 30)).toBe(created.body.error.message.slice(0, 30));
+  }
+});

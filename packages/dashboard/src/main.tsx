@@ -17,6 +17,7 @@ import "./styles/call.css";
 import "./styles/diff.css";
 import "./styles/meter.css";
 import "./styles/note.css";
+import "./styles/waits.css";
 
 applyTheme();
 startLogin();

@@ -2,6 +2,7 @@ import type { Scope, Who } from "@thinkery/sdk";
 import { globalAgency, hasScope, isThinkeryError } from "@thinkery/sdk";
 import { forgetAgencies } from "./agencies.ts";
 import { call, setUnauthorizedHandler } from "./host.ts";
+import { forgetInbox } from "./inbox.ts";
 import { takeCode } from "./login-code.ts";
 import { setPageSecret } from "./page-secret.ts";
 import { createStore, useStore } from "./store.ts";
@@ -44,6 +45,7 @@ export async function logIn(code: string): Promise<void> {
   const { pageSecret, ...who } = await call("login", { body: { code } });
   setPageSecret(pageSecret);
   forgetAgencies();
+  forgetInbox();
   login.set({ state: "in", who });
 }
 
@@ -51,6 +53,7 @@ export async function logOut(): Promise<void> {
   await call("logout");
   setPageSecret(undefined);
   forgetAgencies();
+  forgetInbox();
   login.set({ state: "out", notice: { title: "You are logged out", text: "Open a new login link to log back in." } });
 }
 
@@ -81,6 +84,7 @@ function endSession(): void {
   const previous = login.get();
   if (previous.state === "out") return;
   forgetAgencies();
+  forgetInbox();
   login.set(
     previous.state === "in"
       ? { state: "out", notice: { title: "Your session has ended", text: "Open a new login link to log back in." } }

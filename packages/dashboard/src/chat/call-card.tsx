@@ -2,6 +2,7 @@ import type { Call } from "@thinkery/sdk/react";
 import { useMemo, useState } from "react";
 import { Fallback } from "../parts/fallback.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { useCallWait } from "../waits/waits-context.ts";
 import { showControlChars } from "./blocks.ts";
 import { CapabilityList } from "./call/capabilities.tsx";
 import { ChangedFiles } from "./call/changed-files.tsx";
@@ -42,7 +43,8 @@ interface CallCardProps {
 /** A tool call in one line, or with its input and output when open. Progress is shown either way. */
 export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) {
   const [open, setOpen] = useState(false);
-  const state = getCallState(call, paused);
+  const wait = useCallWait(call.id);
+  const state = getCallState(call, paused || wait !== undefined);
   const { result, capabilities = [] } = call;
   const { waiting, output } = parseProgress(call.progress ?? "");
   const card = useMemo(() => findCard(call), [call]);
@@ -63,7 +65,13 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
           )}
           <span className="call-state" data-tone={card.state?.tone}>
             {card.state?.text ??
-              (result?.failed ? describeError(result) : waiting ? "waiting for a sandbox" : stateLabels[state])}
+              (result?.failed
+                ? describeError(result)
+                : waiting
+                  ? "waiting for a sandbox"
+                  : state === "waiting" && wait !== undefined
+                    ? showControlChars(wait)
+                    : stateLabels[state])}
           </span>
         </summary>
         {/* Only rendered when open, because a result may be long. */}
@@ -76,7 +84,9 @@ export function CallCard({ call, agency, agent, paused, blobs }: CallCardProps) 
                 <CapabilityList of={capabilities} max={maxShownRows} />
               </div>
             )}
-            {!result && !output && <p className="faint">{waiting ?? emptyLabels[state]}</p>}
+            {!result && !output && (
+              <p className="faint">{waiting ?? (wait === undefined ? emptyLabels[state] : "No result yet.")}</p>
+            )}
           </div>
         )}
       </details>

@@ -11,12 +11,17 @@ interface ComposerProps {
   running: boolean;
   /** Whether the agent is stopped and accepts no messages. */
   stopped: boolean;
+  /** Set while the agent has asked for a text: sends the answer, and resolves to whether it was accepted. */
+  onAnswer?: ((content: string) => Promise<boolean>) | undefined;
   /** Returns whether the message was accepted; if not, the text stays in the field. */
   onSend(content: string, mode: Mode): boolean;
   onCancel: (() => void) | undefined;
   status: ReactNode;
   field: RefObject<HTMLTextAreaElement | null>;
 }
+
+/** How a text is sent: as a message, or as the answer to the agent's question. */
+type SendMode = Mode | "answer";
 
 const modeLabels: Record<Mode, string> = {
   queue: "Send after this turn",
@@ -26,8 +31,11 @@ const modeLabels: Record<Mode, string> = {
 
 const maxHeightPx = 240;
 
-export function Composer({ agent, text, onText, running, stopped, onSend, onCancel, status, field }: ComposerProps) {
-  const [mode, setMode] = useState<Mode>("queue");
+export function Composer(props: ComposerProps) {
+  const { agent, text, onText, running, stopped, onSend, onAnswer, onCancel, status, field } = props;
+  const [chosen, setChosen] = useState<SendMode>();
+  const [busy, setBusy] = useState(false);
+  const mode = chosen === "answer" && !onAnswer ? "queue" : (chosen ?? (onAnswer ? "answer" : "queue"));
 
   useLayoutEffect(() => {
     const element = field.current;
@@ -38,10 +46,20 @@ export function Composer({ agent, text, onText, running, stopped, onSend, onCanc
 
   const send = (event?: FormEvent) => {
     event?.preventDefault();
-    if (stopped || text.trim() === "") return;
+    if (stopped || busy || text.trim() === "") return;
+    if (mode === "answer") return void sendAnswer();
     if (!onSend(text, running ? mode : "queue")) return;
+    clear();
+  };
+  const sendAnswer = async () => {
+    setBusy(true);
+    const isAccepted = await onAnswer?.(text);
+    setBusy(false);
+    if (isAccepted) clear();
+  };
+  const clear = () => {
     onText("");
-    setMode("queue");
+    setChosen(undefined);
     field.current?.focus();
   };
 
@@ -58,7 +76,12 @@ export function Composer({ agent, text, onText, running, stopped, onSend, onCanc
         {status}
         {running && (
           <div className="composer-choices">
-            <select aria-label="When to send" value={mode} onChange={(event) => setMode(event.target.value as Mode)}>
+            <select
+              aria-label="When to send"
+              value={mode}
+              onChange={(event) => setChosen(event.target.value as SendMode)}
+            >
+              {onAnswer && <option value="answer">As the answer</option>}
               {Object.entries(modeLabels).map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}
@@ -80,13 +103,13 @@ export function Composer({ agent, text, onText, running, stopped, onSend, onCanc
           id="composer"
           rows={1}
           value={text}
-          placeholder={`Message ${agent}`}
+          placeholder={mode === "answer" ? `Answer ${agent}` : `Message ${agent}`}
           enterKeyHint="send"
           onChange={(event) => onText(event.target.value)}
           onKeyDown={onKeyDown}
         />
-        <Button type="submit" kind="main" disabled={stopped || text.trim() === ""}>
-          <Icon name="send" /> Send
+        <Button type="submit" kind="main" disabled={stopped || busy || text.trim() === ""}>
+          <Icon name="send" /> {mode === "answer" ? "Answer" : "Send"}
         </Button>
       </div>
     </form>

@@ -1,6 +1,6 @@
 import type { Mode } from "@thinkery/sdk";
 import type { Think } from "@thinkery/sdk/react";
-import { useCallback, useEffect, useRef } from "react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
 import { buildAgentUrl, getAgentName } from "../api/agent-path.ts";
 import { useHasScope } from "../api/login.ts";
 import { Link } from "../frame/link.tsx";
@@ -9,6 +9,8 @@ import { Notice } from "../parts/notice.tsx";
 import { SubagentPanel } from "../subagents/subagent-panel.tsx";
 import { SubagentsProvider } from "../subagents/subagents-context.ts";
 import { TaskPanel } from "../tasks/task-panel.tsx";
+import { findTextQuestion, useTextAnswer } from "../waits/question/text-answer.ts";
+import { WaitsProvider } from "../waits/waits-context.ts";
 import { Composer } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
 import { LifecycleButton } from "./lifecycle-button.tsx";
@@ -24,10 +26,12 @@ interface ConversationProps {
   model: string | undefined;
   think: Think;
   running: boolean;
+  /** The turn to show first. */
+  turn: string | undefined;
 }
 
 /** The transcript and the composer. */
-export function Conversation({ user, agency, agent, model, think, running }: ConversationProps) {
+export function Conversation({ user, agency, agent, model, think, running, turn }: ConversationProps) {
   const { connection, error } = think;
   const [text, setText] = useDraft({ user, agency, agent });
   const canChat = useHasScope("chat");
@@ -35,6 +39,9 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
   const cancel = connection.state === "open" && running ? () => think.cancel() : undefined;
   useEscape(canChat ? cancel : undefined);
 
+  const waits = useMemo(() => ({ agency, agent, waits: think.waits }), [agency, agent, think.waits]);
+  const question = findTextQuestion(think.waits);
+  const answer = useTextAnswer({ agency, agent });
   const edit = useCallback(
     (message: string) => {
       setText(message);
@@ -47,13 +54,16 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
     <>
       {model?.startsWith("scripted:") && <ScriptedNotice model={model} />}
       <SubagentsProvider value={think.subagents}>
-        <Transcript
-          agent={agent}
-          agency={agency}
-          blobs={`${buildAgentUrl(agency, agent)}/blobs`}
-          think={think}
-          onEdit={edit}
-        />
+        <WaitsProvider value={waits}>
+          <Transcript
+            agent={agent}
+            agency={agency}
+            blobs={`${buildAgentUrl(agency, agent)}/blobs`}
+            think={think}
+            turn={turn}
+            onEdit={edit}
+          />
+        </WaitsProvider>
       </SubagentsProvider>
       {(think.todos.length > 0 || think.tasks.length > 0 || think.subagents.length > 0) && (
         <div className="plans">
@@ -70,6 +80,11 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
             </Notice>
           </div>
         )}
+        {answer.failure !== undefined && (
+          <div role="alert">
+            <Notice tone="bad">{answer.failure}</Notice>
+          </div>
+        )}
         {canChat && connection.state !== "refused" ? (
           <Composer
             agent={getAgentName(agent)}
@@ -78,6 +93,7 @@ export function Conversation({ user, agency, agent, model, think, running }: Con
             running={running}
             onSend={(content: string, mode: Mode) => think.send(content, { mode }) !== undefined}
             onCancel={cancel}
+            onAnswer={question && ((content: string) => answer.send(question, content))}
             stopped={think.status === "stopped"}
             status={
               <>

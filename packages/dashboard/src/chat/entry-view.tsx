@@ -2,6 +2,7 @@ import type { Entry } from "@thinkery/sdk/react";
 import { memo } from "react";
 import { getAgentName } from "../api/agent-path.ts";
 import { formatCount } from "../parts/amount.ts";
+import { CallWaits } from "../waits/call-waits.tsx";
 import { CallCard } from "./call-card.tsx";
 import { FormattedText } from "./formatted-text.tsx";
 import { TurnErrorView } from "./turn-error-view.tsx";
@@ -65,6 +66,7 @@ export const EntryView = memo(function EntryView({
       {calls.map((call) => (
         <CallCard key={call.id} call={call} agency={agency} agent={agent} paused={paused} blobs={blobs} />
       ))}
+      {calls.length > 0 && <CallWaits calls={calls} />}
       {error && <TurnErrorView error={error} refused={stage === "refused"} agency={agency} />}
       {role === "assistant" && stage === "canceled" && <p className="entry-note">Canceled</p>}
       {role === "user" && stage === "canceled" && <p className="entry-note">Canceled before it started</p>}

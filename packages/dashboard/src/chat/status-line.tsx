@@ -2,6 +2,8 @@ import type { Think } from "@thinkery/sdk/react";
 import { formatCount } from "../parts/amount.ts";
 import { formatDuration } from "../parts/duration.ts";
 import { MessageText } from "../parts/message-text.tsx";
+import { describeWaits } from "../waits/describe-wait.ts";
+import { showControlChars } from "./blocks.ts";
 import { parseProgress } from "./call/outcome.ts";
 import { listPendingTools } from "./lines.ts";
 
@@ -25,7 +27,7 @@ export function StatusLine({ think }: { think: Think }) {
   );
 }
 
-function describeStatus({ connection, status, retry, run, messages }: Think): StatusText {
+function describeStatus({ connection, status, retry, run, messages, waits, state }: Think): StatusText {
   if (connection.state === "refused") return { tone: "bad", text: connection.reason };
   if (connection.state === "connecting") return { tone: "quiet", busy: true, text: "Connecting…" };
   if (connection.state === "lost") {
@@ -51,6 +53,8 @@ function describeStatus({ connection, status, retry, run, messages }: Think): St
   if (status === "thinking") return { tone: "ok", busy: true, text: "Thinking…" };
   if (status === "stopped") return { tone: "warn", text: "Stopped" };
   if (status === "waiting") {
+    const wait = describeWaits(waits, state.pendingContinuation, Date.now());
+    if (wait !== undefined) return { tone: "warn", text: showControlChars(wait) };
     const names = listPendingTools(messages, run);
     return {
       tone: "warn",

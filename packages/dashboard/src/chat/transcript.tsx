@@ -4,10 +4,12 @@ import { getAgentName, getParentPath } from "../api/agent-path.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { ReportNotice } from "../subagents/report-notice.tsx";
+import { WaitLine } from "../waits/wait-line.tsx";
 import { EntryView } from "./entry-view.tsx";
 import { buildLines } from "./lines.ts";
 import { NoteView, PauseView } from "./note-view.tsx";
 import { useStickToEnd } from "./use-stick-to-end.ts";
+import { useTurn } from "./use-turn.ts";
 
 interface TranscriptProps {
   /** Name of the agent, or path of a sub-agent. */
@@ -15,16 +17,19 @@ interface TranscriptProps {
   agency: string;
   blobs: string;
   think: Think;
+  /** The turn to show first. */
+  turn: string | undefined;
   onEdit(text: string): void;
 }
 
 const loadOlderThresholdPx = 240;
 
-export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptProps) {
+export function Transcript({ agent, agency, blobs, think, turn, onEdit }: TranscriptProps) {
   const { messages, notes, older, ready, connection, cancel, unsend } = think;
   const paused = think.state.run.status === "paused" ? think.state.run.runId : undefined;
   const lines = useMemo(() => buildLines(messages, notes, paused), [messages, notes, paused]);
   const { scroller, isAtEnd, onScroll, onClick, scrollToEnd } = useStickToEnd(messages);
+  useTurn(think, turn, scroller);
   const loadOlder = () => void think.loadOlder();
   const name = getAgentName(agent);
   const parent = getParentPath(agent);
@@ -60,7 +65,7 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
           )}
           {lines.map((line) => {
             if (line.kind === "note") return <NoteView key={line.id} note={line.note} times={line.times} />;
-            if (line.kind === "pause") return <PauseView key={line.id} waitsFor={line.waitsFor} />;
+            if (line.kind === "pause") return <Pause key={line.id} think={think} waitsFor={line.waitsFor} />;
             if (line.kind === "report")
               return <ReportNotice key={line.id} id={line.id} agency={agency} agent={agent} text={line.text} />;
             const { entry } = line;
@@ -90,4 +95,18 @@ export function Transcript({ agent, agency, blobs, think, onEdit }: TranscriptPr
       )}
     </div>
   );
+}
+
+/** Pauses for a person are shown at their calls. */
+const personalReasons: readonly (string | undefined)[] = ["hitl", "input"];
+
+/** What a paused turn waits for: times, webhooks, or results that are reported later. */
+function Pause({ think: { state, waits }, waitsFor }: { think: Think; waitsFor: string[] }) {
+  const { run, pendingContinuation: pending } = state;
+  const continuations = waits.continuations.length > 0 || !pending ? waits.continuations : [pending];
+  const quiet = continuations.filter(
+    ({ kind, turn }) => turn === run.runId && (kind === "timer" || kind === "webhook"),
+  );
+  if (quiet.length > 0) return quiet.map((wait) => <WaitLine key={wait.id} wait={wait} />);
+  return personalReasons.includes(run.reason) ? null : <PauseView waitsFor={waitsFor} />;
 }

@@ -1,6 +1,8 @@
 import type { Who } from "@thinkery/sdk";
 import { useEffect } from "react";
 import { getAgentName } from "../api/agent-path.ts";
+import { useWaitingCount } from "../api/inbox.ts";
+import { InboxCount } from "../inbox/inbox-badge.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Logo } from "../parts/logo.tsx";
 import { CurrentView } from "../views/current-view.tsx";
@@ -9,7 +11,7 @@ import { Announcer } from "./announce.tsx";
 import { ConnectionBanner, useConnection } from "./connection.tsx";
 import { useDrawer } from "./drawer.ts";
 import { Link } from "./link.tsx";
-import { homePath, usePath } from "./navigation.ts";
+import { homePath, inboxPath, usePath } from "./navigation.ts";
 import { setOpen } from "./open-agencies.ts";
 import { Sidebar } from "./sidebar.tsx";
 
@@ -21,10 +23,11 @@ export function Frame({ who }: { who: Who }) {
   const { open, setOpen: setDrawer, drawer, opener } = useDrawer(path);
   const agency = "agency" in place ? place.agency : undefined;
   const title = buildTitle(place);
+  const waiting = useWaitingCount(who.user) ?? 0;
 
   useEffect(() => {
-    document.title = title;
-  }, [title]);
+    document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+  }, [title, waiting]);
 
   useEffect(() => {
     if (agency) setOpen(agency, true);
@@ -51,6 +54,12 @@ export function Frame({ who }: { who: Who }) {
           <Logo />
           Thinkery
         </Link>
+        {waiting > 0 && (
+          <Link className="topbar-inbox" href={inboxPath} title="Inbox">
+            <Icon name="inbox" />
+            <InboxCount count={waiting} />
+          </Link>
+        )}
         <span
           className="dot"
           data-tone={connection === "live" ? "ok" : connection === "connecting" ? "quiet" : "warn"}

@@ -4,6 +4,8 @@ export const homePath = "/app";
 
 export const usageSegment = "~usage";
 
+export const inboxSegment = "~inbox";
+
 /** Precedes the name of a sub-agent in a path: /app/global/alice/~sub/subagent-x */
 export const subSegment = "~sub";
 
@@ -19,6 +21,13 @@ export function buildPath(agency: string, agent?: string): string {
 export function buildUsagePath(agency?: string): string {
   return `${agency === undefined ? homePath : buildPath(agency)}/${usageSegment}`;
 }
+
+/** Path of an agent's conversation at the messages of a turn. */
+export function buildTurnPath(agency: string, agent: string, turn: string): string {
+  return `${buildPath(agency, agent)}?turn=${encodeURIComponent(turn)}`;
+}
+
+export const inboxPath = `${homePath}/${inboxSegment}`;
 
 const navigationEvent = "thinkery:navigate";
 

@@ -30,3 +30,8 @@ export function formatAgo(milliseconds: number): string {
   if (seconds < 86_400) return relativeFormat.format(-Math.floor(seconds / 3_600), "hour");
   return relativeFormat.format(-Math.floor(seconds / 86_400), "day");
 }
+
+/** `in 5 min`, `in 6 d 23 h`: the time left until then. */
+export function formatUntil(milliseconds: number): string {
+  return milliseconds < 1000 ? "now" : `in ${formatDuration(milliseconds / 1000)}`;
+}

@@ -4,6 +4,9 @@ import { call } from "../api/host.ts";
 import { getErrorMessage, useHasScope } from "../api/login.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { announce } from "../frame/announce.tsx";
+import { Link } from "../frame/link.tsx";
+import { buildPath } from "../frame/navigation.ts";
+import type { Ask } from "../inbox/use-asks.ts";
 import { formatAmount, formatCost, formatSeconds } from "../parts/amount.ts";
 import { useNow } from "../parts/date-time.tsx";
 import { describeWork, isWorking } from "./describe-work.ts";
@@ -20,25 +23,33 @@ interface SubagentItemProps {
 /** A sub-agent in a list: what it works on, how far it is, and a way to cancel it. */
 export function SubagentItem({
   stream,
+  ask,
   ...props
 }: SubagentItemProps & {
   /** What it does right now, if it streams. */
   stream: SubagentStream | undefined;
+  /** Set if it, or a sub-agent of its own, waits for a person. */
+  ask: Ask | undefined;
 }) {
   const { agency, agent, subagent } = props;
   const { agentType, facetName, status } = subagent;
   const canChat = useHasScope("chat");
   const work = describeWork(subagent, stream);
   return (
-    <li data-status={status} data-subagent={facetName}>
+    <li data-status={status} data-subagent={facetName} data-ask={ask?.kind}>
       <span className="todo-mark" aria-hidden="true" />
       <div className="task-body">
         <SubagentLink agency={agency} agent={agent} subagent={subagent} />{" "}
         <span className="task-status">
-          {agentType}, {status}
-        </span>
+          {agentType}, {ask ? `waiting for ${ask.kind === "approval" ? "approval" : "an answer"}` : status}
+        </span>{" "}
+        {ask && (
+          <Link className="subagent-ask" href={buildPath(agency, ask.agent)}>
+            {ask.kind === "approval" ? "Review" : "Answer"}
+          </Link>
+        )}
         <SubagentFacts subagent={subagent} />
-        {work !== "" && <p className="subagent-work">{sanitizeText(work)}</p>}
+        {work !== "" && !ask && <p className="subagent-work">{sanitizeText(work)}</p>}
         {stream && stream.text !== "" && <p className="subagent-text">{sanitizeText(stream.text)}</p>}
         <MergeReport agency={agency} agent={agent} subagent={subagent} />
         {canChat && isWorking(subagent) && <CancelButton {...props} />}

@@ -1,5 +1,6 @@
 import type { Subagent, SubagentStreams } from "@thinkery/sdk";
 import { useState } from "react";
+import { findAsk, useAsks } from "../inbox/use-asks.ts";
 import { isWorking } from "./describe-work.ts";
 import { SubagentItem } from "./subagent-item.tsx";
 
@@ -16,8 +17,9 @@ interface SubagentPanelProps {
 export function SubagentPanel({ agency, agent, subagents, streams }: SubagentPanelProps) {
   const [open, setOpen] = useState(() => window.matchMedia("(min-width: 75rem)").matches);
   const [all, setAll] = useState(false);
-  if (subagents.length === 0) return null;
   const working = subagents.filter(isWorking);
+  const asks = useAsks(agency, agent, working.length > 0);
+  if (subagents.length === 0) return null;
   // Those that work come first, however many there are that have finished.
   const sorted = [...working, ...subagents.filter((subagent) => !isWorking(subagent))];
   const shown = all ? sorted : sorted.slice(0, maxShown);
@@ -37,6 +39,7 @@ export function SubagentPanel({ agency, agent, subagents, streams }: SubagentPan
             agent={agent}
             subagent={subagent}
             stream={streams[subagent.taskId]}
+            ask={isWorking(subagent) ? findAsk(asks, `${agent}/${subagent.facetName}`) : undefined}
           />
         ))}
       </ul>

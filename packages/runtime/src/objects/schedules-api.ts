@@ -4,8 +4,10 @@ import type {
   Schedule,
   ScheduleChange,
   ScheduleList,
+  SchedulePreview,
   ScheduleRun,
   ScheduleRunList,
+  ScheduleTimes,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { ScheduleBook, ScheduleCreator } from "../schedules/schedule-book.ts";
@@ -33,6 +35,10 @@ export class SchedulesApi extends RpcTarget {
   async create(schedule: NewSchedule, { user, agent }: ScheduleCreator): Promise<Schedule> {
     const book = await this.#open();
     return book.create(schedule, { user, ...(agent === undefined ? {} : { agent: this.#getAgentName(agent) }) });
+  }
+
+  async preview(preview: SchedulePreview): Promise<ScheduleTimes> {
+    return (await this.#open()).preview(preview);
   }
 
   async update(id: string, change: ScheduleChange): Promise<Schedule> {

@@ -200,6 +200,14 @@ function toQuestionItem(stored: StoredContinuation, agent: string): InboxItem {
 }
 
 function toQuestion(stored: StoredContinuation, agent: string): Question {
-  const { id, prompt, schema, turn, createdAt } = toContinuation(stored);
-  return { id, agent, turn, createdAt, ...(prompt ? { prompt } : {}), ...(schema ? { schema } : {}) };
+  const { id, prompt, schema, turn, callId, createdAt } = toContinuation(stored);
+  return {
+    id,
+    agent,
+    turn,
+    createdAt,
+    ...(callId === undefined ? {} : { callId }),
+    ...(prompt ? { prompt } : {}),
+    ...(schema ? { schema } : {}),
+  };
 }

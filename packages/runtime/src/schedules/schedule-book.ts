@@ -6,14 +6,16 @@ import {
   type Schedule,
   type ScheduleChange,
   type ScheduleList,
+  type SchedulePreview,
   type ScheduleRun,
   type ScheduleRunList,
+  type ScheduleTimes,
 } from "@thinkery/sdk";
 import { planDue } from "./plan-due.ts";
 import { checkRecurrence, parseWhen, type Recurrence } from "./recurrence.ts";
 import { RunAdmission, type RunAdmissionOptions } from "./run-admission.ts";
 import { type ScheduleRow, ScheduleTable } from "./schedule-table.ts";
-import { toSchedule, toScheduleRun } from "./to-schedule.ts";
+import { listNextTimes, toSchedule, toScheduleRun } from "./to-schedule.ts";
 
 export interface ScheduleBookOptions extends Omit<RunAdmissionOptions, "table"> {
   storage: DurableObjectStorage;
@@ -84,6 +86,14 @@ export class ScheduleBook {
       );
     });
     return this.#describe(this.#require(id));
+  }
+
+  /** Returns when a schedule would run. Throws as if it was created. */
+  preview({ when, timeZone }: SchedulePreview): ScheduleTimes {
+    const now = Date.now();
+    const recurrence = parseWhen(when, timeZone, now);
+    checkRecurrence(recurrence, when, now);
+    return { next: listNextTimes(recurrence, recurrence.next(now - 1)) };
   }
 
   async update(id: string, { paused }: ScheduleChange): Promise<Schedule> {

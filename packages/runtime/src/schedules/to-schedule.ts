@@ -4,12 +4,18 @@ import type { RunRow, ScheduleRow } from "./schedule-table.ts";
 
 const maxListedTimes = 5;
 
+/** Lists the next times of a schedule, beginning with `first`. */
+export function listNextTimes(recurrence: Recurrence | undefined, first: number | undefined): string[] {
+  const next: string[] = [];
+  for (let time = first; time !== undefined && next.length < maxListedTimes; time = recurrence?.next(time))
+    next.push(toIso(time));
+  return next;
+}
+
 /** Describes a schedule. `recurrence` is missing if it is not due again. */
 export function toSchedule(row: ScheduleRow, recurrence: Recurrence | undefined, history: RunRow[]): Schedule {
   const { id, agent, definition, createdBy, createdAt, paused, nextAt } = row;
-  const next: string[] = [];
-  for (let time = nextAt; time !== undefined && next.length < maxListedTimes; time = recurrence?.next(time))
-    next.push(toIso(time));
+  const next = listNextTimes(recurrence, nextAt);
   return {
     id,
     ...(agent === undefined ? {} : { agent }),

@@ -20,7 +20,7 @@ export class Inbox {
 
   /** Replaces the items of an agent, `agency~agent/sub-agent`. Returns whether anything has changed. */
   put(agent: string, items: readonly InboxItem[]): boolean {
-    const before = this.#sql.exec("SELECT id, status FROM inbox WHERE agent = ? ORDER BY id", agent).toArray();
+    const before = this.#read(agent);
     this.#sql.exec("DELETE FROM inbox WHERE agent = ?", agent);
     for (const { id, kind, isPending, status, createdAt, value } of items) {
       this.#sql.exec(
@@ -39,8 +39,7 @@ export class Inbox {
        (SELECT id FROM inbox WHERE pending = 0 ORDER BY created_at DESC LIMIT ?)`,
       maxAnswered,
     );
-    const after = this.#sql.exec("SELECT id, status FROM inbox WHERE agent = ? ORDER BY id", agent).toArray();
-    return JSON.stringify(before) !== JSON.stringify(after);
+    return before !== this.#read(agent);
   }
 
   /** Removes everything of an agent and those below it, or of all agents of an agency, `agency~`. */
@@ -71,6 +70,13 @@ export class Inbox {
 
   listQuestions(agency?: string): Question[] {
     return this.#list<Question>("question", "pending", agency);
+  }
+
+  /** Returns all items of an agent as text. A call that was decided does not change the status of its approval. */
+  #read(agent: string): string {
+    return JSON.stringify(
+      this.#sql.exec("SELECT id, status, value FROM inbox WHERE agent = ? ORDER BY id", agent).toArray(),
+    );
   }
 
   #list<T>(kind: InboxItem["kind"], status: ApprovalStatus | "all", agency = ""): T[] {

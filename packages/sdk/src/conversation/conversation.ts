@@ -44,7 +44,7 @@ export interface Conversation {
   subagents: readonly Subagent[];
   /** What those do that stream, and those below them, since we connected. */
   subagentStreams: SubagentStreams;
-  /** What open turns wait for, as far as it happened while connected. */
+  /** What open turns wait for. Of times and webhooks from before we connected, only the oldest is known. */
   waits: Waits;
   model?: string | undefined;
   /** True if there are older messages than the first entry; see `loadOlder`. */

@@ -10,6 +10,7 @@ import { fillPath } from "../client/request.ts";
 import { positionsPerEvent } from "../internal/event-position.ts";
 import type { ApprovalAnswer } from "../protocol/approval.ts";
 import type { Mode } from "../protocol/choices.ts";
+import type { Continuation } from "../protocol/continuation.ts";
 import { getDefaultAgency, readTokenUser } from "../protocol/default-agency.ts";
 import { isThinkeryError } from "../protocol/errors.ts";
 import { routes } from "../protocol/routes.ts";
@@ -18,11 +19,13 @@ import type { NewAttachment } from "../protocol/turn.ts";
 import { createBatcher } from "./batcher.ts";
 import { emptyConversation, type Conversation, type Frame } from "./conversation.ts";
 import { prependHistory } from "./history.ts";
+import { loadWaits } from "./load-waits.ts";
 import { createMemoryOutbox, type Outbox, type UnsentMessage } from "./outbox.ts";
 import { removeMessage, receive, addUnsent } from "./receive.ts";
 import { backfillEvents } from "./reduce.ts";
 import { mergeSubagents } from "./subagents.ts";
 import { fromState } from "./tasks.ts";
+import { mergeWaits } from "./waits.ts";
 
 export interface LiveOptions {
   /** For example `alice`, `alice@review` or `alice@review:pr-123`. */
@@ -59,6 +62,9 @@ export interface Snapshot {
 
 /** The host closes the connection on longer frames, so such a message could never be delivered. */
 const maxMessageChars = 1_000_000;
+
+/** How often something is loaded again because it changed meanwhile. */
+const maxLoadAttempts = 5;
 
 /** How many past events to load for details that messages do not contain. */
 const maxBackfillEvents = 2000;
@@ -242,14 +248,39 @@ export class LiveConversation {
     });
     if (!response || socket !== this.#socket) return;
     this.#frames.flush();
-    const { todos, model, tasks, subagents = [] } = response.state;
+    const { todos, model, tasks, subagents = [], pendingContinuation } = response.state;
     this.#updateConversation((conversation) => ({
       ...conversation,
       model: conversation.model === before.model ? (model ?? conversation.model) : conversation.model,
       todos: conversation.todos === before.todos ? todos : conversation.todos,
       tasks: conversation.tasks === before.tasks ? fromState(tasks) : conversation.tasks,
     }));
-    if (subagents.length > 0) await this.#loadSubagents();
+    await Promise.all([
+      subagents.length > 0 && this.#loadSubagents(),
+      pendingContinuation && this.#loadWaits(pendingContinuation, before),
+    ]);
+  }
+
+  // The socket only tells of waits that begin or end while it is open. What changes meanwhile may be among those loaded,
+  // so that it is loaded again.
+  async #loadWaits(first: Continuation, start: Conversation): Promise<void> {
+    const socket = this.#socket;
+    let [pending, before]: [Continuation | undefined, Conversation] = [first, start];
+    for (let attempt = 0; pending && attempt < maxLoadAttempts; attempt++) {
+      const loaded = await loadWaits(this.#client, this.#params, pending).catch(() => undefined);
+      if (!loaded || socket !== this.#socket) return;
+      this.#frames.flush();
+      const after = this.#snapshot.conversation;
+      if (after.waits === before.waits && after.turnCount === before.turnCount) {
+        return this.#updateConversation((conversation) => ({
+          ...conversation,
+          waits: mergeWaits(conversation.waits, loaded),
+        }));
+      }
+      before = after;
+      const response = await this.#client.call("getState", { params: this.#params }).catch(() => undefined);
+      pending = response?.state.pendingContinuation;
+    }
   }
 
   // The state does not say what they are called or what they do.

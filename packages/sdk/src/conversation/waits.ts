@@ -74,6 +74,17 @@ export function removeContinuation(waits: Waits, id: string): Waits {
   return { ...waits, continuations: waits.continuations.filter((other) => other.id !== id) };
 }
 
+/** Adds what was loaded to what happened while connected. */
+export function mergeWaits(waits: Waits, loaded: Waits): Waits {
+  const before = loaded.continuations.reduce(addContinuation, loaded.approvals.reduce(addApproval, waits));
+  return {
+    approvals: before.approvals.toSorted(compareAge),
+    continuations: before.continuations.toSorted(compareAge),
+  };
+}
+
+const compareAge = (a: { createdAt: string }, b: { createdAt: string }) => a.createdAt.localeCompare(b.createdAt);
+
 /** Removes what a turn waited for that is over. Returns the same object if there was nothing. */
 export function removeTurnWaits(waits: Waits, runId: string): Waits {
   if (!waits.approvals.some(({ turn }) => turn === runId) && !waits.continuations.some(({ turn }) => turn === runId)) {

@@ -24,7 +24,7 @@ export type Continuation = z.infer<typeof continuationSchema>;
 
 /** A question of an agent to its user, in the inbox over all agents. */
 export const questionSchema = continuationSchema
-  .pick({ id: true, prompt: true, schema: true, turn: true, createdAt: true })
+  .pick({ id: true, prompt: true, schema: true, turn: true, callId: true, createdAt: true })
   .extend({ agent: z.string() })
   .meta({ id: "Question", description: "A question of an agent to its user." });
 

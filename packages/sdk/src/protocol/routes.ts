@@ -70,6 +70,7 @@ export const routes = {
   deleteSubagent: { method: "DELETE", path: "/agency/:agency/agent/:agent/subagents/:task" },
   listSchedules: { method: "GET", path: "/agency/:agency/agent/:agent/schedules" },
   createSchedule: { method: "POST", path: "/agency/:agency/agent/:agent/schedules" },
+  previewSchedule: { method: "POST", path: "/agency/:agency/agent/:agent/schedules/preview" },
   getSchedule: { method: "GET", path: "/agency/:agency/agent/:agent/schedules/:schedule" },
   updateSchedule: { method: "PATCH", path: "/agency/:agency/agent/:agent/schedules/:schedule" },
   deleteSchedule: { method: "DELETE", path: "/agency/:agency/agent/:agent/schedules/:schedule" },

@@ -80,6 +80,13 @@ export const newScheduleSchema = z
 
 export type NewSchedule = z.infer<typeof newScheduleSchema>;
 
+/** When a schedule would run, without creating it. */
+export const schedulePreviewSchema = newScheduleSchema
+  .pick({ when: true, timeZone: true })
+  .meta({ id: "SchedulePreview" });
+
+export type SchedulePreview = z.infer<typeof schedulePreviewSchema>;
+
 export const newAgencyScheduleSchema = newScheduleSchema
   .extend({ agent: agentNameSchema.meta({ description: "The agent that gets the input." }) })
   .meta({ id: "NewAgencySchedule" });
@@ -129,6 +136,10 @@ export const scheduleSchema = z
 export type Schedule = z.infer<typeof scheduleSchema>;
 
 export const scheduleListSchema = z.object({ schedules: z.array(scheduleSchema), next: nextSchema });
+
+export const scheduleTimesSchema = scheduleSchema.pick({ next: true });
+
+export type ScheduleTimes = z.infer<typeof scheduleTimesSchema>;
 
 export type ScheduleList = z.infer<typeof scheduleListSchema>;
 

@@ -42,6 +42,10 @@ const inputs: Record<string, object> = {
   delegateToSubagent: { taskId: "task-1", title: "Find the cause", description: "Read the log." },
   checkSubagentStatus: { taskId: "task-1" },
   waitForSubagents: {},
+  askUser: { prompt: "Which one?", schema: { enum: ["a", "b"] } },
+  sleepUntil: { when: 90 },
+  waitForWebhook: { name: "deploy" },
+  schedule: { when: "0 9 * * *", input: "What is new?", timeZone: "Europe/Berlin" },
 };
 
 test("every tool has its card, and a tool without one uses the plain card", () => {
@@ -66,6 +70,10 @@ test("every tool has its card, and a tool without one uses the plain card", () =
     delegateToSubagent: "delegation",
     checkSubagentStatus: "subagent-status",
     waitForSubagents: "subagent-status",
+    askUser: "question",
+    sleepUntil: "sleep",
+    waitForWebhook: "webhook",
+    schedule: "schedule",
   });
   for (const name of ["set_title", "constructor", "__proto__", "", "BASH"]) {
     expect(getCardName(name, { command: "ls" })).toBe("plain");
@@ -86,6 +94,11 @@ test("the hint summarizes the call", () => {
   expect(getHint("task", { description: "Find\nit", subagentType: "explorer" })).toBe("explorer: Find it");
   expect(getHint("delegateToSubagent", { taskId: "task-1" })).toBe("task-1");
   expect(getHint("grep", { pattern: "TODO", path: "src", glob: "*.ts" })).toBe("TODO in src (*.ts)");
+  expect(getHint("askUser", { prompt: "Which\none?" })).toBe("Which one?");
+  expect(getHint("sleepUntil", { when: "5400" })).toBe("in 1 h 30 min");
+  expect(getHint("sleepUntil", { when: "2030-01-01T00:00:00Z" })).toBe("2030-01-01T00:00:00Z");
+  expect(getHint("waitForWebhook", { name: "deploy" })).toBe("deploy");
+  expect(getHint("schedule", { when: { every: 3600 }, input: "Look again" })).toBe("every 1 h: Look again");
   expect(getHint("other", { list: [1, 2], text: "hello" })).toBe("hello");
   expect(getHint("other", { list: [1, 2] })).toBe("list: 2");
   expect(getHint("other", "x".repeat(1000))).toHaveLength(80);
@@ -122,6 +135,10 @@ const invalidFor: Record<string, unknown[]> = {
   grep: [...empty, { pattern: "a", path: 1 }, { pattern: "a", glob: {} }],
   glob: empty,
   listFiles: [{ path: 1 }, { path: [] }],
+  askUser: [...empty, { prompt: ["a"] }, { schema: {} }],
+  sleepUntil: [...empty, { when: null }, { when: { every: "x" } }, { when: Infinity }],
+  waitForWebhook: [...empty, { name: {} }],
+  schedule: [...empty, { when: 1 }, { input: "a" }, { when: { every: {} }, input: "a" }],
 };
 
 test("input of an unexpected shape is shown by the plain card", () => {
@@ -272,4 +289,15 @@ test("cards of delegated work link to the sub-agent, with its status and report"
   expect(renderWith(checked)).toContain("running");
   // Not started yet: there is no conversation to link to.
   expect(renderWith(task, { startedAt: undefined })).not.toContain("<a ");
+});
+
+test("a question is shown with the form of its answer, and whatever its schema, as text", () => {
+  const schema = { enum: ["<b>a</b>", "\u202eb"] };
+  const asked = createCall("askUser", { prompt: "Which <i>one</i>?", schema }, { output: "<u>a</u>" });
+  const html = render(asked);
+  for (const text of ["Which &lt;i&gt;one&lt;/i&gt;?", "&lt;b&gt;a&lt;/b&gt;", "\ufffdb", "&lt;u&gt;a&lt;/u&gt;"]) {
+    expect(html).toContain(text);
+  }
+  expect(findCard(asked).state).toEqual({ text: "answered" });
+  expect(render(createCall("askUser", { prompt: "?", schema: createNested(100_000) }))).toContain("too deeply nested");
 });

@@ -16,11 +16,19 @@ export function InputFacts({ of }: { of: readonly (readonly [name: string, value
 }
 
 /** The output or error of a file tool. */
-export function FileResult({ result, blobs }: { result: Result | undefined; blobs: string }) {
+export function FileResult({
+  result,
+  blobs,
+  title = "Output",
+}: {
+  result: Result | undefined;
+  blobs: string;
+  title?: string;
+}) {
   if (!result) return null;
   return (
     <Part
-      title={result.failed ? "Error" : "Output"}
+      title={result.failed ? "Error" : title}
       {...(result.failed ? { tone: "bad" } : {})}
       more={<DownloadLink result={result} blobs={blobs} />}
     >

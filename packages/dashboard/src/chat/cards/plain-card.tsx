@@ -39,7 +39,8 @@ function PlainBody({ call: { input, result }, blobs }: CardBodyProps<unknown>) {
   );
 }
 
-function formatInput(input: unknown): string {
+/** The input of a call as indented JSON. */
+export function formatInput(input: unknown): string {
   if (typeof input === "string") return showControlChars(input);
   try {
     return showControlChars(JSON.stringify(input, null, isDeeperThan(maxIndentedLevels, input) ? 0 : 2) ?? "");

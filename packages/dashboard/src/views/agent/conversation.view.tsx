@@ -1,20 +1,44 @@
 import { Conversation } from "../../chat/conversation.tsx";
 import { type AgentViewProps, defineView } from "../define-view.tsx";
-import { indexAddress } from "../view-address.ts";
+import type { ViewAddress } from "../view-address.ts";
+
+/** The turn to show first; the latest messages without one. */
+interface ConversationParams {
+  turn?: string;
+}
+
+const conversationAddress: ViewAddress<ConversationParams> = {
+  segments: [],
+  initial: {},
+  parse(segments, query) {
+    const turn = query.get("turn");
+    return segments.length > 0 ? undefined : turn ? { turn } : {};
+  },
+  build: ({ turn }) => (turn === undefined ? "" : `?turn=${encodeURIComponent(turn)}`),
+};
 
 export const view = defineView({
   scope: "agent",
   name: "conversation",
   label: "Conversation",
   order: 0,
-  address: indexAddress,
+  address: conversationAddress,
   Badge: RunningDot,
   Component: ConversationView,
 });
 
-function ConversationView({ user, agency, agent, model, think, running }: AgentViewProps) {
+function ConversationView(props: AgentViewProps & { params: ConversationParams }) {
+  const { user, agency, agent, model, think, running, params } = props;
   return (
-    <Conversation user={user} agency={agency.id} agent={agent.name} model={model} think={think} running={running} />
+    <Conversation
+      user={user}
+      agency={agency.id}
+      agent={agent.name}
+      model={model}
+      think={think}
+      running={running}
+      turn={params.turn}
+    />
   );
 }
 

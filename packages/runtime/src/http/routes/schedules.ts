@@ -24,6 +24,8 @@ export function addScheduleRoutes(app: Hono<HonoEnv>): void {
     (await ofAgent(call)).create(call.body, { user: call.caller.user }),
   );
 
+  route(app, endpoints.previewSchedule, async (call) => (await ofAgent(call)).preview(call.body));
+
   route(app, endpoints.getSchedule, async (call) => (await ofAgent(call)).get(call.params.schedule));
 
   route(app, endpoints.updateSchedule, async (call) => (await ofAgent(call)).update(call.params.schedule, call.body));

@@ -8,9 +8,11 @@ import {
   newScheduleSchema,
   scheduleChangeSchema,
   scheduleListSchema,
+  schedulePreviewSchema,
   scheduleRunListSchema,
   scheduleRunSchema,
   scheduleSchema,
+  scheduleTimesSchema,
 } from "../schedule.ts";
 import { agentParams } from "./turns.ts";
 
@@ -36,6 +38,14 @@ export const scheduleEndpoints = {
     body: newScheduleSchema,
     status: 201,
     response: scheduleSchema,
+  }),
+  previewSchedule: defineEndpoint({
+    ...routes.previewSchedule,
+    access: "chat",
+    summary: "Check when a schedule would run, without creating it: its next times, at most five.",
+    params: agentParams,
+    body: schedulePreviewSchema,
+    response: scheduleTimesSchema,
   }),
   getSchedule: defineEndpoint({
     ...routes.getSchedule,
