@@ -317,11 +317,8 @@ export class Transcript {
     if (call && !this.answeredCalls.has(callId)) this.listener.onProgress?.(call, text);
   }
 
-  private handleCapability({
-    runId,
-    callId: parentCallId,
-    event,
-  }: Extract<ConversationUpdate, { kind: "capability" }>): void {
+  private handleCapability(update: Extract<ConversationUpdate, { kind: "capability" }>): void {
+    const { runId, callId: parentCallId, event } = update;
     const { callId } = event.data;
     const capability = reduceCapability(this.openCapabilities.get(callId)?.capability, event);
     if (capability.state === "running") {
