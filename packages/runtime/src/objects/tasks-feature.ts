@@ -24,13 +24,13 @@ export class TasksFeature implements AgentFeature {
   create(input: NewTask): Task {
     const { task, events } = planTask(this.#tasks, input, { now: Date.now() });
     this.#recorder.record(...events);
-    return task;
+    return this.#read(task);
   }
 
   update(id: string, change: TaskChange): Task {
     const { task, events } = planChange(this.#tasks, id, change, { now: Date.now() });
     if (events.length > 0) this.#recorder.record(...events);
-    return task;
+    return this.#read(task);
   }
 
   state(): Partial<AgentState> {
@@ -40,5 +40,10 @@ export class TasksFeature implements AgentFeature {
   export(): Partial<AgentExport> {
     const tasks = this.#tasks.listStored();
     return tasks.length > 0 ? { tasks } : {};
+  }
+
+  /** Returns the task as it is stored: without secrets. */
+  #read(planned: Task): Task {
+    return this.#tasks.get(planned.id) ?? planned;
   }
 }
