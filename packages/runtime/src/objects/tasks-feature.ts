@@ -1,9 +1,12 @@
 import type { AgentExport, AgentState, NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
+import type { Work } from "../host/fair-work.ts";
 import { planChange, planTask } from "../store/task-changes.ts";
 import type { Tasks } from "../store/tasks.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { AgentFeature } from "./feature.ts";
 
+/** One with many dependencies. */
+const maxUnitsPerOpenTask = 100;
 /** The state shows at most this many open trees. */
 const maxTreesInState = 10;
 
@@ -21,16 +24,20 @@ export class TasksFeature implements AgentFeature {
     return this.#tasks.page(query);
   }
 
-  create(input: NewTask): Task {
-    const { task, events } = planTask(this.#tasks, input, { now: Date.now() });
-    this.#recorder.record(...events);
-    return this.#read(task);
+  create(input: NewTask): Work<Task> {
+    return this.#pace(() => {
+      const { task, events } = planTask(this.#tasks, input, { now: Date.now() });
+      this.#recorder.record(...events);
+      return this.#read(task);
+    });
   }
 
-  update(id: string, change: TaskChange): Task {
-    const { task, events } = planChange(this.#tasks, id, change, { now: Date.now() });
-    if (events.length > 0) this.#recorder.record(...events);
-    return this.#read(task);
+  update(id: string, change: TaskChange): Work<Task> {
+    return this.#pace(() => {
+      const { task, events } = planChange(this.#tasks, id, change, { now: Date.now() });
+      if (events.length > 0) this.#recorder.record(...events);
+      return this.#read(task);
+    });
   }
 
   state(): Partial<AgentState> {
@@ -40,6 +47,16 @@ export class TasksFeature implements AgentFeature {
   export(): Partial<AgentExport> {
     const tasks = this.#tasks.listStored();
     return tasks.length > 0 ? { tasks } : {};
+  }
+
+  /** A change looks at open tasks that depend on each other, and a refused one does so, too. */
+  *#pace<T>(change: () => T): Work<T> {
+    const units = this.#tasks.countOpen() * maxUnitsPerOpenTask;
+    try {
+      return change();
+    } finally {
+      yield units;
+    }
   }
 
   /** Returns the task as it is stored: without secrets. */

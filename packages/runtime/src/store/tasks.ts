@@ -19,6 +19,9 @@ const maxRecentTrees = 20;
 /** Messages between objects are limited in size. */
 const maxPageChars = 4_000_000;
 
+/** More than can be connected; only what a request wants to connect can be more. */
+const maxLoadedTasks = 4000;
+
 /** Must match the conditions of the indexes exactly; otherwise SQLite scans the tables. */
 const openTask = "status IN ('pending', 'in_progress', 'blocked')";
 const openTurn = "status IN ('queued', 'running', 'paused')";
@@ -84,23 +87,35 @@ export class Tasks {
     return this.#sql.exec("SELECT 1 FROM turns WHERE id = ?", id).toArray().length > 0;
   }
 
-  /** Loads the trees of these tasks, with all trees that they are connected to by dependencies. */
-  loadGraph(ids: readonly string[]): TaskGraph {
-    const given = JSON.stringify(ids);
+  /**
+   * Loads the trees of these tasks and of open `dependencies`, with all trees that they are connected to by dependencies
+   * between open tasks. What is finished never changes, so it connects nothing: otherwise everything that ever depended
+   * on something would be loaded. Of other trees, only the tasks that open ones depend on are loaded.
+   */
+  loadGraph(ids: readonly string[], dependencies: readonly string[] = []): TaskGraph {
     const rows = this.#sql
       .exec<TaskRow & { root: string }>(
         `WITH RECURSIVE roots (id) AS (
-           SELECT coalesce((SELECT root FROM tasks WHERE id = value), value) FROM json_each(?)
-           UNION SELECT other.root FROM roots JOIN tasks ON tasks.root = roots.id
-             JOIN json_each(tasks.dependencies) AS dependency JOIN tasks AS other ON other.id = dependency.value
-           UNION SELECT other.root FROM roots JOIN tasks ON tasks.root = roots.id
+           SELECT coalesce((SELECT root FROM tasks WHERE id = value), value) FROM json_each(?1)
+           UNION SELECT root FROM tasks WHERE id IN (SELECT value FROM json_each(?2)) AND ${openTask}
+           UNION SELECT other.root FROM roots JOIN tasks ON tasks.root = roots.id AND tasks.${openTask}
+             JOIN json_each(tasks.dependencies) AS dependency
+             JOIN tasks AS other ON other.id = dependency.value AND other.${openTask}
+           UNION SELECT other.root FROM roots JOIN tasks ON tasks.root = roots.id AND tasks.${openTask}
              JOIN task_dependencies ON task_dependencies.dependency = tasks.id
-             JOIN tasks AS other ON other.id = task_dependencies.task
-         ) SELECT tasks.* FROM roots JOIN tasks ON tasks.root = roots.id ORDER BY number`,
-        given,
+             JOIN tasks AS other ON other.id = task_dependencies.task AND other.${openTask}
+         ) SELECT * FROM tasks WHERE id IN (
+           SELECT tasks.id FROM roots JOIN tasks ON tasks.root = roots.id
+           UNION SELECT dependency.value FROM roots JOIN tasks ON tasks.root = roots.id AND tasks.${openTask}
+             JOIN json_each(tasks.dependencies) AS dependency
+           UNION SELECT value FROM json_each(?2)
+           LIMIT ${maxLoadedTasks}
+         ) ORDER BY number`,
+        JSON.stringify(ids),
+        JSON.stringify(dependencies),
       )
       .toArray();
-    const turns = new Set([...ids, ...rows.map(({ root }) => root)]);
+    const turns = new Set([...ids, ...dependencies, ...rows.map(({ root }) => root)]);
     return createTaskGraph([...readRootTasks(this.#sql, [...turns]), ...rows.map(rowToTask)]);
   }
 
