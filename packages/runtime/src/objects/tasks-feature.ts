@@ -1,8 +1,9 @@
-import type { AgentExport, AgentState, NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
+import type { AgentState, NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
 import type { Work } from "../host/fair-work.ts";
 import { planChange, planTask } from "../store/task-changes.ts";
 import type { Tasks } from "../store/tasks.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
+import type { ExportLists } from "./agent-export.ts";
 import type { AgentFeature } from "./feature.ts";
 
 /** One with many dependencies. */
@@ -44,9 +45,8 @@ export class TasksFeature implements AgentFeature {
     return this.#tasks.hasOpen ? { tasks: this.#tasks.listOpenTrees(maxTreesInState) } : {};
   }
 
-  export(): Partial<AgentExport> {
-    const tasks = this.#tasks.listStored();
-    return tasks.length > 0 ? { tasks } : {};
+  exportLists(): ExportLists {
+    return this.#tasks.hasStored ? { tasks: this.#tasks.readStored() } : {};
   }
 
   /** A change looks at open tasks that depend on each other, and a refused one does so, too. */

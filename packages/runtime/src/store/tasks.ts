@@ -19,6 +19,7 @@ const maxRecentTrees = 20;
 /** Messages between objects are limited in size. */
 const maxPageChars = 4_000_000;
 
+const maxStoredPerRead = 20;
 /** More than can be connected; only what a request wants to connect can be more. */
 const maxLoadedTasks = 4000;
 
@@ -159,9 +160,23 @@ export class Tasks {
     return this.#readRows(turn).map(rowToTask);
   }
 
-  /** Returns all stored tasks, oldest first. */
-  listStored(): Task[] {
-    return this.#sql.exec<TaskRow>("SELECT * FROM tasks ORDER BY number").toArray().map(rowToTask);
+  get hasStored(): boolean {
+    return this.#sql.exec("SELECT 1 FROM tasks LIMIT 1").toArray().length > 0;
+  }
+
+  /** Reads the tasks that are stored by now, oldest first. */
+  *readStored(): Generator<Task[]> {
+    const ids = this.#sql.exec<{ id: string }>("SELECT id FROM tasks ORDER BY number").toArray();
+    for (let from = 0; from < ids.length; from += maxStoredPerRead) {
+      const page = ids.slice(from, from + maxStoredPerRead).map(({ id }) => id);
+      yield this.#sql
+        .exec<TaskRow>(
+          "SELECT * FROM tasks WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number",
+          JSON.stringify(page),
+        )
+        .toArray()
+        .map(rowToTask);
+    }
   }
 
   #readTree(root: string): Task[] {
