@@ -13,7 +13,8 @@ export class TasksApi extends RpcTarget {
   }
 
   async list(query: TaskQuery): Promise<TaskList> {
-    return (await this.#open()).list(query);
+    const tasks = await this.#open();
+    return runFairly(() => tasks.list(query));
   }
 
   async create(task: NewTask): Promise<Task> {

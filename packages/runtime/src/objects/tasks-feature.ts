@@ -8,6 +8,8 @@ import type { AgentFeature } from "./feature.ts";
 
 /** One with many dependencies. */
 const maxUnitsPerOpenTask = 100;
+/** Trees are read one by one. */
+const unitsPerListedTask = 200;
 /** The state shows at most this many open trees. */
 const maxTreesInState = 10;
 
@@ -21,8 +23,10 @@ export class TasksFeature implements AgentFeature {
     this.#recorder = recorder;
   }
 
-  list(query: TaskQuery): TaskList {
-    return this.#tasks.page(query);
+  *list(query: TaskQuery): Work<TaskList> {
+    const page = this.#tasks.page(query);
+    yield page.tasks.length * unitsPerListedTask;
+    return page;
   }
 
   create(input: NewTask): Work<Task> {

@@ -10,6 +10,7 @@ import {
   type TaskStatus,
   toProgress,
 } from "@thinkery/sdk";
+import { findConnected, type OpenTask } from "./find-connected.ts";
 import { countRootTasks, readRootTasks } from "./root-tasks.ts";
 import { rowToTask, type TaskRow, taskToRow } from "./task-row.ts";
 import type { TurnStatus } from "./turns.ts";
@@ -94,30 +95,19 @@ export class Tasks {
    * on something would be loaded. Of other trees, only the tasks that open ones depend on are loaded.
    */
   loadGraph(ids: readonly string[], dependencies: readonly string[] = []): TaskGraph {
+    const { roots, needed } = findConnected(this.#readOpen(), this.#findRoots(ids), dependencies);
     const rows = this.#sql
-      .exec<TaskRow & { root: string }>(
-        `WITH RECURSIVE roots (id) AS (
-           SELECT coalesce((SELECT root FROM tasks WHERE id = value), value) FROM json_each(?1)
-           UNION SELECT root FROM tasks WHERE id IN (SELECT value FROM json_each(?2)) AND ${openTask}
-           UNION SELECT other.root FROM roots JOIN tasks ON tasks.root = roots.id AND tasks.${openTask}
-             JOIN json_each(tasks.dependencies) AS dependency
-             JOIN tasks AS other ON other.id = dependency.value AND other.${openTask}
-           UNION SELECT other.root FROM roots JOIN tasks ON tasks.root = roots.id AND tasks.${openTask}
-             JOIN task_dependencies ON task_dependencies.dependency = tasks.id
-             JOIN tasks AS other ON other.id = task_dependencies.task AND other.${openTask}
-         ) SELECT * FROM tasks WHERE id IN (
-           SELECT tasks.id FROM roots JOIN tasks ON tasks.root = roots.id
-           UNION SELECT dependency.value FROM roots JOIN tasks ON tasks.root = roots.id AND tasks.${openTask}
-             JOIN json_each(tasks.dependencies) AS dependency
-           UNION SELECT value FROM json_each(?2)
-           LIMIT ${maxLoadedTasks}
+      .exec<TaskRow>(
+        `SELECT * FROM tasks WHERE id IN (
+           SELECT id FROM tasks WHERE root IN (SELECT value FROM json_each(?))
+           UNION SELECT value FROM json_each(?) LIMIT ${maxLoadedTasks}
          ) ORDER BY number`,
-        JSON.stringify(ids),
-        JSON.stringify(dependencies),
+        JSON.stringify([...roots]),
+        JSON.stringify([...needed]),
       )
       .toArray();
-    const turns = new Set([...ids, ...dependencies, ...rows.map(({ root }) => root)]);
-    return createTaskGraph([...readRootTasks(this.#sql, [...turns]), ...rows.map(rowToTask)]);
+    const turns = [...roots, ...ids, ...dependencies];
+    return createTaskGraph([...readRootTasks(this.#sql, [...new Set(turns)]), ...rows.map(rowToTask)]);
   }
 
   /** Returns whole trees, newest first, and the progress of all that the query lists. */
@@ -177,6 +167,26 @@ export class Tasks {
         .toArray()
         .map(rowToTask);
     }
+  }
+
+  #readOpen(): OpenTask[] {
+    return this.#sql
+      .exec<{ id: string; root: string; dependencies: string }>(
+        `SELECT id, root, dependencies FROM tasks WHERE ${openTask}`,
+      )
+      .toArray()
+      .map(({ id, root, dependencies }) => ({ id, root, dependencies: JSON.parse(dependencies) as string[] }));
+  }
+
+  /** Returns the roots of trees; what is not stored is the root of a turn. */
+  #findRoots(ids: readonly string[]): string[] {
+    return this.#sql
+      .exec<{ root: string }>(
+        "SELECT coalesce((SELECT root FROM tasks WHERE id = value), value) AS root FROM json_each(?)",
+        JSON.stringify(ids),
+      )
+      .toArray()
+      .map(({ root }) => root);
   }
 
   #readTree(root: string): Task[] {
