@@ -1,3 +1,4 @@
+import type { AgentEvent } from "@thinkery/sdk";
 import { startHost, type TestHost } from "@thinkery/sdk/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -32,9 +33,12 @@ test("an export that is written in many pieces has everything once and in order"
   const { messages } = await client.call("listMessages", { params, query: { limit: 500 } });
   expect(exported.messages).toEqual(messages);
   expect(messages).toHaveLength(12 * 4);
-  const events = [];
+  const events: AgentEvent[] = [];
   for (let after: number | undefined = 0; after !== undefined;) {
-    const page = await client.call("listEvents", { params, query: { limit: 1000, after } });
+    const page: { events: AgentEvent[]; next?: number | undefined } = await client.call("listEvents", {
+      params,
+      query: { limit: 1000, after },
+    });
     events.push(...page.events);
     after = page.next;
   }

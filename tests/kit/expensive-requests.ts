@@ -1,26 +1,8 @@
 import type { TestHost } from "@thinkery/sdk/test";
 import { zipSync } from "fflate";
 import { changePairs, createManyFiles, createPairZip, largeZips, padName } from "./expensive-files.ts";
+import type { ExpensiveRequest, LargeAgent } from "./expensive-request.ts";
 import { taskAgents, taskRequests } from "./expensive-tasks.ts";
-
-/** An agent that is expensive to work with, and its script. */
-export interface LargeAgent {
-  name: string;
-  model?: string;
-  create(host: TestHost): Promise<void>;
-}
-
-export interface ExpensiveRequest {
-  kind: string;
-  what: string;
-  /** The allowed statuses: the work is done within its limits, or refused. */
-  statuses: readonly number[];
-  agent: string;
-  method: "GET" | "POST" | "PUT" | "PATCH";
-  /** Below the agent, or from the root. A function if it depends on what the agent has. */
-  path: string | (() => string);
-  body?: unknown;
-}
 
 const ok = [200, 201];
 

@@ -1,5 +1,5 @@
 import type { TestHost } from "@thinkery/sdk/test";
-import type { ExpensiveRequest, LargeAgent } from "./expensive-requests.ts";
+import type { ExpensiveRequest, LargeAgent } from "./expensive-request.ts";
 
 const ids: Record<"open" | "finished", string[]> = { open: [], finished: [] };
 

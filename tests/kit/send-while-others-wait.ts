@@ -1,5 +1,5 @@
 import type { TestHost } from "@thinkery/sdk/test";
-import type { ExpensiveRequest } from "./expensive-requests.ts";
+import type { ExpensiveRequest } from "./expensive-request.ts";
 
 interface Waits {
   statuses: number[];
