@@ -9,6 +9,8 @@ export interface LargeAgent {
 
 export interface ExpensiveRequest {
   kind: string;
+  /** Reads one page of bounded size, which is not done in slices. */
+  isPage?: boolean;
   what: string;
   /** The allowed statuses: the work is done within its limits, or refused. */
   statuses: readonly number[];

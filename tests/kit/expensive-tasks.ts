@@ -57,6 +57,7 @@ const taskRequest = (
 
 const talkerRequest = (what: string, path: string): ExpensiveRequest => ({
   kind: "talker",
+  isPage: path !== "export",
   what,
   statuses: [200],
   agent: "talker",
@@ -93,7 +94,7 @@ export const taskRequests: readonly ExpensiveRequest[] = [
   taskRequest("the open tasks", "GET", () => "tasks?limit=500"),
   taskRequest("the finished tasks", "GET", () => "tasks?archived=1&limit=500"),
   taskRequest("an export with tasks", "GET", () => "export"),
-  taskRequest("a state with tasks", "GET", () => "state"),
+  { ...taskRequest("a state with tasks", "GET", () => "state"), isPage: true },
   talkerRequest("an export of long messages", "export"),
   talkerRequest("long messages", "messages?limit=500"),
   talkerRequest("long events", "events?limit=1000"),
