@@ -27,6 +27,14 @@ exchanges:
       - text: "You said: {{ message }}"
 `;
 
+const delegatingScript = `
+exchanges:
+  - steps:
+      - call: { tool: createSubtask, input: { type: code, title: "Look at {{ message }}" } }
+      - call: { tool: task, input: { description: "{{ message }}", streaming: true } }
+      - text: "It said: {{ results.1 }}"
+`;
+
 let home: string;
 let host: HostProcess;
 let secrets: Record<string, string>;
@@ -35,8 +43,9 @@ beforeAll(async () => {
   home = await createHomePath();
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "scripts", "echo.yaml"), script);
+  await writeFile(join(home, "scripts", "delegate.yaml"), delegatingScript);
   const providers = { custom: { wire: "chat", baseUrl: "http://127.0.0.1:9/v1", apiKeyVariable: "CUSTOM_KEY" } };
-  await writeFile(join(home, "config.jsonc"), JSON.stringify({ providers }));
+  await writeFile(join(home, "config.jsonc"), JSON.stringify({ providers, models: { fast: "scripted:echo" } }));
   host = await startHostProcess({ home, env: { ...keys, LLM_API_BASE: "http://127.0.0.1:9/v1" } });
   secrets = {
     ...keys,
@@ -78,25 +87,7 @@ test("no kind of secret appears in any sink", async () => {
     body: { name: "parrot", model: "scripted:echo", system: `Never say ${texts[0]}.` },
   });
   const authorization = `Bearer ${host.token}`;
-  const sinks: Record<string, string> = { socket: "", "sdk socket": "", stream: "" };
-  const sockets = [
-    ["socket", "/agents/parrot/ws?after=0"],
-    ["sdk socket", "/agents/think/global~parrot"],
-  ].map(([name = "", path]) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, { headers: { authorization } });
-    socket.on("message", (data) => (sinks[name] += collect(String(data))));
-    socket.on("open", () => socket.send(JSON.stringify({ type: "actions", on: true })));
-    return socket;
-  });
-  const following = new AbortController();
-  const stream = await fetch(`${host.url}/agents/parrot/events?after=0&progress=1`, {
-    headers: { authorization, accept: "text/event-stream" },
-    signal: following.signal,
-  });
-  void (async () => {
-    for await (const chunk of stream.body ?? []) sinks.stream += new TextDecoder().decode(chunk);
-  })().catch(() => {});
-  await waitUntil("the sockets", () => sockets.every(({ readyState }) => readyState === WebSocket.OPEN));
+  const { sinks, close } = await follow("parrot");
 
   for (const [, text] of kinds) {
     const run = await fetch(`${host.url}/run`, {
@@ -106,23 +97,108 @@ test("no kind of secret appears in any sink", async () => {
     });
     sinks.run = (sinks.run ?? "") + (await run.text());
   }
-  const list = async (path: string) =>
-    (await send({ port: host.port, path: `/agents/parrot/${path}`, headers: { authorization } })).body;
   const { events } = await host.client.call("listEvents", { params, query: { limit: 1000 } });
   sinks.events = JSON.stringify(events);
-  for (const path of ["export", "messages?limit=500", "actions?limit=500", "state"]) sinks[path] = await list(path);
+  for (const path of ["export", "messages?limit=500", "actions?limit=500", "state"])
+    sinks[path] = await read(`/agents/parrot/${path}`);
   sinks.log = await readFile(join(home, "logs", "thinkery.log"), "utf8");
   sinks.output = host.readOutput();
   await waitUntil("the end in the stream", () => sinks.stream?.includes(`"seq":${events.at(-1)?.seq}`));
-  following.abort();
-  for (const socket of sockets) socket.terminate();
+  close();
 
   expect(sinks.events).toContain("You said: See [redacted] here.");
-  const shown = Object.entries(sinks).flatMap(([sink, content]) =>
+  expect(findShown(sinks, kinds)).toEqual([]);
+}, 120_000);
+
+test("no kind of secret appears in what tasks and sub-agents show", async () => {
+  const kinds = await listKinds();
+  const params = { agency: "desk", agent: "boss" };
+  // Titles are shortened to 80 characters, which cuts this one.
+  const cut = `${"a line that is shortened ".padEnd(40, ".")}${host.token}`;
+  const text = [cut, ...kinds.map(([, text]) => `See ${text} here.`)].join("\n");
+  kinds.push(["half of the admin token", host.token.slice(0, host.token.length / 2)]);
+  await host.client.call("createAgency", { body: { id: "desk" } });
+  await host.client.call("createAgent", { params, body: { name: "boss", model: "scripted:delegate" } });
+  const { sinks, close } = await follow("boss", "desk");
+  sinks.serve = JSON.stringify(await host.client.call("serve", { body: { agent: "boss@desk", message: text } }));
+  sinks.created = "";
+  for (const [, secret] of kinds) {
+    const body = { title: `Use ${secret}`, description: secret };
+    const task = await host.client.call("createTask", { params, body });
+    const change = { params: { ...params, task: task.taskId }, body: { status: "complete", result: secret } } as const;
+    sinks.created += JSON.stringify([task, await host.client.call("updateTask", change)]);
+  }
+  const { taskId } = await host.client.call("createTask", { params, body: { title: `Look at ${keys.LLM_API_KEY}` } });
+  const spawn = { taskId, title: `Try ${host.token}`, description: text, context: text };
+  sinks.spawn = JSON.stringify(await host.client.call("spawnSubagent", { params, body: spawn }));
+  const subagents = await waitUntil("the sub-agents to report", async () => {
+    const { subagents } = await host.client.call("listSubagents", { params });
+    return subagents.every(({ status }) => status === "complete") && subagents;
+  });
+  expect(subagents).toHaveLength(2);
+
+  for (const at of ["boss", ...subagents.map(({ facetName }) => `boss/sub/${facetName}`)])
+    for (const path of ["", "/state", "/events?limit=1000", "/export", "/messages?limit=500", "/actions?limit=500"])
+      sinks[at + path] = await read(`/agency/desk/agent/${at}${path}`);
+  for (const path of ["boss/tasks?limit=500", "boss/tasks?archived=1&limit=500", "boss/subagents", "boss/versions"])
+    sinks[path] = await read(`/agency/desk/agent/${path}`);
+  for (const { taskId } of subagents) sinks[taskId] = await read(`/agency/desk/agent/boss/subagents/${taskId}`);
+  sinks.agents = await read("/agency/desk/agents");
+  sinks.log = await readFile(join(home, "logs", "thinkery.log"), "utf8");
+  close();
+
+  // Each place has something to show.
+  expect(sinks.socket).toContain("subagent_tool_call");
+  expect(sinks.stream).toContain("subagent_complete");
+  for (const place of [
+    "serve",
+    "created",
+    "boss/tasks?limit=500",
+    "boss/state",
+    "boss/subagents",
+    "boss/export",
+    "agents",
+  ])
+    expect([place, sinks[place]?.includes("[redacted]")]).toEqual([place, true]);
+  expect(findShown(sinks, kinds)).toEqual([]);
+}, 120_000);
+
+const read = async (path: string) =>
+  (await send({ port: host.port, path, headers: { authorization: `Bearer ${host.token}` } })).body;
+
+/** Collects everything that an agent's sockets and its stream of events show. */
+async function follow(agent: string, agency = "global"): Promise<{ sinks: Record<string, string>; close(): void }> {
+  const authorization = `Bearer ${host.token}`;
+  const sinks: Record<string, string> = { socket: "", "sdk socket": "", stream: "" };
+  const sockets = [
+    ["socket", `/agency/${agency}/agent/${agent}/ws?after=0`],
+    ["sdk socket", `/agents/think/${agency}~${agent}`],
+  ].map(([name = "", path]) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, { headers: { authorization } });
+    socket.on("message", (data) => (sinks[name] += collect(String(data))));
+    socket.on("open", () => socket.send(JSON.stringify({ type: "actions", on: true })));
+    return socket;
+  });
+  const following = new AbortController();
+  const stream = await fetch(`${host.url}/agency/${agency}/agent/${agent}/events?after=0&progress=1`, {
+    headers: { authorization, accept: "text/event-stream" },
+    signal: following.signal,
+  });
+  void (async () => {
+    for await (const chunk of stream.body ?? []) sinks.stream += new TextDecoder().decode(chunk);
+  })().catch(() => {});
+  await waitUntil("the sockets", () => sockets.every(({ readyState }) => readyState === WebSocket.OPEN));
+  const close = () => {
+    following.abort();
+    for (const socket of sockets) socket.terminate();
+  };
+  return { sinks, close };
+}
+
+const findShown = (sinks: Record<string, string>, kinds: readonly [kind: string, text: string][]) =>
+  Object.entries(sinks).flatMap(([sink, content]) =>
     kinds.filter(([, text]) => isShown(content, text)).map(([kind]) => `${kind} in ${sink}`),
   );
-  expect(shown).toEqual([]);
-}, 120_000);
 
 /** Text as it is, and inside of JSON. */
 function isShown(content: string, secret: string): boolean {
@@ -132,7 +208,8 @@ function isShown(content: string, secret: string): boolean {
 /** The text of streamed frames is joined: a secret may be split between them. */
 function collect(data: string): string {
   const frame = JSON.parse(data) as { type: string; delta?: string; content?: string; data?: { delta?: string } };
-  const text = frame.type === "text_delta" ? frame.delta : frame.type === "reasoning" ? frame.content : undefined;
+  const isDelta = frame.type === "text_delta" || frame.type === "subagent_text_delta";
+  const text = isDelta ? frame.delta : frame.type === "reasoning" ? frame.content : undefined;
   return text ?? `\n${data}\n`;
 }
 

@@ -3,26 +3,35 @@ import { createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
-// Two users × every route and socket. Each has an agency “team” with an agent “alice”, whose data names its user, and
-// one of their own. New endpoints are included automatically.
+// Two users × every route and socket, also of sub-agents. Each has an agency “team” with an agent “alice”, whose data
+// names its user, and one of their own. New endpoints are included automatically.
 
 const users = ["ann", "ben"] as const;
 type UserName = (typeof users)[number];
 const getOther = (user: UserName): UserName => (user === "ann" ? "ben" : "ann");
 const getMarker = (user: UserName) => `data-of-${user}-only`;
 
+interface Known {
+  token: string;
+  id: string;
+  /** The sub-agents of “alice”, by agency, with the tasks they work on. */
+  subagents: Record<string, { taskId: string; facetName: string }>;
+}
+
 let host: HostProcess;
-const tokens = {} as Record<UserName, { token: string; id: string }>;
+const known = {} as Record<UserName, Known>;
 
 beforeAll(async () => {
   host = await startHostProcess();
   for (const user of users) {
-    tokens[user] = await host.client.call("createToken", {
+    const { token, id } = await host.client.call("createToken", {
       body: { name: getMarker(user), user, scopes: ["admin", "approve"] },
     });
-    const client = createClient({ url: host.url, token: tokens[user].token });
+    known[user] = { token, id, subagents: {} };
+    const client = createClient({ url: host.url, token });
     const marker = getMarker(user);
     await client.call("putPreferences", { body: { marker } });
     for (const agency of ["team", `team-${user}`]) {
@@ -39,7 +48,10 @@ beforeAll(async () => {
         params: { agency, agent: "alice" },
         body: { edits: [{ write: "a.txt", content: marker }] },
       });
-      await client.call("createTask", { params: { agency, agent: "alice" }, body: { title: marker } });
+      const params = { agency, agent: "alice" };
+      const { taskId } = await client.call("createTask", { params, body: { title: marker } });
+      const { facetName } = await client.call("spawnSubagent", { params, body: { taskId, description: marker } });
+      known[user].subagents[agency] = { taskId, facetName };
       await client.agent(`alice@${agency}`).schedules().create({ when: "@yearly", input: marker });
       await client.schedules(agency).create({ when: "@yearly", input: marker, agent: "alice" });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
@@ -49,24 +61,31 @@ beforeAll(async () => {
 
 afterAll(() => host?.stop());
 
-function request(name: string, { method, path, body }: Endpoint, user: UserName, agency: string) {
+/** The path below “alice” of a sub-agent that exists in the agency, whoever owns it. */
+function getSubPath(agency: string, owner: UserName): string {
+  const { facetName } = known[owner].subagents[agency] ?? known[owner].subagents.team ?? {};
+  return `/sub/${facetName}`;
+}
+
+function request(name: string, { method, path, body }: Endpoint, user: UserName, agency: string, below = "") {
   const other = getOther(user);
+  const task = (known[other].subagents[agency] ?? known[other].subagents.team)?.taskId ?? "";
   const params: Record<string, string> = {
     agency,
     agent: "alice",
     name: "b",
-    id: tokens[other].id,
+    id: known[other].id,
     user: other,
     hash: "0".repeat(64),
     path: "a.txt",
     version: "1",
     branch: "try",
-    task: "task-1",
+    task,
     schedule: "schedule-1",
   };
-  const target = `alice@${agency}`;
+  const target = `alice${below.replace("/sub/", "/")}@${agency}`;
   const bodies: Record<string, unknown> = {
-    login: { code: tokens[other].token },
+    login: { code: known[other].token },
     createLoginCode: { user: other },
     createToken: { name: "t", user: other },
     addUser: { name: "x" },
@@ -89,7 +108,7 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     updateSchedule: { paused: true },
     createAgencySchedule: { when: 3600, input: "hello", agent: "alice" },
     updateAgencySchedule: { paused: true },
-    spawnSubagent: { taskId: "task-1" },
+    spawnSubagent: { taskId: task },
     putApp: { code: "export default {}" },
     editFiles: { edits: [{ write: "a.txt", content: "x" }] },
     revert: { version: 1, dryRun: true },
@@ -101,13 +120,15 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     run: { agent: target, message: "hello" },
     serve: { agent: target, message: "hello" },
   };
-  const filled = path.replace(/[:*]([a-z]+)/g, (_, key: string) => params[key] ?? "missing");
+  const filled = path
+    .replace("/:agent", `/:agent${below}`)
+    .replace(/[:*]([a-z]+)/g, (_, key: string) => params[key] ?? "missing");
   return send({
     port: host.port,
     method,
     path: filled + (name === "listTokens" ? `?user=${other}` : ""),
     headers: {
-      authorization: `Bearer ${tokens[user].token}`,
+      authorization: `Bearer ${known[user].token}`,
       ...(body ? { "content-type": "application/json" } : {}),
     },
     ...(body ? { body: JSON.stringify(bodies[name]) } : {}),
@@ -116,16 +137,19 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
 
 const all = Object.entries<Endpoint>(endpoints).filter(([, { status }]) => status !== 101);
 const inAgency = all.filter(([name, { path }]) => path.includes(":agency") || name === "run" || name === "serve");
+const hasSubPath = ({ path }: Endpoint, name: string) =>
+  path.includes("/agent/:agent") || name === "run" || name === "serve";
 
 test.each(inAgency)("%s finds nothing in the agency of another user", async (name, endpoint) => {
   // Without a token, nothing can even be found missing.
   const status = endpoint.access === "public" ? 401 : 404;
   for (const user of users) {
-    for (const agency of [`team-${getOther(user)}`, getOther(user), "global"]) {
-      const response = await request(name, endpoint, user, agency);
-      expect([agency, response.status]).toEqual([agency, status]);
-      expect(response.body).not.toContain(getMarker(getOther(user)));
-    }
+    for (const agency of [`team-${getOther(user)}`, getOther(user), "global"])
+      for (const below of ["", ...(hasSubPath(endpoint, name) ? [getSubPath(agency, getOther(user))] : [])]) {
+        const response = await request(name, endpoint, user, agency, below);
+        expect([agency, below, response.status]).toEqual([agency, below, status]);
+        expect(response.body).not.toContain(getMarker(getOther(user)));
+      }
     for (const key of [
       `team@${getOther(user)}`,
       `team%40${getOther(user)}`,
@@ -143,8 +167,12 @@ test.each(all.filter(([name]) => name !== "shutdown"))(
   async (name, endpoint) => {
     for (const user of users) {
       if (endpoint.method === "DELETE" && name !== "revokeToken" && name !== "removeUser") continue;
-      const { body } = await request(name, endpoint, user, "team");
-      expect(body).not.toContain(getMarker(getOther(user)));
+      // The sub-agents of the other's “alice” do not exist below one's own.
+      const subPaths = users.map((owner) => getSubPath("team", owner));
+      for (const below of ["", ...(hasSubPath(endpoint, name) ? subPaths : [])]) {
+        const { body } = await request(name, endpoint, user, "team", below);
+        expect(body).not.toContain(getMarker(getOther(user)));
+      }
     }
   },
 );
@@ -160,7 +188,7 @@ test("what names another user directly is refused", async () => {
 });
 
 async function connect(path: string, user: UserName): Promise<{ code?: number; status?: number; frames: string }> {
-  const headers = { authorization: `Bearer ${tokens[user].token}` };
+  const headers = { authorization: `Bearer ${known[user].token}` };
   const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, { headers });
   let frames = "";
   return new Promise((resolve) => {
@@ -171,27 +199,58 @@ async function connect(path: string, user: UserName): Promise<{ code?: number; s
   });
 }
 
+/** Every socket of an agent and of its sub-agent, by our endpoints and by the Agents SDK's. */
+function listAgentSockets(agency: string, owner: UserName): string[] {
+  const sub = getSubPath(agency, owner);
+  const endpointPaths = Object.values<Endpoint>(endpoints)
+    .filter(({ status }) => status === 101)
+    .map(({ path }) => path.replace(":agency", agency).replace(":agent", "alice"));
+  return [
+    ...endpointPaths.flatMap((path) => [path, path.replace("/alice", `/alice${sub}`)]),
+    `/agents/think/${agency}~alice`,
+    `/agents/think/${agency}~alice${sub.replace("/sub/", "/sub/think/")}`,
+  ];
+}
+
 test("no socket opens to an object of another user", async () => {
   for (const user of users) {
     const other = getOther(user);
     for (const agency of [`team-${other}`, other, "global"])
-      for (const path of [
-        `/agency/${agency}/agent/alice/ws`,
-        `/agency/${agency}/agent/alice/yjs`,
-        `/agents/think/${agency}~alice`,
-        `/agents/agency/${agency}`,
-      ])
+      for (const path of [...listAgentSockets(agency, other), `/agents/agency/${agency}`])
         expect([path, await connect(path, user)]).toEqual([path, { code: 4403, frames: "" }]);
     expect(await connect(`/agents/user/${other}`, user)).toEqual({ code: 4403, frames: "" });
     expect(await connect("/agents/alice/ws", user)).toEqual({ code: 4403, frames: "" });
     for (const path of [`/agents/think/team@${other}~alice`, `/agents/agency/team@${other}`])
       expect([path, await connect(path, user)]).toEqual([path, { status: 400, frames: "" }]);
+    // Both have such an agent, but not with this sub-agent. The Agents SDK has a code of its own for that.
+    for (const path of listAgentSockets("team", other).filter((path) => path.includes("/sub/"))) {
+      const code = path.startsWith("/agents/") ? 4404 : 4403;
+      expect([path, await connect(path, user)]).toEqual([path, { code, frames: "" }]);
+    }
   }
+});
+
+test("the sockets of one's own agents open, and tell nothing of another user", async () => {
+  for (const user of users)
+    for (const agency of ["team", `team-${user}`])
+      for (const path of [...listAgentSockets(agency, user), `/agents/agency/${agency}`]) {
+        const socket = new WebSocket(`ws://127.0.0.1:${host.port}${path}`, {
+          headers: { authorization: `Bearer ${known[user].token}` },
+        });
+        let frames = "";
+        let code: number | undefined;
+        socket.on("message", (data) => (frames += String(data)));
+        socket.on("close", (closed) => (code = closed));
+        socket.on("error", () => {});
+        await waitUntil(`the first frame at ${path}`, () => code ?? frames);
+        expect([path, code, frames.includes(getMarker(getOther(user)))]).toEqual([path, undefined, false]);
+        socket.terminate();
+      }
 });
 
 test("everyone still has their own data", async () => {
   for (const user of users) {
-    const client = createClient({ url: host.url, token: tokens[user].token });
+    const client = createClient({ url: host.url, token: known[user].token });
     const { agencies } = await client.call("listAgencies");
     expect(agencies.filter(({ name }) => name === getMarker(user)).map(({ id }) => id)).toEqual([
       "team",
@@ -202,7 +261,7 @@ test("everyone still has their own data", async () => {
     const app = await send({
       port: host.port,
       path: `/agency/team-${user}/agent/alice/app/`,
-      headers: { authorization: `Bearer ${tokens[user].token}` },
+      headers: { authorization: `Bearer ${known[user].token}` },
     });
     expect(app.body).toBe(getMarker(user));
   }

@@ -10,6 +10,12 @@ let host: HostProcess;
 beforeAll(async () => {
   host = await startHostProcess();
   await host.client.call("createAgent", { params: { agency: "global" }, body: { name: "alice" } });
+  const params = { agency: "global", agent: "alice" };
+  const { taskId } = await host.client.call("createTask", { params, body: { title: "count" } });
+  const { facetName } = await host.client.call("spawnSubagent", { params, body: { taskId } });
+  socketPaths.push(...["ws", "yjs"].map((name) => `/agents/alice/sub/${facetName}/${name}`));
+  socketPaths.push(`/agents/think/global~alice/sub/think/${facetName}`);
+  streamPaths.push(`/agents/alice/sub/${facetName}/events`);
 });
 
 afterAll(() => host?.stop());
@@ -22,6 +28,7 @@ const socketPaths = [
   "/agents/agency/global",
   "/agents/user/owner",
 ];
+const streamPaths = ["/agents/alice/events"];
 
 const issueToken = (expiresInSeconds?: number) =>
   host.client.call("createToken", {
@@ -46,9 +53,9 @@ async function connect(path: string, headers: Record<string, string>): Promise<O
   return opened;
 }
 
-async function openStream(token: string) {
+async function openStream(path: string, token: string) {
   const headers = { authorization: `Bearer ${token}`, accept: "text/event-stream" };
-  const response = await fetch(`${host.url}/agents/alice/events`, { headers });
+  const response = await fetch(host.url + path, { headers });
   const stream: { endedAt?: number } = {};
   void (async () => {
     try {
@@ -62,16 +69,17 @@ async function openStream(token: string) {
 
 async function openAll(token: string) {
   const sockets = await Promise.all(socketPaths.map((path) => openSocket(path, token)));
-  return { sockets, stream: await openStream(token) };
+  return { sockets, streams: await Promise.all(streamPaths.map((path) => openStream(path, token))) };
 }
 
-async function expectEndAfter(at: number, { sockets, stream }: Awaited<ReturnType<typeof openAll>>) {
-  await waitUntil("the stream to end", () => stream.endedAt);
+async function expectEndAfter(at: number, { sockets, streams }: Awaited<ReturnType<typeof openAll>>) {
+  await waitUntil("the streams to end", () => streams.every(({ endedAt }) => endedAt));
   for (const [index, opened] of sockets.entries()) {
     await waitUntil(`the socket at ${socketPaths[index]} to close`, () => opened.closed);
     expect([socketPaths[index], opened.closed?.code]).toEqual([socketPaths[index], 4401]);
   }
-  const delays = [...sockets.map(({ closed }) => closed?.at ?? 0), stream.endedAt ?? 0].map((end) => end - at);
+  const ends = [...sockets.map(({ closed }) => closed?.at), ...streams.map(({ endedAt }) => endedAt)];
+  const delays = ends.map((end = 0) => end - at);
   expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
   return Math.max(...delays);
 }
@@ -84,9 +92,9 @@ test("a revoked token's sockets and streams end at once, and others stay open", 
   const at = Date.now();
   await host.client.call("revokeToken", { params: { id } });
   expect(await expectEndAfter(at, opened)).toBeLessThan(1000);
-  for (const { sockets, stream } of [kept, byAdmin]) {
+  for (const { sockets, streams } of [kept, byAdmin]) {
     expect(sockets.map(({ closed }) => closed)).toEqual(socketPaths.map(() => undefined));
-    expect(stream.endedAt).toBeUndefined();
+    expect(streams.map(({ endedAt }) => endedAt)).toEqual(streamPaths.map(() => undefined));
     for (const { socket } of sockets) socket.terminate();
   }
 });

@@ -1,25 +1,8 @@
 import type { TestHost } from "@thinkery/sdk/test";
 import { zipSync } from "fflate";
 import { changePairs, createManyFiles, createPairZip, largeZips, padName } from "./expensive-files.ts";
-
-/** An agent that is expensive to work with, and its script. */
-interface LargeAgent {
-  name: string;
-  model?: string;
-  create(host: TestHost): Promise<void>;
-}
-
-export interface ExpensiveRequest {
-  kind: string;
-  what: string;
-  /** The allowed statuses: the work is done within its limits, or refused. */
-  statuses: readonly number[];
-  agent: string;
-  method: "GET" | "POST" | "PUT";
-  /** Below the agent, or from the root. */
-  path: string;
-  body?: unknown;
-}
+import type { ExpensiveRequest, LargeAgent } from "./expensive-request.ts";
+import { taskAgents, taskRequests } from "./expensive-tasks.ts";
 
 const ok = [200, 201];
 
@@ -41,6 +24,7 @@ export const expensiveScripts = {
 const scripted = (name: keyof typeof expensiveScripts) => ({ name, model: `scripted:${name}` });
 
 export const largeAgents: readonly LargeAgent[] = [
+  ...taskAgents,
   {
     // 3,000 files, all of them changed in version 2; the branch `try` has them as before.
     name: "many",
@@ -165,6 +149,7 @@ const a30 = `${"a".repeat(9_000)}!`;
 
 /** Requests of a chat client that are small to send and as much work as possible. */
 export const expensiveRequests: readonly ExpensiveRequest[] = [
+  ...taskRequests,
   ...get("list", "many", ["files?version=1", "files?version=1&under=src", "files?version=1&limit=1"]),
   ...get("list", "history", ["files?version=1", "files/f0/1.txt?version=1", "files/edited.txt?version=42", "versions"]),
   ...get("list", "history", ["versions?path=f0", "versions?path=f40/1.txt", "events?limit=500", "state", "export"]),
@@ -201,6 +186,14 @@ export const expensiveRequests: readonly ExpensiveRequest[] = [
   ...post("merge", "texts", "branches/other/merge", { "large texts": { dryRun: true } }, [...ok, 413]),
   ...post("merge", "conflicts", "branches/other/merge", { "conflict copies": { dryRun: true } }),
   ...post("merge", "history", "branches/old/merge", { "a branch from long ago": { dryRun: true } }),
+  ...post("check", "many", "branches/try/merge", { "of a large workspace": { check: "exit 1" } }, [200, 201, 403, 409]),
+  ...post(
+    "check",
+    "conflicts",
+    "branches/other/merge",
+    { "of conflict copies": { check: "exit 1" } },
+    [200, 201, 403, 409],
+  ),
   ...post("branch", "many", "branches", { "from an old version": { version: 1 }, "from now": {} }),
   ...post("branch", "texts", "branches", { "of large texts": { version: 1 } }),
   ...post("branch", "history", "branches", { "long ago": { version: 1 } }),

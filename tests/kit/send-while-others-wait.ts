@@ -1,5 +1,5 @@
 import type { TestHost } from "@thinkery/sdk/test";
-import type { ExpensiveRequest } from "./expensive-requests.ts";
+import type { ExpensiveRequest } from "./expensive-request.ts";
 
 interface Waits {
   statuses: number[];
@@ -13,9 +13,12 @@ interface Waits {
 export async function sendWhileOthersWait(
   { url }: Pick<TestHost, "url">,
   token: string,
-  { agent, method, path, body }: ExpensiveRequest,
+  request: ExpensiveRequest,
   atOnce: number,
 ): Promise<Waits> {
+  const { agent, method } = request;
+  const path = typeof request.path === "function" ? request.path() : request.path;
+  const body: unknown = typeof request.body === "function" ? request.body() : request.body;
   const target = path.startsWith("/") ? url + path : `${url}/agents/${agent}/${path}`;
   const isRaw = body === undefined || body instanceof Uint8Array || typeof body === "string";
   const payload = isRaw ? body : JSON.stringify(body);

@@ -94,7 +94,7 @@ export class StoreObject extends DurableObject {
           actions: actions.page({ limit: all }).actions,
           run: turns.getRun(agent),
           todos: facts.getTodos(),
-          ...(tasks.listStored().length > 0 ? { tasks: tasks.listStored() } : {}),
+          ...(tasks.hasStored ? { tasks: [...tasks.readStored()].flat() } : {}),
           title: facts.getTitle(),
           usage: {
             ...summarizeUsage(spending.readRows()),

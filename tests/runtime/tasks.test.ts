@@ -118,6 +118,26 @@ test("dependencies connect trees, and a change reaches what depends on it", asyn
   });
 });
 
+test("what is finished connects nothing, so that a long history makes no change expensive", async () => {
+  const { call, create, change } = openTasks("history");
+  const ids: string[] = [];
+  for (let index = 0; index < 30; index++) {
+    const { id } = await create(`t${index}`, { dependencies: ids.slice(-1) });
+    await change(id, { status: index === 10 ? "failed" : "complete" });
+    ids.push(id);
+  }
+  const last = await create("last", { dependencies: [ids[29], ids[10]] });
+  expect(last.status).toBe("blocked");
+  expect((await call("graph", { id: last.id })).sort()).toEqual([last.id, ids[29], ids[10]].sort());
+  expect((await change(last.id, { dependencies: [ids[29]] })).status).toBe("pending");
+  // What a waiting task needs is known, also what is finished elsewhere.
+  const other = await create("other");
+  await change(last.id, { dependencies: [ids[29], other.id] });
+  await change(other.id, { status: "blocked" });
+  expect((await change(other.id, { status: "complete" })).affected).toEqual([`${last.id} pending`]);
+  expect((await change(last.id, { status: "in_progress" })).status).toBe("in_progress");
+});
+
 test("a dependency that is added or removed later counts as well", async () => {
   const { create, change } = openTasks("later");
   const [a, b, c] = [await create("a"), await create("b"), await create("c")];
@@ -253,6 +273,24 @@ test("the number of open tasks is limited", async () => {
   });
   expect((await call("change", { id: "t0", change: { status: "cancelled" } })).affected).toHaveLength(999);
   expect((await create("one more", { dependencies: ["t999"] })).status).toBe("blocked");
+});
+
+test("the number of tasks that depend on each other is limited, with what is finished around them", async () => {
+  const { call, create, change } = openTasks("connected limit");
+  // Each tree has one open task and 49 that are finished.
+  for (let tree = 0; tree < 40; tree++) {
+    const children = Array.from({ length: 49 }, (_, index) =>
+      createdTask(`t${tree}-${index}`, { parentId: `t${tree}`, status: "complete" }),
+    );
+    const dependencies = tree % 20 > 0 ? [`t${tree - 1}`] : [];
+    await call("record", { events: [createdTask(`t${tree}`, { dependencies }), ...children] });
+  }
+  const message = "Too many tasks would be connected by dependencies. Complete some, or depend on fewer.";
+  const refused = { code: "conflict", message };
+  expect((await create("bridge", { dependencies: ["t0", "t20"] })).refused).toEqual(refused);
+  expect((await change("t0", { dependencies: ["t39"] })).refused).toEqual(refused);
+  expect((await create("one side", { dependencies: ["t0"] })).status).toBe("pending");
+  expect((await change("t19", { status: "complete" })).status).toBe("complete");
 });
 
 test("clearing the conversation removes all tasks", async () => {

@@ -26,10 +26,11 @@ import { toRun } from "../store/turns.ts";
 import { createInput } from "../turn/admission/input.ts";
 import { listAgentBudgetStatuses } from "../turn/budget/turn-budget.ts";
 import { admitScheduled, getTurnOutcomes } from "./admit-scheduled.ts";
+import { openExport } from "./agent-export.ts";
 import type { AgentParts } from "./assemble-agent.ts";
 import { converse, followEvents } from "./broadcasts.ts";
 import type { Credential, CredentialWatch } from "./credential-watch.ts";
-import { createExport, createStatus, createUsage, readState } from "./snapshot.ts";
+import { createStatus, createUsage, readState } from "./snapshot.ts";
 import type { EventStream } from "./stream.ts";
 import type { Assignment } from "./subagents/assignment.ts";
 import { listPersonWaits, type PersonWaits } from "./waits-feature.ts";
@@ -166,8 +167,7 @@ export class ConversationApi extends RpcTarget {
 
   /** Returns an `AgentExport` as text, because RPC values are limited in size. */
   async export(): Promise<ReadableStream<Uint8Array>> {
-    const agent = await this.#open();
-    return new Blob([JSON.stringify(agent.redactor.redactValue(createExport(agent)))]).stream();
+    return openExport(await this.#open());
   }
 
   async readBlob(hash: string): Promise<{ mediaType: string; data: Uint8Array } | undefined> {

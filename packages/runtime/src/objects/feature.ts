@@ -1,5 +1,6 @@
 import type { AgentExport, AgentState } from "@thinkery/sdk";
 import type { Connection } from "agents";
+import type { ExportLists } from "./agent-export.ts";
 
 /**
  * One feature of an agent. Its tables are in `store/schema`, its routes in `http/routes`, and its API for other objects
@@ -16,6 +17,8 @@ export interface AgentFeature {
   state?(): Partial<AgentState>;
   /** Returns what it adds to the agent's export. */
   export?(): Partial<AgentExport>;
+  /** The same for lists that may be long. */
+  exportLists?(): ExportLists;
   /** Returns when it next has something to do (epoch ms), if ever. Call `DueTimer.update` when that gets earlier. */
   nextDueAt?(): number | undefined;
   /** Does what is due. May run late, and twice. */

@@ -1,4 +1,4 @@
-import type { AgentExport, AgentState, AgentStatus, AgentUsage, Run } from "@thinkery/sdk";
+import type { AgentState, AgentStatus, AgentUsage, Run } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { listChatMessages } from "../store/chat-messages.ts";
 import { getFirstDay, summarizeUsage, toUsageFigures } from "../store/usage.ts";
@@ -88,23 +88,5 @@ export function createUsage(store: AgentStore, days?: number): AgentUsage {
     turns: turns.countByStatus(),
     messages: messages.count(),
     events: log.last,
-  };
-}
-
-export function createExport({ store, registration, features, name }: AgentParts): AgentExport {
-  const title = store.facts.getTitle();
-  const noLimit = Number.MAX_SAFE_INTEGER;
-  return {
-    format: "thinkery-agent",
-    version: 1,
-    agent: registration.get().agent,
-    ...(title ? { title } : {}),
-    todos: store.facts.getTodos(),
-    ...Object.assign({}, ...features.map((feature) => feature.export?.())),
-    run: store.turns.getRun(name),
-    messages: store.messages.page({ limit: noLimit - 1 }, noLimit).messages,
-    events: store.log.read(0, noLimit, noLimit),
-    actions: store.actions.page({ limit: noLimit - 1 }).actions,
-    usage: createUsage(store),
   };
 }

@@ -1,5 +1,6 @@
 import type { NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
+import { runFairly } from "../host/fair-work.ts";
 import type { TasksFeature } from "./tasks-feature.ts";
 
 /** The tasks of an agent, for users' requests. */
@@ -12,14 +13,17 @@ export class TasksApi extends RpcTarget {
   }
 
   async list(query: TaskQuery): Promise<TaskList> {
-    return (await this.#open()).list(query);
+    const tasks = await this.#open();
+    return runFairly(() => tasks.list(query));
   }
 
   async create(task: NewTask): Promise<Task> {
-    return (await this.#open()).create(task);
+    const tasks = await this.#open();
+    return runFairly(() => tasks.create(task));
   }
 
   async update(id: string, change: TaskChange): Promise<Task> {
-    return (await this.#open()).update(id, change);
+    const tasks = await this.#open();
+    return runFairly(() => tasks.update(id, change));
   }
 }

@@ -1,9 +1,15 @@
-import type { AgentExport, AgentState, NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
+import type { AgentState, NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
+import type { Work } from "../host/fair-work.ts";
 import { planChange, planTask } from "../store/task-changes.ts";
 import type { Tasks } from "../store/tasks.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
+import type { ExportLists } from "./agent-export.ts";
 import type { AgentFeature } from "./feature.ts";
 
+/** One with many dependencies. */
+const maxUnitsPerOpenTask = 100;
+/** Trees are read one by one. */
+const unitsPerListedTask = 200;
 /** The state shows at most this many open trees. */
 const maxTreesInState = 10;
 
@@ -17,28 +23,48 @@ export class TasksFeature implements AgentFeature {
     this.#recorder = recorder;
   }
 
-  list(query: TaskQuery): TaskList {
-    return this.#tasks.page(query);
+  *list(query: TaskQuery): Work<TaskList> {
+    const page = this.#tasks.page(query);
+    yield page.tasks.length * unitsPerListedTask;
+    return page;
   }
 
-  create(input: NewTask): Task {
-    const { task, events } = planTask(this.#tasks, input, { now: Date.now() });
-    this.#recorder.record(...events);
-    return task;
+  create(input: NewTask): Work<Task> {
+    return this.#pace(() => {
+      const { task, events } = planTask(this.#tasks, input, { now: Date.now() });
+      this.#recorder.record(...events);
+      return this.#read(task);
+    });
   }
 
-  update(id: string, change: TaskChange): Task {
-    const { task, events } = planChange(this.#tasks, id, change, { now: Date.now() });
-    if (events.length > 0) this.#recorder.record(...events);
-    return task;
+  update(id: string, change: TaskChange): Work<Task> {
+    return this.#pace(() => {
+      const { task, events } = planChange(this.#tasks, id, change, { now: Date.now() });
+      if (events.length > 0) this.#recorder.record(...events);
+      return this.#read(task);
+    });
   }
 
   state(): Partial<AgentState> {
     return this.#tasks.hasOpen ? { tasks: this.#tasks.listOpenTrees(maxTreesInState) } : {};
   }
 
-  export(): Partial<AgentExport> {
-    const tasks = this.#tasks.listStored();
-    return tasks.length > 0 ? { tasks } : {};
+  exportLists(): ExportLists {
+    return this.#tasks.hasStored ? { tasks: this.#tasks.readStored() } : {};
+  }
+
+  /** A change looks at open tasks that depend on each other, and a refused one does so, too. */
+  *#pace<T>(change: () => T): Work<T> {
+    const units = this.#tasks.countOpen() * maxUnitsPerOpenTask;
+    try {
+      return change();
+    } finally {
+      yield units;
+    }
+  }
+
+  /** Returns the task as it is stored: without secrets. */
+  #read(planned: Task): Task {
+    return this.#tasks.get(planned.id) ?? planned;
   }
 }

@@ -270,9 +270,10 @@ export class User extends BaseObject<UserState> {
     return this.#credentials.redeem(hash);
   }
 
-  async listCredentials(): Promise<Token[]> {
+  /** `currentHash` is that of the caller's own credential. */
+  async listCredentials(currentHash?: string): Promise<Token[]> {
     await this.ensureReady();
-    return this.#credentials.list();
+    return this.#credentials.list(currentHash);
   }
 
   async revokeCredential(by: { id: string } | { hash: string }): Promise<string | undefined> {

@@ -172,22 +172,38 @@ export class Messages {
     const { taken, isComplete } = takeFittingRows(rows, limit, maxChars);
     const page = taken.toReversed();
     const oldest = page[0]?.position;
-    const queued = before
-      ? []
-      : takeFittingRows(
-          this.#sql.exec<MessageRow>(
-            "SELECT * FROM messages WHERE position IS NULL AND status = 'pending' ORDER BY rowid",
-          ),
-          limit,
-          maxChars,
-        ).taken;
+    const queued = before ? [] : this.#readQueued(limit, maxChars);
     return {
       messages: [...page, ...queued].map(toMessage),
       ...(!isComplete && oldest ? { next: String(oldest) } : {}),
     };
   }
 
+  /** Reads the messages that are there by now, oldest first; queued ones come last. */
+  *readPages(limit: number, maxChars: number): Generator<Message[]> {
+    const { last } = this.#sql.exec<{ last: number | null }>("SELECT max(position) AS last FROM messages").one();
+    for (let after = 0; ;) {
+      const rows = this.#sql.exec<MessageRow>(
+        "SELECT * FROM messages WHERE position > ? AND position <= ? ORDER BY position",
+        after,
+        last,
+      );
+      const { taken, isComplete } = takeFittingRows(rows, limit, maxChars);
+      yield taken.map(toMessage);
+      if (isComplete) break;
+      after = taken.at(-1)?.position ?? after;
+    }
+    yield this.#readQueued(limit, maxChars).map(toMessage);
+  }
+
   count(): number {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM messages").one().n;
+  }
+
+  #readQueued(limit: number, maxChars: number): MessageRow[] {
+    const rows = this.#sql.exec<MessageRow>(
+      "SELECT * FROM messages WHERE position IS NULL AND status = 'pending' ORDER BY rowid",
+    );
+    return takeFittingRows(rows, limit, maxChars).taken;
   }
 }

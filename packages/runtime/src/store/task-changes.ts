@@ -21,8 +21,9 @@ import {
 } from "@thinkery/sdk";
 import type { Tasks } from "./tasks.ts";
 
-/** Bounds what a change has to look at: open tasks may all depend on each other. */
 const maxOpenTasks = 1000;
+/** Bounds what a change has to look at: the trees of open tasks that depend on each other, with what is finished there. */
+const maxConnectedTasks = 2000;
 
 interface ChangeOptions {
   /** The turn that makes the change, if one does. */
@@ -47,7 +48,8 @@ export function planTask(
   if (tasks.countOpen() >= maxOpenTasks) {
     throw fail("conflict", "This agent has 1,000 open tasks. Complete or cancel some.");
   }
-  const graph = tasks.loadGraph([...(parentId === undefined ? [] : [parentId]), ...dependencies]);
+  const graph = tasks.loadGraph(parentId === undefined ? [] : [parentId], dependencies);
+  checkSize(graph);
   const id = createTaskId();
   const planned = check(
     addTask(graph, {
@@ -76,7 +78,8 @@ export function planChange(tasks: Tasks, id: string, change: TaskChange, options
   const { status, result, error, dependencies } = change;
   const outcome = { ...(result === undefined ? {} : { result }), ...(error === undefined ? {} : { error }) };
   if (dependencies) checkNoTurns(tasks, dependencies);
-  const before = tasks.loadGraph([id, ...(dependencies ?? [])]);
+  const before = tasks.loadGraph([id], dependencies);
+  if (dependencies) checkSize(before);
   let graph = before;
   if (dependencies) graph = check(setDependencies(graph, id, dependencies));
   if (Object.keys(outcome).length > 0) graph = check(noteOutcome(graph, id, outcome));
@@ -110,6 +113,11 @@ function findStored(tasks: Tasks, id: string): Task {
   if (!task) throw fail("not_found", `There is no task “${id}”.`);
   if (tasks.isTurn(id)) throw fail("conflict", `“${id}” is the message of a turn; cancel the turn instead.`);
   return task;
+}
+
+function checkSize({ tasks }: TaskGraph): void {
+  if (tasks.size >= maxConnectedTasks)
+    throw fail("conflict", "Too many tasks would be connected by dependencies. Complete some, or depend on fewer.");
 }
 
 /** Nothing would unblock such a task: the end of a turn changes no tasks. */

@@ -10,6 +10,7 @@ import {
   type TaskStatus,
   toProgress,
 } from "@thinkery/sdk";
+import { findConnected, type OpenTask } from "./find-connected.ts";
 import { countRootTasks, readRootTasks } from "./root-tasks.ts";
 import { rowToTask, type TaskRow, taskToRow } from "./task-row.ts";
 import type { TurnStatus } from "./turns.ts";
@@ -18,6 +19,10 @@ import type { TurnStatus } from "./turns.ts";
 const maxRecentTrees = 20;
 /** Messages between objects are limited in size. */
 const maxPageChars = 4_000_000;
+
+const maxStoredPerRead = 20;
+/** More than can be connected; only what a request wants to connect can be more. */
+const maxLoadedTasks = 4000;
 
 /** Must match the conditions of the indexes exactly; otherwise SQLite scans the tables. */
 const openTask = "status IN ('pending', 'in_progress', 'blocked')";
@@ -84,24 +89,25 @@ export class Tasks {
     return this.#sql.exec("SELECT 1 FROM turns WHERE id = ?", id).toArray().length > 0;
   }
 
-  /** Loads the trees of these tasks, with all trees that they are connected to by dependencies. */
-  loadGraph(ids: readonly string[]): TaskGraph {
-    const given = JSON.stringify(ids);
+  /**
+   * Loads the trees of these tasks and of open `dependencies`, with all trees that they are connected to by dependencies
+   * between open tasks. What is finished never changes, so it connects nothing: otherwise everything that ever depended
+   * on something would be loaded. Of other trees, only the tasks that open ones depend on are loaded.
+   */
+  loadGraph(ids: readonly string[], dependencies: readonly string[] = []): TaskGraph {
+    const { roots, needed } = findConnected(this.#readOpen(), this.#findRoots(ids), dependencies);
     const rows = this.#sql
-      .exec<TaskRow & { root: string }>(
-        `WITH RECURSIVE roots (id) AS (
-           SELECT coalesce((SELECT root FROM tasks WHERE id = value), value) FROM json_each(?)
-           UNION SELECT other.root FROM roots JOIN tasks ON tasks.root = roots.id
-             JOIN json_each(tasks.dependencies) AS dependency JOIN tasks AS other ON other.id = dependency.value
-           UNION SELECT other.root FROM roots JOIN tasks ON tasks.root = roots.id
-             JOIN task_dependencies ON task_dependencies.dependency = tasks.id
-             JOIN tasks AS other ON other.id = task_dependencies.task
-         ) SELECT tasks.* FROM roots JOIN tasks ON tasks.root = roots.id ORDER BY number`,
-        given,
+      .exec<TaskRow>(
+        `SELECT * FROM tasks WHERE id IN (
+           SELECT id FROM tasks WHERE root IN (SELECT value FROM json_each(?))
+           UNION SELECT value FROM json_each(?) LIMIT ${maxLoadedTasks}
+         ) ORDER BY number`,
+        JSON.stringify([...roots]),
+        JSON.stringify([...needed]),
       )
       .toArray();
-    const turns = new Set([...ids, ...rows.map(({ root }) => root)]);
-    return createTaskGraph([...readRootTasks(this.#sql, [...turns]), ...rows.map(rowToTask)]);
+    const turns = [...roots, ...ids, ...dependencies];
+    return createTaskGraph([...readRootTasks(this.#sql, [...new Set(turns)]), ...rows.map(rowToTask)]);
   }
 
   /** Returns whole trees, newest first, and the progress of all that the query lists. */
@@ -144,9 +150,43 @@ export class Tasks {
     return this.#readRows(turn).map(rowToTask);
   }
 
-  /** Returns all stored tasks, oldest first. */
-  listStored(): Task[] {
-    return this.#sql.exec<TaskRow>("SELECT * FROM tasks ORDER BY number").toArray().map(rowToTask);
+  get hasStored(): boolean {
+    return this.#sql.exec("SELECT 1 FROM tasks LIMIT 1").toArray().length > 0;
+  }
+
+  /** Reads the tasks that are stored by now, oldest first. */
+  *readStored(): Generator<Task[]> {
+    const ids = this.#sql.exec<{ id: string }>("SELECT id FROM tasks ORDER BY number").toArray();
+    for (let from = 0; from < ids.length; from += maxStoredPerRead) {
+      const page = ids.slice(from, from + maxStoredPerRead).map(({ id }) => id);
+      yield this.#sql
+        .exec<TaskRow>(
+          "SELECT * FROM tasks WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number",
+          JSON.stringify(page),
+        )
+        .toArray()
+        .map(rowToTask);
+    }
+  }
+
+  #readOpen(): OpenTask[] {
+    return this.#sql
+      .exec<{ id: string; root: string; dependencies: string }>(
+        `SELECT id, root, dependencies FROM tasks WHERE ${openTask}`,
+      )
+      .toArray()
+      .map(({ id, root, dependencies }) => ({ id, root, dependencies: JSON.parse(dependencies) as string[] }));
+  }
+
+  /** Returns the roots of trees; what is not stored is the root of a turn. */
+  #findRoots(ids: readonly string[]): string[] {
+    return this.#sql
+      .exec<{ root: string }>(
+        "SELECT coalesce((SELECT root FROM tasks WHERE id = value), value) AS root FROM json_each(?)",
+        JSON.stringify(ids),
+      )
+      .toArray()
+      .map(({ root }) => root);
   }
 
   #readTree(root: string): Task[] {

@@ -123,14 +123,14 @@ export class Credentials {
     return { scopes: parseScopes(row), ...(row.credential ? { credential: row.credential } : {}) };
   }
 
-  list(now = Date.now()): Token[] {
+  list(currentHash?: string, now = Date.now()): Token[] {
     return this.#sql
       .exec<Row>(
         "SELECT * FROM credentials WHERE kind <> 'code' AND (expires_at IS NULL OR expires_at > ?) ORDER BY created_at",
         now,
       )
       .toArray()
-      .map((row) => this.#toToken(row));
+      .map((row) => ({ ...this.#toToken(row), ...(row.hash === currentHash ? { current: true as const } : {}) }));
   }
 
   /** Returns the hash of the revoked credential, so that caches can drop it. */

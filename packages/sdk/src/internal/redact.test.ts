@@ -30,6 +30,35 @@ test("all texts of a value are redacted, also if they are escaped in its JSON", 
   expect(redactor.redactValue(same)).toBe(same);
 });
 
+test("what is left of a secret that was cut off is redacted, unless it is less than half", () => {
+  const secret = "0123456789abcdefghijklmnopqrstuvwxyz-ABC";
+  const { redact } = new Redactor([secret, "sixteen-chars-ab"]);
+  for (const [text, rest] of [
+    [secret, 20],
+    [Buffer.from(secret).toString("base64"), 20],
+    [Buffer.from(secret).toString("hex"), 20],
+    [token, "thk_Ym9i.".length + 22],
+  ] as const)
+    for (let length = 1; length <= text.length; length++) {
+      const cut = text.slice(0, length);
+      expect([cut, redact(`see ${cut}… and ${cut}`)]).toEqual(
+        length >= rest ? [cut, "see [redacted]… and [redacted]"] : [cut, `see ${cut}… and ${cut}`],
+      );
+    }
+  expect(redact("sixteen-chars-a sixteen-chars-ab")).toBe("sixteen-chars-a [redacted]");
+});
+
+test("ways to write a secret that begin alike are told apart", () => {
+  // In base64 and base64url they differ in the last character only.
+  const secret = "a secret that ends with ???";
+  const encoded = Buffer.from(secret).toString("base64");
+  const forUrls = Buffer.from(secret).toString("base64url");
+  const { redact } = new Redactor([secret]);
+  expect(redact(`${encoded} ${forUrls}. ${encoded.replace(/=+$/, "")}, ${secret}`)).toBe(
+    "[redacted] [redacted]. [redacted], [redacted]",
+  );
+});
+
 test("a secret in a stream is redacted wherever the stream is cut, and the rest arrives unchanged", () => {
   const redactor = new Redactor(["secret-one-two", "secret-two-three"]);
   const text = `the secret-one-two, secret-tw and ${token}. thk_ this secret-t`;
@@ -42,4 +71,16 @@ test("a secret in a stream is redacted wherever the stream is cut, and the rest 
   }
   const stream = new StreamRedactor(redactor);
   expect(stream.push("plain words!")).toBe("plain words!");
+});
+
+test("a secret that is cut off in a stream is redacted, also at its end", () => {
+  const secret = "0123456789abcdefghijklmnopqrstuvwxyz-ABC";
+  const redactor = new Redactor([secret]);
+  const text = `${secret.slice(0, 30)}… ${secret} ${secret.slice(0, 19)}. ${secret.slice(0, 25)}`;
+  for (let size = 1; size <= text.length; size++) {
+    const stream = new StreamRedactor(redactor);
+    let out = "";
+    for (let at = 0; at < text.length; at += size) out += stream.push(text.slice(at, at + size));
+    expect([size, out + stream.flush()]).toEqual([size, `[redacted]… [redacted] ${secret.slice(0, 19)}. [redacted]`]);
+  }
 });

@@ -11,12 +11,24 @@ const patterns = [
 
 /** Tokens and login codes of a host, which only their users' objects know, as hashes. */
 const issuedTokenPattern = /\bthk_[A-Za-z0-9_-]{1,100}\.[A-Za-z0-9_-]{43}\.[A-Za-z0-9_-]{22}/g;
+/** The same, possibly cut off in its second half. */
+const cutTokenPattern = /\bthk_[A-Za-z0-9_-]{1,100}\.[A-Za-z0-9_-]{22,43}(?:\.[A-Za-z0-9_-]{0,22})?/g;
 const maxIssuedTokenChars = 4 + 100 + 1 + 43 + 1 + 22;
 
 /** Shorter secrets are not redacted, because they could match ordinary words. */
 const minSecretChars = 8;
 
+/** Secrets are searched for by their first characters. */
+const headChars = 16;
+
 const mark = "[redacted]";
+
+/** One way to write a secret. */
+interface Writing {
+  text: string;
+  /** A text that was shortened may end inside of the secret. From this many characters on, that is redacted too. */
+  minChars: number;
+}
 
 /** Redacts secrets in a text that people may read. */
 export type Redact = (text: string) => string;
@@ -27,26 +39,43 @@ export type Redact = (text: string) => string;
  * that looks like a secret. Both can be applied to JSON.
  */
 export class Redactor {
-  /** Longest first: one may contain another. */
-  readonly #secrets: readonly string[];
+  readonly #writingsByHead = new Map<string, Writing[]>();
   readonly #byFirstChar = new Map<string, string[]>();
   readonly #maxChars: number;
 
   constructor(secrets: Iterable<string>) {
-    const long = [...secrets].filter(({ length }) => length >= minSecretChars);
-    this.#secrets = [...new Set(long.flatMap(listEncodings))].sort((a, b) => b.length - a.length);
-    this.#maxChars = this.#secrets[0]?.length ?? 0;
-    for (const secret of this.#secrets) {
-      const first = secret.charAt(0);
-      this.#byFirstChar.set(first, [...(this.#byFirstChar.get(first) ?? []), secret]);
+    const writings = [...new Set(secrets)]
+      .filter(({ length }) => length >= minSecretChars)
+      .flatMap((secret) => {
+        const minChars = Math.max(headChars, Math.ceil(secret.length / 2));
+        return [...new Set(listEncodings(secret))].map((text): Writing => ({ text, minChars }));
+      })
+      // Longest first: one may contain another.
+      .sort((a, b) => b.text.length - a.text.length);
+    this.#maxChars = writings[0]?.text.length ?? 0;
+    for (const writing of writings) {
+      append(this.#writingsByHead, writing.text.slice(0, headChars), writing);
+      append(this.#byFirstChar, writing.text.charAt(0), writing.text);
     }
   }
 
   readonly redact: Redact = (text) => {
-    let clean = text;
-    for (const secret of this.#secrets) if (clean.includes(secret)) clean = clean.replaceAll(secret, mark);
+    const clean = this.#replace(text, true);
+    return clean.includes("thk_") ? clean.replace(cutTokenPattern, mark) : clean;
+  };
+
+  /** Redacts only complete secrets: the rest of one that is cut off may follow. */
+  readonly redactComplete: Redact = (text) => {
+    const clean = this.#replace(text, false);
     return clean.includes("thk_") ? clean.replace(issuedTokenPattern, mark) : clean;
   };
+
+  #replace(text: string, withCutOnes: boolean): string {
+    let clean = text;
+    for (const [head, writings] of this.#writingsByHead)
+      if (clean.includes(head)) clean = replaceSecrets(clean, head, writings, withCutOnes);
+    return clean;
+  }
 
   /** Redacts all texts in a JSON value; returns the same value if there is nothing to redact. */
   redactValue<T>(value: T): T {
@@ -90,18 +119,45 @@ export class StreamRedactor {
 
   push(text: string): string {
     if (!text) return "";
-    const all = this.#redactor.redact(this.#held + text);
+    const all = this.#redactor.redactComplete(this.#held + text);
     const end = this.#redactor.findOpenEnd(all);
     this.#held = all.slice(end);
-    return all.slice(0, end);
+    return this.#redactor.redact(all.slice(0, end));
   }
 
   /** Returns what was held back, at the end of the text. */
   flush(): string {
     const rest = this.#held;
     this.#held = "";
-    return rest;
+    return this.#redactor.redact(rest);
   }
+}
+
+function replaceSecrets(text: string, head: string, writings: readonly Writing[], withCutOnes: boolean): string {
+  let clean = "";
+  let from = 0;
+  for (let at = text.indexOf(head); at !== -1; at = text.indexOf(head, from)) {
+    const chars = Math.max(...writings.map((writing) => countMatching(text, at, writing, withCutOnes)));
+    const end = chars === 0 ? at + 1 : at + chars;
+    clean += chars === 0 ? text.slice(from, end) : text.slice(from, at) + mark;
+    from = end;
+  }
+  return clean + text.slice(from);
+}
+
+/** Returns how many characters of a secret are at this place of a text, or 0 if they are too few. */
+function countMatching(text: string, at: number, { text: secret, minChars }: Writing, withCutOnes: boolean): number {
+  if (text.startsWith(secret, at)) return secret.length;
+  if (!withCutOnes) return 0;
+  let count = 0;
+  while (count < secret.length && text[at + count] === secret[count]) count++;
+  return count >= minChars ? count : 0;
+}
+
+function append<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
 }
 
 /** A secret as it may appear in URLs, headers, dumps and JSON. */

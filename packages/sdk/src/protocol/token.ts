@@ -16,6 +16,7 @@ export const tokenSchema = z
     createdAt: z.string(),
     expiresAt: z.string().optional(),
     lastUsedAt: z.string().optional(),
+    current: z.literal(true).optional().meta({ description: "Whether this request uses it." }),
   })
   .meta({ id: "Token", description: "A credential, without its secret." });
 

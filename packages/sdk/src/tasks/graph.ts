@@ -246,13 +246,16 @@ function checkLimits(graph: TaskGraph, task: Task): TaskError | undefined {
 function checkCycle(graph: TaskGraph, { id, dependencies }: Task): TaskError | undefined {
   if (dependencies.length === 0) return undefined;
   const byParent = groupByParent(graph);
+  const reached = new Set<string>();
   for (const first of dependencies) {
-    const reached = new Set([first]);
-    // The set grows while it is iterated.
-    for (const current of reached) {
+    // What an earlier dependency has reached does not lead back.
+    const waiting = [first];
+    for (let current = waiting.pop(); current !== undefined; current = waiting.pop()) {
       if (current === id) return fail("cycle", `“${id}” cannot depend on “${first}”: that would be a cycle.`);
-      for (const next of graph.tasks.get(current)?.dependencies ?? []) reached.add(next);
-      for (const child of byParent.get(current) ?? []) reached.add(child.id);
+      if (reached.has(current)) continue;
+      reached.add(current);
+      waiting.push(...(graph.tasks.get(current)?.dependencies ?? []));
+      for (const child of byParent.get(current) ?? []) waiting.push(child.id);
     }
   }
   return undefined;

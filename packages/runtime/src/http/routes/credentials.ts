@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
 import { type Caller, forgetCredential, toTicketPath } from "../authenticate.ts";
 import { createPageSecret, mintCredential, sha256, verifyCredential, parseTokenUser } from "../credentials.ts";
+import { describeBrowser } from "../describe-browser.ts";
 import { resolveUser } from "../guard.ts";
 import { toJsonResponse, createEmptyResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
@@ -42,7 +43,7 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
       );
     }
     const who = toWho({ user, scopes });
-    const { cookie, pageSecret } = await startLogin(env, who, isHttps(request));
+    const { cookie, pageSecret } = await startLogin(env, who, request);
     return toJsonResponse({ ...who, pageSecret } satisfies Login, 200, { "set-cookie": cookie });
   });
 
@@ -69,7 +70,7 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
   });
 
   route(app, endpoints.listTokens, async ({ env, caller, query }) => ({
-    tokens: await env.User.getByName(resolveUser(caller, query.user)).listCredentials(),
+    tokens: await env.User.getByName(resolveUser(caller, query.user)).listCredentials(caller.hash),
   }));
 
   route(app, endpoints.createToken, async ({ env, caller, body }) => {
@@ -107,19 +108,19 @@ async function openUser(env: Env, caller: Caller, name: string | undefined): Pro
   return user;
 }
 
-async function startLogin(env: Env, who: Who, isSecure: boolean): Promise<{ cookie: string; pageSecret: string }> {
+async function startLogin(env: Env, who: Who, request: Request): Promise<{ cookie: string; pageSecret: string }> {
   const minted = mintCredential(who.user, env.SIGNING_KEY);
   const pageSecret = createPageSecret();
   await env.User.getByName(who.user).addCredential({
     id: minted.id,
     hash: minted.hash,
     kind: "login",
-    name: "the page",
+    name: describeBrowser(request.headers.get("user-agent")),
     scopes: who.scopes,
     expiresAt: getExpiry(loginLifetimeSeconds),
     pageHash: sha256(pageSecret),
   });
-  return { cookie: createCookie(env, minted.secret, loginLifetimeSeconds, isSecure), pageSecret };
+  return { cookie: createCookie(env, minted.secret, loginLifetimeSeconds, isHttps(request)), pageSecret };
 }
 
 // Browsers share cookies between all ports of a host, so the name contains our port.
