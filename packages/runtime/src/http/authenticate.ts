@@ -67,7 +67,7 @@ async function findCredential(
   const cached = callerCache.get(hash);
   if (cached && cached.until > now && cached.requests-- > 0) return cached;
   const user = verifyCredential(secret, env.SIGNING_KEY);
-  const credential = user && (await env.User.getByName(user).checkCredential(hash));
+  const credential = user && (await env.User.getByName(user).credentials.check(hash));
   if (!user || !credential) return undefined;
   if (callerCache.size >= maxEntries) callerCache.clear();
   const until = Math.min(now + ttlMs, credential.expiresAt ?? Infinity);

@@ -13,9 +13,7 @@ import {
   parseAddress,
   parseAgencyKey,
   type Preferences as Values,
-  type Scope,
   type BudgetStatus,
-  type Token,
   type User as UserInfo,
   type UserLimits,
   type UserUsage,
@@ -27,7 +25,7 @@ import { toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
 import { AgencyRegistry } from "../user/agencies.ts";
 import { listAgentPage } from "../user/agents.ts";
 import { Connections } from "../user/connections.ts";
-import { type CheckedCredential, Credentials, type NewCredential } from "../user/credentials.ts";
+import { Credentials } from "../user/credentials.ts";
 import { Inbox } from "../user/inbox.ts";
 import { Limits } from "../user/limits.ts";
 import { Preferences } from "../user/preferences.ts";
@@ -36,6 +34,7 @@ import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
 import { CollectionsApi } from "./collections-api.ts";
 import type { ConnectionHolder } from "./credential-watch.ts";
+import { CredentialsApi } from "./credentials-api.ts";
 import type { Env } from "./env.ts";
 import { InboxApi } from "./inbox-api.ts";
 import { LimitsApi } from "./limits-api.ts";
@@ -64,6 +63,15 @@ export class User extends BaseObject<UserState> {
   readonly #inboxApi = new InboxApi(async () => {
     await this.ensureReady();
     return { inbox: this.#inbox, onChange: () => this.#notifyChange() };
+  });
+  readonly #credentialsApi = new CredentialsApi(async () => {
+    await this.ensureReady();
+    return {
+      credentials: this.#credentials,
+      limits: this.#limits,
+      ensureDefaultAgency: () => this.#ensureDefaultAgency(),
+      onRevoked: () => this.#closeInvalidConnections(),
+    };
   });
   readonly #ticketsApi = new TicketsApi(async () => {
     await this.ensureReady();
@@ -111,6 +119,10 @@ export class User extends BaseObject<UserState> {
 
   get collections(): CollectionsApi {
     return this.#collectionsApi;
+  }
+
+  get credentials(): CredentialsApi {
+    return this.#credentialsApi;
   }
 
   get tickets(): TicketsApi {
@@ -250,37 +262,6 @@ export class User extends BaseObject<UserState> {
     this.#usage.budget = this.#limits.resolveBudget(budget);
     await this.#syncMetered();
     return this.getBudget();
-  }
-
-  async addCredential(credential: NewCredential): Promise<Token> {
-    await this.ensureReady();
-    await this.#ensureDefaultAgency();
-    return this.#credentials.add(credential);
-  }
-
-  /** Returns a valid credential and how many requests it may send before it is checked again. */
-  async checkCredential(hash: string): Promise<(CheckedCredential & { requests: number }) | undefined> {
-    await this.ensureReady();
-    const credential = this.#credentials.check(hash);
-    return credential && { ...credential, requests: this.#limits.grantRequests(hash) };
-  }
-
-  async redeemCode(hash: string): Promise<Scope[] | undefined> {
-    await this.ensureReady();
-    return this.#credentials.redeem(hash);
-  }
-
-  /** `currentHash` is that of the caller's own credential. */
-  async listCredentials(currentHash?: string): Promise<Token[]> {
-    await this.ensureReady();
-    return this.#credentials.list(currentHash);
-  }
-
-  async revokeCredential(by: { id: string } | { hash: string }): Promise<string | undefined> {
-    await this.ensureReady();
-    const hash = this.#credentials.revoke(by);
-    await this.#closeInvalidConnections();
-    return hash;
   }
 
   /** Notes that an object has connections of a credential. Returns whether it is still valid. */

@@ -11,6 +11,7 @@ import { type StoredContinuation, toContinuation } from "../store/continuations.
 import type { RecordedEvent } from "../store/log.ts";
 import type { TurnWaits } from "../turn/admission/turn-waits.ts";
 import type { InboxItem } from "../user/inbox.ts";
+import type { ExportLists } from "./agent-export.ts";
 import type { DueTimer } from "./due-timer.ts";
 import type { AgentFeature } from "./feature.ts";
 import { shortenApproval } from "./shorten-approval.ts";
@@ -71,9 +72,8 @@ export class WaitsFeature implements AgentFeature {
     if (this.#options.store.inboxSync.isPending) this.#sendInBackground();
   }
 
-  export(): { approvals?: Approval[] } {
-    const approvals = this.#options.store.approvals.list();
-    return approvals.length > 0 ? { approvals } : {};
+  exportLists(): ExportLists {
+    return { approvals: this.#options.store.approvals.readPages() };
   }
 
   nextDueAt(): number | undefined {

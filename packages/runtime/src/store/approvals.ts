@@ -77,6 +77,15 @@ export class Approvals {
       .map((row) => this.#toApproval(row));
   }
 
+  /** Reads all approvals, oldest first, one at a time: each may have megabytes. */
+  *readPages(): Generator<Approval[]> {
+    const rows = this.#sql.exec<{ id: string }>("SELECT id FROM approvals ORDER BY number").toArray();
+    for (const { id } of rows) {
+      const approval = this.get(id);
+      if (approval) yield [approval];
+    }
+  }
+
   /** Returns the pending approvals, oldest first. */
   listPending(turn?: string): Approval[] {
     return [...this.#getCurrent().values()].filter(

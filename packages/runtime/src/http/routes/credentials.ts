@@ -21,7 +21,7 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
     const user = await openUser(env, caller, body.user);
     const minted = mintCredential(user, env.SIGNING_KEY);
     const expiresAt = getExpiry(codeLifetimeSeconds);
-    await env.User.getByName(user).addCredential({
+    await env.User.getByName(user).credentials.add({
       id: minted.id,
       hash: minted.hash,
       kind: "code",
@@ -35,7 +35,7 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.login, async ({ env, request, body }) => {
     const user = verifyCredential(body.code, env.SIGNING_KEY);
-    const scopes = user && (await env.User.getByName(user).redeemCode(sha256(body.code)));
+    const scopes = user && (await env.User.getByName(user).credentials.redeemCode(sha256(body.code)));
     if (!user || !scopes) {
       throw fail(
         "unauthorized",
@@ -63,20 +63,20 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.logout, async ({ env, request, caller }) => {
     if (caller.via === "cookie" && caller.hash) {
-      await env.User.getByName(caller.user).revokeCredential({ hash: caller.hash });
+      await env.User.getByName(caller.user).credentials.revoke({ hash: caller.hash });
       forgetCredential(caller.hash);
     }
     return createEmptyResponse({ "set-cookie": createCookie(env, "", 0, isHttps(request)) });
   });
 
   route(app, endpoints.listTokens, async ({ env, caller, query }) => ({
-    tokens: await env.User.getByName(resolveUser(caller, query.user)).listCredentials(caller.hash),
+    tokens: await env.User.getByName(resolveUser(caller, query.user)).credentials.list(caller.hash),
   }));
 
   route(app, endpoints.createToken, async ({ env, caller, body }) => {
     const user = await openUser(env, caller, body.user);
     const minted = mintCredential(user, env.SIGNING_KEY);
-    const token = await env.User.getByName(user).addCredential({
+    const token = await env.User.getByName(user).credentials.add({
       id: minted.id,
       hash: minted.hash,
       kind: "token",
@@ -90,7 +90,7 @@ export function addCredentialRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.revokeToken, async ({ env, caller, params }) => {
     const user = parseTokenUser(params.id);
     const mayRevoke = user === caller.user || caller.user === ownerUser;
-    const hash = user && mayRevoke && (await env.User.getByName(user).revokeCredential({ id: params.id }));
+    const hash = user && mayRevoke && (await env.User.getByName(user).credentials.revoke({ id: params.id }));
     if (!hash) throw fail("not_found", "Token not found. `thinkery token ls` lists all tokens.");
     forgetCredential(hash);
     return undefined;
@@ -111,7 +111,7 @@ async function openUser(env: Env, caller: Caller, name: string | undefined): Pro
 async function startLogin(env: Env, who: Who, request: Request): Promise<{ cookie: string; pageSecret: string }> {
   const minted = mintCredential(who.user, env.SIGNING_KEY);
   const pageSecret = createPageSecret();
-  await env.User.getByName(who.user).addCredential({
+  await env.User.getByName(who.user).credentials.add({
     id: minted.id,
     hash: minted.hash,
     kind: "login",
