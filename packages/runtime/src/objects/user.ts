@@ -64,7 +64,7 @@ export class User extends BaseObject<UserState> {
     await this.ensureReady();
     return { inbox: this.#inbox, onChange: () => this.#notifyChange() };
   });
-  readonly #credentialsApi = new CredentialsApi(async () => {
+  readonly #openCredentials = async () => {
     await this.ensureReady();
     return {
       credentials: this.#credentials,
@@ -72,11 +72,9 @@ export class User extends BaseObject<UserState> {
       ensureDefaultAgency: () => this.#ensureDefaultAgency(),
       onRevoked: () => this.#closeInvalidConnections(),
     };
-  });
-  readonly #ticketsApi = new TicketsApi(async () => {
-    await this.ensureReady();
-    return this.#credentials;
-  });
+  };
+  readonly #credentialsApi = new CredentialsApi(this.#openCredentials);
+  readonly #ticketsApi = new TicketsApi(async () => (await this.#openCredentials()).credentials);
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "User");
