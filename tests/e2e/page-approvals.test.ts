@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openBrowser, openPage } from "../kit/browser.ts";
 import { findIdleStatus, findText, say } from "../kit/chat.ts";
 import { waitUntil } from "../kit/wait-until.ts";
+import { waitingScript } from "../kit/waiting-script.ts";
 import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed.ts";
 
 // What waits for a person on the page: the inbox over all agents, and approvals and questions in a conversation.
@@ -13,28 +14,8 @@ import { openTestbed, type Testbed, type TestAgent } from "../kit/worker/testbed
 const screenshots = fileURLToPath(new URL("../../test-output/page/", import.meta.url));
 const phone = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true };
 const file = "import x from 'x';\n\nconst limit = 10;\nexport { limit };\n";
-const hostile = '</pre><img src=x onerror="window.owned=1">\u202e\u200bgnp.exe';
 let testbed: Testbed;
 let browser: Browser;
-
-const call = (tool: string, input: object = {}) => ({ call: { tool, input } });
-const profile = {
-  type: "object",
-  properties: {
-    name: { type: "string", title: "Project name", description: "Shown to <b>everyone</b>.", maxLength: 40 },
-    notes: { type: "string", maxLength: 2000 },
-    stars: { type: "integer", minimum: 1, maximum: 5 },
-    budget: { type: "number" },
-    public: { type: "boolean" },
-    license: { enum: ["MIT", "Apache-2.0", "none"] },
-    country: { enum: ["AT", "BE", "CH", "DE", "ES", "FR", "IT"] },
-    targets: { type: "array", items: { enum: ["linux", "mac", "windows"] } },
-    owner: { type: "object", properties: { email: { type: "string", minLength: 5 } }, required: ["email"] },
-    labels: { type: "array", items: { type: "string" } },
-  },
-  required: ["name", "stars", "public", "license", "targets", "owner"],
-  additionalProperties: false,
-};
 
 beforeAll(async () => {
   mkdirSync(screenshots, { recursive: true });
@@ -42,59 +23,7 @@ beforeAll(async () => {
     openTestbed({
       config: { maxFailuresPerMinute: 1000, turn: { heartbeatSeconds: 1 } },
       scripts: {
-        default: [
-          {
-            when: "/^write$/",
-            steps: [
-              { text: "I will note it down." },
-              call("writeFile", { path: "notes.md", content: "# Notes\n\nThe cache was full.\n" }),
-              { text: "Heard: {{ results.0 }}" },
-            ],
-          },
-          {
-            when: "/^fix$/",
-            steps: [
-              call("readFile", { path: "a.ts" }),
-              call("editFile", { path: "a.ts", oldString: "const limit = 10;", newString: "const limit = 100;" }),
-              { text: "Heard: {{ results.1 }}" },
-            ],
-          },
-          {
-            when: "/^run$/",
-            steps: [call("bash", { command: "rm -rf build" }), { text: "{{ results.0 }}" }],
-          },
-          {
-            when: "/^both$/",
-            steps: [
-              {
-                calls: [
-                  { tool: "writeFile", input: { path: "a.txt", content: "one\n" } },
-                  { tool: "writeFile", input: { path: "b.txt", content: "two\n" } },
-                ],
-              },
-              { text: "{{ results.0 }} | {{ results.1 }}" },
-            ],
-          },
-          { when: "/^hostile$/", steps: [call("bash", { command: hostile }), { text: "{{ results.0 }}" }] },
-          {
-            when: "/^ask$/",
-            steps: [call("askUser", { prompt: "Which **branch** should I use?" }), { text: "I use {{ results.0 }}." }],
-          },
-          {
-            when: "/^form$/",
-            steps: [
-              call("askUser", { prompt: `Tell me about the project ${hostile}`, schema: profile }),
-              { text: "Got {{ results.0 }}" },
-            ],
-          },
-          { when: "/^sleep$/", steps: [call("sleepUntil", { when: 3600 }), { text: "Awake." }] },
-          {
-            when: "/^delegate$/",
-            steps: [call("task", { description: "Clean up" }), { text: "Got: {{ results.0 }}" }],
-          },
-          { when: "/^Clean up$/", steps: [call("writeFile", { path: "clean.md", content: "" }), { text: "Cleaned." }] },
-          { steps: [{ text: "You said: {{ message }}" }] },
-        ],
+        default: waitingScript,
       },
     }),
     openBrowser(),
@@ -375,7 +304,7 @@ test("a question is answered in a form drawn from its schema; wrong answers keep
 }, 60_000);
 
 test("the composer sends a text as the answer, or as a message; waits for a time are a quiet line", async () => {
-  const gus = await newAgent("gus");
+  await newAgent("gus");
   const { page, pageErrors } = await openAddress("/app/global/gus", phone);
   await findIdleStatus(page).waitFor();
   await say(page, "ask");
@@ -403,7 +332,7 @@ test("the composer sends a text as the answer, or as a message; waits for a time
 }, 60_000);
 
 test("a sub-agent that waits for approval says so in its parent's panel, with the way there", async () => {
-  const hans = await newAgent("hans");
+  await newAgent("hans");
   const { page, pageErrors } = await openAddress("/app/global/hans");
   await findIdleStatus(page).waitFor();
   await say(page, "delegate");

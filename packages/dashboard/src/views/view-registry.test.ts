@@ -4,7 +4,7 @@ import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { type FilesPlace, buildFilesAddress } from "../frame/files-place.ts";
-import { homePath, buildPath, buildUsagePath } from "../frame/navigation.ts";
+import { homePath, buildPath, buildTurnPath, buildUsagePath } from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
 import { type AgentViewProps, type AnyView, defineView } from "./define-view.tsx";
 import { indexAddress, createSegmentAddress } from "./view-address.ts";
@@ -43,6 +43,13 @@ test("sub-agents and their views are found at any depth", () => {
     params: { show: "files", path: "~sub/a.md" },
   });
   for (const tail of ["/~sub", "/~sub/~sub", "/~sub/x/~sub"]) expect(summarizeAt(bases.agent + tail)).toBe("none");
+});
+
+test("a conversation has an address for each of its turns", () => {
+  const address = buildTurnPath("global", "alice", "turn 1");
+  expect(address).toBe("/app/global/alice?turn=turn%201");
+  expect(summarizeAt(address)).toEqual({ ...expectedAgent("global", "alice"), params: { turn: "turn 1" } });
+  expect(summarizeAt("/app/global/alice?turn=")).toEqual(expectedAgent("global", "alice"));
 });
 
 test("usage has one address per agency and one for all, whatever agencies and agents are called", () => {
@@ -181,6 +188,7 @@ test("a registered view is routed and has a tab with its badge, in order", () =>
     '<a aria-current="page" href="/app/global/alice/board">Board<b>alice here</b></a>',
     '<a href="/app/global/alice/files">Files</a>',
     '<a href="/app/global/alice/tasks">Tasks</a>',
+    '<a href="/app/global/alice/schedules">Schedules</a>',
   ]);
 
   expect(findPlace("/app/global/alice/board")).toEqual({ scope: "none" });
