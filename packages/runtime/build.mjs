@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { earlyAlarm } from "./shims/early-alarm.mjs";
 import { justBash } from "./shims/just-bash.mjs";
 
 /** Ends esbuild's service process; the next build starts a new one. */
@@ -32,7 +33,7 @@ export async function buildWorker(entry, outdir, { name = "main", ...settings } 
     mainFields: ["module", "main"],
     external: ["node:*", "cloudflare:workers", "cloudflare:sockets"],
     alias: { "cloudflare:email": resolvePath("./shims/cloudflare-email.js"), path: "node:path" },
-    plugins: [oneLocale, lateMcpClient, bundledText],
+    plugins: [oneLocale, lateMcpClient, earlyAlarm, bundledText],
     metafile: true,
     logLevel: "warning",
     ...settings,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRandom, type Random } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
 import { waitUntil } from "../kit/wait-until.ts";
+import { task } from "../kit/worker/team.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
 // Kills main between a request for approval, its answer and the end of the turn. Each approved call runs once, each
@@ -15,6 +16,8 @@ type Point = (typeof points)[number];
 
 const ring = (index: number) => ({ tool: "ring", input: { bell: "BELL", id: `{{ message }} ${index}` } });
 
+const result = { text: "{{ results.0 }}" };
+
 let testbed: Testbed;
 let blueprint: string;
 
@@ -24,6 +27,7 @@ beforeAll(async () => {
       maxFailuresPerMinute: 100_000,
       sandboxSlots: 0,
       model: "scripted:default",
+      models: { fast: "scripted:default" },
       turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 },
     },
     scripts: {
@@ -43,6 +47,10 @@ beforeAll(async () => {
             { text: "{{ results.0 }}" },
           ],
         },
+        ...["call", "ask"].flatMap((kind) => [
+          { when: `/^below ${kind}/`, steps: [{ call: task(`middle ${kind} {{ message }}`) }, result] },
+          { when: `/^middle ${kind}/`, steps: [{ call: task(`${kind} {{ message }}`) }, result] },
+        ]),
       ],
     },
   });
@@ -140,6 +148,49 @@ async function answerUnderKills(number: number, random: Random): Promise<void> {
   await checkInbox(agent, label);
 }
 
+/** The one who asks is two levels below. Whenever main dies, everyone above knows, and goes on with the answer. */
+async function askBelowUnderKills(number: number, random: Random): Promise<void> {
+  const point = points[(number * 5) % points.length] as Point;
+  const kind = random.pick(["call", "ask"] as const);
+  const agent = await testbed.newAgent({ name: `delegating-${number}`, blueprint });
+  const label = `delegating-${number}, ${kind}, killed at ${point}`;
+  if (point === "ring") testbed.bell.onRing = () => testbed.killMain();
+  const { runId } = await agent.invoke({ message: `below ${kind} ${number}` });
+  if (point === "random") setTimeout(() => void testbed.killMain().catch(() => {}), random.below(1500));
+  await killAt(point, ["asking"]);
+  const list = kind === "call" ? "approvals" : "questions";
+  const { id, at } = await waitUntil(`${label}: what is asked`, async () => {
+    const items = (await testbed.api(`/${list}`)).body[list] as { id: string; agent: string; status?: string }[];
+    const item = items.find(({ agent: asking }) => asking.startsWith(`global~${agent.name}/`));
+    return item && { id: item.id, at: `/agents/${item.agent.slice("global~".length).split("/").join("/sub/")}` };
+  });
+  if (random.chance(0.5))
+    await waitUntil(`${label}: its parent to know`, async () => (await listWaits(agent)).length === 1);
+  await killAt(point, ["asked"]);
+  await killAt(point, ["answering"], async () => {
+    if (point === "answering") await sleep(random.below(20));
+    if (kind === "call") await post(`${at}/approve`, { approvalId: id, approved: true });
+    else await post(`${at}/answer`, { value: `answer ${number}` });
+  });
+  await killAt(point, ["answered"]);
+  const end = await agent.waitForEnd(runId, 60_000);
+  testbed.bell.onRing = () => {};
+  expect([label, end.type]).toEqual([label, "agent.completed"]);
+  const text = (end.data as { result: string }).result;
+  if (kind === "ask") expect([label, text]).toEqual([label, `answer ${number}`]);
+  else expect([label, text.split("; ").length]).toEqual([label, 3]);
+  const waits = await listWaits(agent);
+  const expected = waits.map((_, index) => (index % 2 === 0 ? (kind === "call" ? "approval" : "question") : "goes on"));
+  expect([label, waits]).toEqual([label, expected]);
+  const { subagents } = (await testbed.api(`${agent.at}/subagents`)).body;
+  expect([label, subagents]).toEqual([label, [expect.objectContaining({ status: "complete" })]]);
+  expect([label, subagents[0].waitingFor]).toEqual([label, undefined]);
+  await checkInbox(agent, label);
+}
+
+const listWaits = async (agent: TestAgent) =>
+  (await agent.log()).flatMap(({ type, data }) => (type === "subagent.waiting" ? [data.waitingFor ?? "goes on"] : []));
+
 /** Nothing of an agent whose turns are over is left in the inbox. */
 async function checkInbox(agent: TestAgent, label: string): Promise<void> {
   await waitUntil(`${label}: the inbox`, async () => {
@@ -156,6 +207,7 @@ test(
     for (let number = 0; number < kills; number++) {
       await (number % 3 === 2 ? answerUnderKills : decideUnderKills)(number, random);
     }
+    for (let number = 0; number < kills; number++) await askBelowUnderKills(number, random);
   },
-  Math.max(120_000, kills * 10_000),
+  Math.max(150_000, kills * 20_000),
 );

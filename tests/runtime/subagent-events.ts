@@ -41,6 +41,10 @@ export function createSubagentEvents(chance: Random, id: (kind: string) => strin
     }
     if (chance.chance(0.3)) return [{ type: "subagent.spent", data: { ...child, ...spend() } }];
     if (chance.chance(0.3)) return [{ type: "subagent.started", data: child }];
+    if (known.state === "active" && chance.chance(0.3)) {
+      const waitingFor = chance.pick(["approval", "question", undefined] as const);
+      return [{ type: "subagent.waiting", data: { ...child, ...(waitingFor ? { waitingFor } : {}) } }];
+    }
     const isReport = known.isFork && known.state === "active" && chance.chance(0.7);
     known.state = isReport ? "merging" : "over";
     const status = chance.pick(["complete", "failed", "cancelled", "interrupted"] as const);

@@ -1,4 +1,4 @@
-import type { SubagentSummary } from "@thinkery/sdk";
+import { formatSubagentStatus, type SubagentSummary } from "@thinkery/sdk";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isWorking } from "../subagents/describe-work.ts";
@@ -30,11 +30,11 @@ export function AgentRow({ agency, path, subagent, subagents = [], current }: Ag
           href={buildPath(agency, path)}
           aria-current={isCurrent ? "page" : isAbove || undefined}
           data-leaf-of={agency}
-          {...(subagent ? { title: `${name}: ${subagent.status}`, "data-status": subagent.status } : {})}
+          {...(subagent ? { title: `${name}: ${formatSubagentStatus(subagent)}`, "data-status": subagent.status } : {})}
         >
           {subagent ? <span className="todo-mark" aria-hidden="true" /> : <Icon name="agent" />}
           <span className="tree-name">{name}</span>
-          {subagent && <span className="visually-hidden">, {subagent.status}</span>}
+          {subagent && <span className="visually-hidden">, {formatSubagentStatus(subagent)}</span>}
         </Link>
       </div>
       {shown.length > 0 && (

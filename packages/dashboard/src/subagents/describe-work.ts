@@ -10,6 +10,8 @@ export function isWorking({ status }: Pick<Subagent, "status">): boolean {
 /** Describes in one line what a sub-agent does, or how its work ended. */
 export function describeWork(subagent: Subagent, stream?: SubagentStream): string {
   const { status, activity, startedAt, result, error } = subagent;
+  // Its status says so.
+  if (subagent.waitingFor) return "";
   const call = stream?.calls.at(-1);
   if (call) return `${call.toolName} ${JSON.stringify(call.input)}`.slice(0, maxChars);
   if (stream && !stream.isMessageOver) return "Writing…";

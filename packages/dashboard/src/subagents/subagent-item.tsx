@@ -1,4 +1,4 @@
-import type { Subagent, SubagentStream } from "@thinkery/sdk";
+import { formatSubagentStatus, type Subagent, type SubagentStream } from "@thinkery/sdk";
 import { useState } from "react";
 import { call } from "../api/host.ts";
 import { getErrorMessage, useHasScope } from "../api/login.ts";
@@ -41,7 +41,8 @@ export function SubagentItem({
       <div className="task-body">
         <SubagentLink agency={agency} agent={agent} subagent={subagent} />{" "}
         <span className="task-status">
-          {agentType}, {ask ? `waiting for ${ask.kind === "approval" ? "approval" : "an answer"}` : status}
+          {agentType},{" "}
+          {ask ? `waiting for ${ask.kind === "approval" ? "approval" : "an answer"}` : formatSubagentStatus(subagent)}
         </span>{" "}
         {ask && (
           <Link className="subagent-ask" href={buildPath(agency, ask.agent)}>

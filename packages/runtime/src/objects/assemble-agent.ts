@@ -51,8 +51,6 @@ interface AgentContext {
   layer: ClassLayer;
   /** Schedules a heartbeat that survives the loss of memory. */
   schedule(seconds: number, beat: number): Promise<unknown>;
-  /** Schedules a check of the sub-agents in the same way. */
-  scheduleCheck(seconds: number): Promise<unknown>;
   /** Schedules a check of what is due, at a time (epoch ms). */
   scheduleDue(at: number): Promise<unknown>;
   /** The agent's own sub-agents. */
@@ -183,9 +181,9 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     queue: () => queue,
     resolveToolCall: (report) => turnWaits.resolveToolCall(report),
     sync: () => storage.sync(),
-    onBusy: () => heartbeat.begin(),
-    onFinished: () => assignment.tick(Date.now()),
-    schedule: (seconds) => context.scheduleCheck(seconds),
+    onBusy: () => void heartbeat.begin(),
+    onChange: () => assignment.tick(Date.now()),
+    updateTimer: () => timer.update(),
     waitUntil: (work) => context.waitUntil(work),
     relay(frames) {
       const isHeard = broadcaster.relay(frames);
@@ -212,8 +210,9 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     openParent: () => context.openParent(),
     endStream: () => stream.end(),
     lease,
+    findChildrenWait: (runId) => subagents.findPersonWait(runId),
     cancelSubagents: (runId) => subagents.cancelActive(runId),
-    onBusy: () => heartbeat.begin(),
+    onBusy: () => void heartbeat.begin(),
     waitUntil: (work) => context.waitUntil(work),
   });
   const turnLease = new TurnLease({
@@ -237,10 +236,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       subagents.onTurnEnd();
       assignment.onTurnEnd(runId);
     },
-    onPaused: () => subagents.update(),
+    onPaused(reason) {
+      if (reason === "subagent") subagents.update();
+      assignment.tick(Date.now());
+    },
     onStopped: () => subagents.update(),
     onBusy() {
-      heartbeat.begin();
+      void heartbeat.begin();
       assignment.onTurnResumed();
       turnLease.renew().catch(logLeaseError);
     },

@@ -1,4 +1,4 @@
-import type { AgentState, Failure, FailureCode, SubagentFrame, SubagentUsage } from "@thinkery/sdk";
+import type { AgentState, Failure, FailureCode, PersonWait, SubagentFrame, SubagentUsage } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
 import { getTaskUsage } from "../store/turn-usage.ts";
@@ -10,6 +10,7 @@ import { measureElapsed } from "../turn/budget/turn-budget.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { AgentFeature } from "./feature.ts";
 import type { Registration } from "./registration.ts";
+import { AssignmentClock } from "./subagents/assignment-clock.ts";
 import {
   type Assignment,
   type AssignmentReport,
@@ -21,11 +22,13 @@ import {
 import type { Reporter } from "./subagents/find-reporter.ts";
 import { formatReports } from "./subagents/format-report.ts";
 import type { LeaseClient, LeasingParent } from "./subagents/lease-client.ts";
+import { WaitReport } from "./subagents/wait-report.ts";
 
 /** What a sub-agent calls on its parent. */
 export interface ParentStub extends LeasingParent {
   receiveReport(report: AssignmentReport): Promise<void>;
   receiveActions(sender: Reporter, actions: RelayedAction[]): Promise<{ number: number; isOver: boolean }>;
+  receiveWait(sender: Reporter, waitingFor: PersonWait | undefined): Promise<{ isOver: boolean }>;
   relayFrames(sender: Reporter, frames: SubagentFrame[]): Promise<{ hasListeners: boolean }>;
 }
 
@@ -41,6 +44,8 @@ interface AssignmentOptions {
   /** Called before the report is sent. */
   endStream(): Promise<void>;
   lease: LeaseClient | undefined;
+  /** Returns what the sub-agents that a turn delegated to wait for, if none goes on before a person answers. */
+  findChildrenWait(runId: string): PersonWait | undefined;
   /** Cancels the sub-agents that a turn delegated to and that still work. */
   cancelSubagents(runId: string): void;
   onBusy(): void;
@@ -62,11 +67,17 @@ export class AssignmentFeature implements AgentFeature {
   #deadlineTimer: ReturnType<typeof setTimeout> | undefined;
   /** The last action that the parent has; unknown after a wake. */
   #relayedNumber = 0;
-  #elapsedMs: number | undefined;
-  #lastTickAt = 0;
+  readonly #clock: AssignmentClock;
+  readonly #waitReport: WaitReport;
 
   constructor(options: AssignmentOptions) {
     this.#options = options;
+    this.#clock = new AssignmentClock(options.store, options.maxGapMs);
+    this.#waitReport = new WaitReport({
+      getWait: () => this.#findWait(),
+      send: (waitingFor) => this.#sendWait(waitingFor),
+      waitUntil: options.waitUntil,
+    });
   }
 
   /** Whether there is nothing to report, or the parent has the report. The heartbeat goes on until then. */
@@ -99,6 +110,7 @@ export class AssignmentFeature implements AgentFeature {
     if (store.log.last === 0) {
       registration.put(agent, props, assignment);
       recorder.record({ type: "thread.created", data: { threadId: name } });
+      this.#waitReport.noteCreated();
     }
     const own = this.find();
     if (own && store.facts.getReportedTurn() === undefined) {
@@ -114,7 +126,9 @@ export class AssignmentFeature implements AgentFeature {
   describe(): AssignmentStatus {
     const turn = this.findTurn();
     if (!turn || (isOver(turn) && !this.#waitsForOthers(turn))) return { status: "over", step: turn?.step ?? 0 };
-    return { status: turn.status === "running" ? "running" : "waiting", step: turn.step };
+    const waitingFor = this.#findWait();
+    const status = turn.status === "running" ? "running" : "waiting";
+    return { status, step: turn.step, ...(waitingFor ? { waitingFor } : {}) };
   }
 
   /** Called by the parent, which no longer waits for a report. */
@@ -136,20 +150,19 @@ export class AssignmentFeature implements AgentFeature {
     if (!assignment || !turn) return;
     clearTimeout(this.#deadlineTimer);
     if (isOver(turn) && !this.#waitsForOthers(turn)) return this.#startReport();
-    if (isWaitingForPerson(turn)) return this.#stopClock();
-    const { store, maxGapMs } = this.#options;
-    if (this.#elapsedMs === undefined) this.#elapsedMs = measureElapsed(store, turn.id);
-    else this.#elapsedMs += Math.min(now - this.#lastTickAt, maxGapMs);
-    this.#lastTickAt = now;
-    const remaining = assignment.timeoutMs - this.#elapsedMs;
+    this.#waitReport.update();
+    if (this.#findWait()) return this.#clock.stop(turn.id, now);
+    const remaining = assignment.timeoutMs - this.#clock.measure(turn.id, now);
     if (remaining <= 0) this.#expire(assignment, turn);
     else this.#deadlineTimer = setTimeout(() => this.tick(Date.now()), remaining);
   }
 
-  /** Whether the work waits for a person, for however long it takes. Its time does not run meanwhile. */
+  /**
+   * Whether the work waits for a person, and the parent knows: there is nothing to do until somebody calls the agent,
+   * for however long that takes. Its time does not run meanwhile.
+   */
   get isSuspended(): boolean {
-    const turn = this.isReported ? undefined : this.findTurn();
-    return turn !== undefined && isWaitingForPerson(turn);
+    return !this.isReported && this.#findWait() !== undefined && this.#waitReport.isKnown;
   }
 
   /** Called when a turn begins or goes on. */
@@ -164,6 +177,7 @@ export class AssignmentFeature implements AgentFeature {
   halt(): void {
     clearTimeout(this.#relayTimer);
     clearTimeout(this.#deadlineTimer);
+    this.#waitReport.halt();
     this.#isReported = true;
   }
 
@@ -189,9 +203,23 @@ export class AssignmentFeature implements AgentFeature {
     return assignment ? { parent: { threadId: assignment.parent, token: assignment.token } } : {};
   }
 
-  #stopClock(): void {
-    // Measured again when the turn goes on: the log knows how long it was paused.
-    this.#elapsedMs = undefined;
+  /** Returns what the work waits for, if it or everyone who works for it waits for a person. */
+  #findWait(): PersonWait | undefined {
+    const turn = this.findTurn();
+    if (!turn) return undefined;
+    const { status, pausedFor } = turn;
+    if (status === "paused" && pausedFor === "hitl") return "approval";
+    if (status === "paused" && pausedFor === "input") return "question";
+    const needsOthers = isOver(turn) ? this.#waitsForOthers(turn) : status === "paused" && pausedFor === "subagent";
+    return needsOthers ? this.#options.findChildrenWait(turn.id) : undefined;
+  }
+
+  async #sendWait(waitingFor: PersonWait | undefined): Promise<void> {
+    const assignment = this.findUnreported();
+    if (!assignment) return;
+    const { taskId, token } = assignment;
+    const parent = await this.#options.openParent();
+    if ((await parent.receiveWait({ taskId, token }, waitingFor)).isOver) this.cancel(token);
   }
 
   /**

@@ -17,10 +17,18 @@ export class Heartbeat {
     this.#options = options;
   }
 
-  begin(): void {
+  get isRunning(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** Resolves once the next beat takes place even if memory is lost. */
+  async begin(): Promise<void> {
     if (this.#next !== undefined) return;
     this.#next = 0;
-    void this.arm();
+    await this.arm().catch((error: unknown) => {
+      console.error("the heartbeat could not be scheduled", error);
+      this.#next = undefined;
+    });
   }
 
   /** Returns whether to handle this beat. Ends a second chain of beats, started after a crash. */

@@ -6,6 +6,7 @@ import {
   fail,
   type ForkMerge,
   type NewEvent,
+  type PersonWait,
   type Subagent,
   type SubagentFrame,
   type Subagents,
@@ -14,7 +15,7 @@ import {
 import type { SubagentLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
-import { isActive, type ReportedEnd, type SubagentRow, toSubagent, toSubagentState } from "../store/subagent-row.ts";
+import { isActive, type SubagentRow, toSubagent, toSubagentState } from "../store/subagent-row.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
 import type { SpendingStatement } from "../turn/budget/child-leases.ts";
@@ -25,14 +26,13 @@ import type { AgentResolver } from "./agent-resolver.ts";
 import type { CheckedMerges } from "./checked-merges.ts";
 import type { AgentFeature } from "./feature.ts";
 import type { Registration } from "./registration.ts";
-import type { AssignmentReport, RelayedAction } from "./subagents/assignment.ts";
-import { CheckSchedule } from "./subagents/check-schedule.ts";
 import type { ChildClient } from "./subagents/child-client.ts";
 import { ChildRemover } from "./subagents/child-remover.ts";
+import { ChildReports } from "./subagents/child-reports.ts";
 import { ChildStarter } from "./subagents/child-starter.ts";
 import type { DelegatedTasks } from "./subagents/delegated-tasks.ts";
 import { Delegations, type DelegationSource } from "./subagents/delegations.ts";
-import { findReporter, type Reporter } from "./subagents/find-reporter.ts";
+import { findPersonWait } from "./subagents/find-person-wait.ts";
 import { ForkQueue } from "./subagents/fork-queue.ts";
 import { Forks } from "./subagents/forks.ts";
 import { formatReports, toChildReport } from "./subagents/format-report.ts";
@@ -40,14 +40,7 @@ import type { LeaseClient } from "./subagents/lease-client.ts";
 import { Leases } from "./subagents/leases.ts";
 import { openSubagents } from "./subagents/open-subagents.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
-import {
-  createCancelEvents,
-  createDelivered,
-  createOwnEnd,
-  createReportedEnd,
-  type End,
-  toActionEvents,
-} from "./subagents/report-events.ts";
+import { createCancelEvents, createDelivered, createOwnEnd, type End } from "./subagents/report-events.ts";
 import { WaitingCalls } from "./subagents/waiting-calls.ts";
 
 export interface SubagentsOptions {
@@ -70,10 +63,10 @@ export interface SubagentsOptions {
   sync(): Promise<void>;
   /** Makes sure that the heartbeat runs. */
   onBusy(): void;
-  /** Called when a sub-agent has finished. */
-  onFinished(): void;
+  /** Called when a sub-agent has finished, begins to wait for a person, or goes on. */
+  onChange(): void;
   /** Schedules the next check, even if memory is lost in the meantime. */
-  schedule(seconds: number): Promise<unknown>;
+  updateTimer(): Promise<void>;
   /** Keeps the object alive until the work is done. */
   waitUntil(work: Promise<unknown>): void;
   /** Passes frames of a sub-agent to whoever listens. Returns whether anyone does. */
@@ -88,6 +81,8 @@ export interface SubagentsOptions {
  */
 export class SubagentsFeature implements AgentFeature, SubagentPort {
   readonly leases: Leases;
+  /** What sub-agents call. */
+  readonly reports: ChildReports;
   readonly #options: SubagentsOptions;
   readonly #delegations: Delegations;
   readonly #starter: ChildStarter;
@@ -96,13 +91,12 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   readonly #forks: Forks;
   readonly #forkQueue: ForkQueue;
   readonly #reconciling = new RepeatableWork(() => this.#reconcileOnce());
-  readonly #schedule: CheckSchedule;
+  #nextCheckAt: number | undefined;
 
   constructor(options: SubagentsOptions) {
     const { store, merges, registration } = options;
     const forks = new Forks({ ...options, getOwnBranch: () => registration.get().assignment?.branch });
     this.#options = options;
-    this.#schedule = new CheckSchedule((seconds) => options.schedule(seconds));
     this.#forks = forks;
     this.#forkQueue = new ForkQueue({
       ...options,
@@ -113,6 +107,22 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     this.#delegations = new Delegations({ ...options, authorizeCheck: (command) => merges.authorize(command) });
     this.#remover = new ChildRemover({ ...options, forks });
     this.leases = new Leases(options);
+    this.reports = new ChildReports({
+      ...options,
+      leases: this.leases,
+      onEnd: (row, end) => this.#finish(row, end),
+      onStopped: (row, report) => this.#close(row, report),
+      onReported: async () => {
+        // The sub-agent does not report again, so from here on it is ours to go on after a crash.
+        options.onBusy();
+        await options.sync();
+        this.update();
+      },
+      onWaitChange: async () => {
+        options.onChange();
+        await options.updateTimer();
+      },
+    });
     this.#waitingCalls = new WaitingCalls({
       ...options,
       onDelivered: (rows, call) => this.#markDelivered(rows, call),
@@ -152,7 +162,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     const { row, isNew } = await this.#delegations.add(delegation, source);
     if (!isNew) return toSubagent(row);
     this.#options.onBusy();
-    await this.#schedule.arm(this.#options.limits.initialCheckSeconds);
+    await this.#options.updateTimer();
     this.update();
     return toSubagent(row);
   }
@@ -169,37 +179,13 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     if (row.state !== "running") return subagent;
     const status = await this.#options.children.describe(row.facetName).catch(() => undefined);
     if (!status || status.status === "over") return subagent;
-    return { ...subagent, status: status.status, step: status.step };
-  }
-
-  /** Called by a sub-agent until it succeeds. Reports of the same sub-agent after the first change nothing. */
-  async receiveReport(report: AssignmentReport): Promise<void> {
-    const row = findReporter(this.#options.store, report);
-    if (!row) return;
-    if (isActive(row)) return this.#takeReport(row.taskId, await createReportedEnd(report, this.#options.blobs));
-    if (row.fork === undefined) this.#close(row, report);
-    // Reconciling settles a branch before it records that.
-    else this.leases.note(row.taskId, report);
+    const { waitingFor: _, ...known } = subagent;
+    return { ...known, ...status, status: status.status };
   }
 
   /** Waits until those that were cancelled have stopped, so that what they spent is known. */
   async stopCancelled(): Promise<void> {
     await Promise.allSettled(this.#options.store.subagents.listUnclosed().map((row) => this.#stop(row)));
-  }
-
-  /** Called by a sub-agent while it works. Returns the last action known, and whether it should stop. */
-  async receiveActions(sender: Reporter, actions: RelayedAction[]): Promise<{ number: number; isOver: boolean }> {
-    const row = findReporter(this.#options.store, sender);
-    if (!row) return { number: actions.at(-1)?.number ?? 0, isOver: true };
-    const events = toActionEvents(row, actions);
-    if (events.length > 0) this.#options.recorder.record(...events);
-    return { number: Math.max(row.actionNumber, actions.at(-1)?.number ?? 0), isOver: !isActive(row) };
-  }
-
-  /** Called by a sub-agent that streams. Returns whether anyone listens; if not, it sends less. */
-  relayFrames(sender: Reporter, frames: SubagentFrame[]): { hasListeners: boolean } {
-    const row = findReporter(this.#options.store, sender);
-    return { hasListeners: row !== undefined && isActive(row) && row.streaming && this.#options.relay(frames) };
   }
 
   createEndEvents(runId: string): NewEvent[] {
@@ -211,12 +197,12 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   /** Cancels those that work; only those of one turn if it is given. The model is told with its next step. */
   cancelActive(runId?: string): void {
-    const { store, recorder, tasks, onFinished } = this.#options;
+    const { store, recorder, tasks, onChange } = this.#options;
     const rows = store.subagents.listActive(runId);
     if (rows.length === 0) return;
     recorder.record(...createCancelEvents(rows, tasks));
     this.update();
-    onFinished();
+    onChange();
   }
 
   onTurnEnd(): void {
@@ -281,16 +267,24 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return subagents.length > 0 ? { subagents } : {};
   }
 
-  /** Called by the schedule: asks those that work whether they still do. */
-  async check(): Promise<void> {
-    this.#schedule.disarm();
+  /** Returns when those that work are asked again whether they still do. Nobody asks while all wait for a person. */
+  nextDueAt(): number | undefined {
+    const isResting = !this.hasActive || this.findPersonWait() !== undefined;
+    if (isResting && this.#options.store.subagents.listUnclosed().length === 0) this.#nextCheckAt = undefined;
+    else this.#nextCheckAt ??= Date.now() + this.#options.limits.initialCheckSeconds * 1000;
+    return this.#nextCheckAt;
+  }
+
+  async runDue(now: number): Promise<void> {
+    this.#nextCheckAt = now + this.#options.limits.checkIntervalSeconds * 1000;
     this.#starter.forget();
-    try {
-      await this.reconcile();
-    } finally {
-      const isBusy = this.hasActive || this.isBusy;
-      if (isBusy && !this.#reconciling.isHalted) await this.#schedule.arm(this.#options.limits.checkIntervalSeconds);
-    }
+    await this.reconcile();
+  }
+
+  /** Returns what the sub-agents wait for, if none goes on before a person answers; only those of one turn if given. */
+  findPersonWait(runId?: string): PersonWait | undefined {
+    const { store, limits } = this.#options;
+    return this.hasActive ? findPersonWait(store.subagents, limits.maxActive, runId) : undefined;
   }
 
   /** Does whatever follows from the current state. */
@@ -299,31 +293,17 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   async #reconcileOnce(): Promise<void> {
-    const { store, limits } = this.#options;
+    const { store, limits, updateTimer } = this.#options;
     // Nobody works for an agent that was stopped.
     if (store.facts.getStoppedBy() !== undefined) this.cancelActive();
+    await updateTimer().catch((error: unknown) => console.error("a check could not be scheduled", error));
     await this.#waitingCalls.resolveAll();
     if (this.hasActive) {
-      await this.#schedule.arm(limits.initialCheckSeconds);
       await this.#starter.startAll();
       this.#forkQueue.startAll();
     }
     await Promise.all(store.subagents.listUnclosed().map((row) => this.#stop(row)));
     await this.#remover.removeExcess(limits.maxRetained);
-  }
-
-  /** Ends the work of a sub-agent, or first has its fork merged. */
-  async #takeReport(taskId: string, end: ReportedEnd): Promise<void> {
-    const { store, recorder, onBusy, sync } = this.#options;
-    const row = store.subagents.get(taskId);
-    if (!row || row.state === "merging") return;
-    if (row.fork === undefined) return this.#finish(row, end);
-    if (!isActive(row)) return;
-    recorder.record({ type: "subagent.reported", data: { childThreadId: row.childThreadId, taskId, ...end } });
-    // The sub-agent does not report again, so from here on it is ours to go on after a crash.
-    onBusy();
-    await sync();
-    this.update();
   }
 
   async #finishFork({ taskId }: SubagentRow, merge: ForkMerge | undefined): Promise<void> {
@@ -332,14 +312,14 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   async #finish({ taskId, childThreadId }: SubagentRow, end: End): Promise<void> {
-    const { store, recorder, tasks, onFinished } = this.#options;
+    const { store, recorder, tasks, onChange } = this.#options;
     const current = store.subagents.get(taskId);
     if (!current || !isActive(current)) return;
     recorder.record({ type: "subagent.completed", data: { childThreadId, taskId, ...end } }, ...tasks.end(taskId, end));
     const finished = this.#require(taskId);
     if (finished.wait) await this.#waitingCalls.resolve(finished);
     this.update();
-    onFinished();
+    onChange();
   }
 
   async #stop(row: SubagentRow): Promise<void> {

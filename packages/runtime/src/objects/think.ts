@@ -4,6 +4,7 @@ import {
   type Blueprint,
   parseProps,
   type ModelRoles,
+  type PersonWait,
   type Props,
   type SubagentFrame,
   type Tool,
@@ -200,7 +201,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   /** Called by a sub-agent, until it succeeds. */
   async receiveReport(report: AssignmentReport): Promise<void> {
-    await (await this.#open()).subagents.receiveReport(report);
+    await (await this.#open()).subagents.reports.receiveReport(report);
   }
 
   async updateLease(...[sender, statement, call]: Parameters<LeasingParent["updateLease"]>): Promise<LeaseResult> {
@@ -208,12 +209,17 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   async receiveActions(sender: Reporter, actions: RelayedAction[]): Promise<{ number: number; isOver: boolean }> {
-    return (await this.#open()).subagents.receiveActions(sender, actions);
+    return (await this.#open()).subagents.reports.receiveActions(sender, actions);
   }
 
   /** Called by a sub-agent that streams. */
   async relayFrames(sender: Reporter, frames: SubagentFrame[]): Promise<{ hasListeners: boolean }> {
-    return (await this.#open()).subagents.relayFrames(sender, frames);
+    return (await this.#open()).subagents.reports.relayFrames(sender, frames);
+  }
+
+  /** Called by a sub-agent, until it succeeds, when it begins to wait for a person or goes on. */
+  async receiveWait(sender: Reporter, waitingFor: PersonWait | undefined): Promise<{ isOver: boolean }> {
+    return (await this.#open()).subagents.reports.receiveWait(sender, waitingFor);
   }
 
   /** Calls a feature of a sub-agent, which each agent on the way must have. Never called with names from a client. */
@@ -224,14 +230,6 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return credential && result instanceof ReadableStream
       ? this.credentialWatch.endStream(credential, result as ReadableStream<Uint8Array>)
       : result;
-  }
-
-  /** Called by the schedule while sub-agents work. */
-  async checkSubagents(): Promise<void> {
-    await this.ensureReady();
-    await this.#agent.subagents
-      .check()
-      .catch((error: unknown) => console.error("sub-agents could not be checked", error));
   }
 
   /** Called by the schedule when something is due. It must not throw: an alarm that fails repeatedly is abandoned. */
@@ -285,7 +283,6 @@ export abstract class Think extends BaseObject<AgentStatus> {
         models: () => this.getModelConfig(),
       },
       schedule: (seconds, beat) => this.schedule(seconds, "heartbeat", beat, { idempotent: true }),
-      scheduleCheck: (seconds) => this.schedule(seconds, "checkSubagents", undefined, { idempotent: true }),
       scheduleDue: (at) => this.#scheduleDue(at),
       facets: {
         has: (name) => this.dynamicAgents.has(this.#class.name, name),
@@ -351,7 +348,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Wakes the agent. Throws if it does not exist. */
   async #open(): Promise<AgentParts> {
     await this.ensureReady();
-    this.#agent.registration.get();
+    const { registration, heartbeat, assignment } = this.#agent;
+    registration.get();
+    // The caller may let a sub-agent go on that waits for a person. From then on a crash must not leave it asleep.
+    if (!heartbeat.isRunning && !assignment.isReported) await heartbeat.begin();
     return this.#agent;
   }
 

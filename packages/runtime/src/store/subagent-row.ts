@@ -3,6 +3,7 @@ import {
   type EventData,
   type ForkMerge,
   mergingActivity,
+  type PersonWait,
   type ReportStatus,
   type Sender,
   type Subagent,
@@ -47,6 +48,7 @@ export interface StoredSubagent extends Record<string, SqlStorageValue> {
   steps: number | null;
   merge: string | null;
   reported: string | null;
+  waiting_for: PersonWait | null;
   action_number: number;
   activity: string | null;
 }
@@ -96,6 +98,7 @@ const publicFields = [
   "usage",
   "steps",
   "activity",
+  "waitingFor",
 ] satisfies (keyof SubagentRow)[];
 
 /** Returns a row as the agent's state has it. */
@@ -104,7 +107,8 @@ export function toSubagentState(row: SubagentRow): NonNullable<AgentState["subag
     childThreadId: row.childThreadId,
     token: row.token,
     status: isActive(row) ? "waiting" : row.state === "cancelled" ? "canceled" : "completed",
-    outcome: toStatus(row.state),
+    outcome: toStatus(row),
+    ...(row.waitingFor === undefined ? {} : { waitingFor: row.waitingFor }),
     createdAt: row.createdAt,
     ...(row.completedAt === undefined ? {} : { completedAt: row.completedAt }),
     ...(isActive(row) ? {} : { report: row.result ?? row.error ?? "" }),
@@ -119,14 +123,14 @@ export function toSubagent(row: SubagentRow): Subagent {
   return {
     ...Object.fromEntries(fields),
     ...(row.state === "merging" ? { activity: mergingActivity } : {}),
-    status: toStatus(row.state),
+    status: toStatus(row),
     ...(row.isDeleted ? { deleted: true } : {}),
   } as Subagent;
 }
 
-function toStatus(state: SubagentRow["state"]): SubagentStatus {
+function toStatus({ state, waitingFor }: SubagentRow): SubagentStatus {
   if (state === "merging") return "running";
-  return state === "queued" ? "waiting" : state;
+  return state === "queued" || waitingFor !== undefined ? "waiting" : state;
 }
 
 export function isActive({ state }: Pick<SubagentRow, "state">): boolean {
@@ -174,5 +178,6 @@ export function toSubagentRow(row: StoredSubagent): SubagentRow {
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) as SubagentUsage }),
     ...(row.steps === null ? {} : { steps: row.steps }),
     ...(row.activity === null ? {} : { activity: row.activity }),
+    ...(row.waiting_for === null ? {} : { waitingFor: row.waiting_for }),
   };
 }

@@ -9,6 +9,8 @@ const openCondition = "(delivered = 0 OR closed = 0)";
 const listedChanges: ReadonlySet<string> = new Set([
   "subagent.spawned",
   "subagent.started",
+  "subagent.waiting",
+  "subagent.reported",
   "subagent.completed",
   "subagent.deleted",
   "history.cleared",
@@ -49,7 +51,11 @@ export class Subagents {
       case "subagent.spawned":
         return this.#insert(event, event.data);
       case "subagent.started":
-        return this.#update("state = 'running', started_at = ?", event.data.taskId, Date.parse(event.ts));
+        return this.#update(
+          "state = 'running', waiting_for = NULL, started_at = ?",
+          event.data.taskId,
+          Date.parse(event.ts),
+        );
       case "subagent.action": {
         const { number, toolName, input, taskId } = event.data;
         this.#setUsage(event.data);
@@ -57,10 +63,15 @@ export class Subagents {
       }
       case "subagent.spent":
         return this.#setUsage(event.data);
+      case "subagent.waiting": {
+        const { taskId, waitingFor = null } = event.data;
+        // One that has not started or has reported neither waits nor goes on.
+        return this.#update("waiting_for = iif(state = 'running' AND reported IS NULL, ?, NULL)", taskId, waitingFor);
+      }
       case "subagent.reported": {
         const { childThreadId: _, taskId, ...report } = event.data;
         this.#setUsage(event.data);
-        return this.#update("reported = ?", taskId, JSON.stringify(report));
+        return this.#update("reported = ?, waiting_for = NULL", taskId, JSON.stringify(report));
       }
       case "subagent.completed":
         return this.#complete(event, event.data);
@@ -225,7 +236,7 @@ export class Subagents {
     this.#update(
       `closed = ?,
        state = ?, completed_at = ?, result = ?, result_blob = ?, error = ?, usage = ?, steps = ?, merge = ?,
-       reported = NULL`,
+       reported = NULL, waiting_for = NULL`,
       data.taskId,
       data.unconfirmed ? 0 : 1,
       data.status,

@@ -58,6 +58,24 @@ test("sub-agents follow their events, the newest first", () => {
   expect(receive(later, cleared).subagents).toEqual([]);
 });
 
+test("one that waits for a person says so until it goes on or ends", () => {
+  const started = [spawn("a"), spawn("b", { queued: true })].reduce(receive, emptyConversation);
+  const waiting = [
+    createEvent("subagent.waiting", "a", { waitingFor: "approval" }),
+    createEvent("subagent.waiting", "b", { waitingFor: "approval" }),
+  ].reduce(receive, started);
+  expect(waiting.subagents).toMatchObject([{ taskId: "b" }, { status: "waiting", waitingFor: "approval" }]);
+  expect(waiting.subagents[0]).not.toHaveProperty("waitingFor");
+  for (const [event, status] of [
+    [createEvent("subagent.waiting", "a"), "running"],
+    [createEvent("subagent.completed", "a", { status: "cancelled", usage, steps: 1 }), "cancelled"],
+  ] as const) {
+    const [, subagent] = receive(waiting, event).subagents;
+    expect(subagent).toMatchObject({ taskId: "a", status });
+    expect(subagent).not.toHaveProperty("waitingFor");
+  }
+});
+
 test("a fork has a branch from its start until it is merged, and longer if it is not", () => {
   const create = (isMerged: boolean) => ({ branch: "subagent-a", into: "main", isMerged, changes: [], overlaps: [] });
   const queued = [spawn("a", { workspace: "fork", queued: true })].reduce(receive, emptyConversation);

@@ -1,3 +1,4 @@
+import type { PersonWait } from "../protocol/choices.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { SubagentFrame } from "../protocol/frame.ts";
 import type { Subagent } from "../protocol/subagent.ts";
@@ -11,6 +12,7 @@ export type SubagentEvent = Extract<
       | "subagent.started"
       | "subagent.action"
       | "subagent.spent"
+      | "subagent.waiting"
       | "subagent.reported"
       | "subagent.completed"
       | "subagent.closed"
@@ -67,6 +69,12 @@ export function removeStream(streams: SubagentStreams, taskId: string): Subagent
   return others;
 }
 
+/** Returns the status of a sub-agent in words, with what it waits for. */
+export function formatSubagentStatus({ status, waitingFor }: Pick<Subagent, "status" | "waitingFor">): string {
+  if (waitingFor === undefined) return status;
+  return waitingFor === "approval" ? "waiting for approval" : "waiting for an answer";
+}
+
 /** Applies what happened to a sub-agent, like the store does. The newest is first. */
 export function applySubagentEvent(subagents: readonly Subagent[], event: SubagentEvent): readonly Subagent[] {
   const at = Date.parse(event.ts);
@@ -76,7 +84,7 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
         ? subagents
         : [toSubagent(event.data, at), ...subagents];
     case "subagent.started":
-      return subagents.map((subagent) =>
+      return setWait(subagents, event.data.taskId).map((subagent) =>
         subagent.taskId === event.data.taskId
           ? { ...subagent, ...nameBranch(subagent), status: "running", startedAt: at }
           : subagent,
@@ -91,9 +99,13 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
       const { taskId, usage } = event.data;
       return usage ? change(subagents, taskId, { usage }) : subagents;
     }
+    case "subagent.waiting": {
+      const { taskId, waitingFor } = event.data;
+      return setWait(subagents, taskId, waitingFor);
+    }
     case "subagent.reported": {
       const { taskId, usage } = event.data;
-      return change(subagents, taskId, { usage, activity: mergingActivity });
+      return change(setWait(subagents, taskId), taskId, { usage, activity: mergingActivity });
     }
     case "subagent.closed":
     case "subagent.deleted": {
@@ -109,7 +121,7 @@ export function applySubagentEvent(subagents: readonly Subagent[], event: Subage
     }
     case "subagent.completed": {
       const { taskId, status, result, error, usage, steps, merge } = event.data;
-      return change(subagents, taskId, {
+      return change(setWait(subagents, taskId), taskId, {
         status,
         usage,
         steps,
@@ -135,6 +147,16 @@ export function mergeSubagents(known: readonly Subagent[], listed: readonly Suba
 
 function change(subagents: readonly Subagent[], taskId: string, part: Partial<Subagent>): readonly Subagent[] {
   return subagents.map((subagent) => (subagent.taskId === taskId ? { ...subagent, ...part } : subagent));
+}
+
+/** Notes that a sub-agent waits for a person, or goes on. One that has not started or has ended does neither. */
+function setWait(subagents: readonly Subagent[], taskId: string, waitingFor?: PersonWait): readonly Subagent[] {
+  return subagents.map((subagent) => {
+    if (subagent.taskId !== taskId || subagent.startedAt === undefined || subagent.completedAt !== undefined)
+      return subagent;
+    const { waitingFor: _, ...rest } = subagent;
+    return { ...rest, status: waitingFor ? "waiting" : "running", ...(waitingFor ? { waitingFor } : {}) };
+  });
 }
 
 /** The branch of a fork has the name of its sub-agent. */

@@ -188,6 +188,7 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
     case "subagent.started":
     case "subagent.action":
     case "subagent.spent":
+    case "subagent.waiting":
     case "subagent.reported":
     case "subagent.completed":
     case "subagent.closed":

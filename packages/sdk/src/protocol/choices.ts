@@ -82,3 +82,8 @@ export type ScheduleRunStatus = (typeof scheduleRunStatuses)[number];
 export const scheduleOutcomes = ["completed", "failed", "canceled"] as const;
 
 export type ScheduleOutcome = (typeof scheduleOutcomes)[number];
+
+/** What a sub-agent waits for a person to give: a decision about calls, or an answer. */
+export const personWaits = ["approval", "question"] as const;
+
+export type PersonWait = (typeof personWaits)[number];

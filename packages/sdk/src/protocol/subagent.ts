@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { personWaits } from "./choices.ts";
 import { blueprintNameSchema } from "./name-schemas.ts";
 import { usageSchema } from "./turn.ts";
 import { checkCommandSchema, forkMergeSchema } from "./version.ts";
@@ -43,7 +44,10 @@ export const subagentSchema = z
     agentType: z.string(),
     title: z.string(),
     status: z.enum(subagentStatuses).meta({
-      description: "`waiting`: for its turn to start, or for the result of a call.",
+      description: "`waiting`: for its turn to start, for the result of a call, or for a person.",
+    }),
+    waitingFor: z.enum(personWaits).optional().meta({
+      description: "What a person has to give before it goes on. It may be somebody below it who asks.",
     }),
     wait: z.boolean().meta({ description: "Whether a tool call of its parent waits for its report." }),
     workspace: z.enum(workspaceModes),
@@ -73,6 +77,7 @@ export const subagentSummarySchema = z
     blueprint: z.string(),
     title: z.string(),
     status: z.enum(subagentStatuses),
+    waitingFor: z.enum(personWaits).optional(),
     createdAt: z.string(),
     get subagents() {
       return z.array(subagentSummarySchema).optional();

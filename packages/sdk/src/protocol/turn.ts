@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { budgetStatusSchema } from "./budget.ts";
-import { modes } from "./choices.ts";
+import { modes, personWaits } from "./choices.ts";
 import { continuationSchema } from "./continuation.ts";
 import { propsSchema } from "./props.ts";
 import { taskSchema } from "./task.ts";
@@ -192,6 +192,7 @@ const subagentStateSchema = z.object({
   token: z.string(),
   status: z.enum(["waiting", "completed", "canceled"]),
   outcome: z.string().meta({ description: "The status as `/subagents` lists it." }),
+  waitingFor: z.enum(personWaits).optional(),
   createdAt: z.number(),
   completedAt: z.number().optional(),
   report: z.string().optional(),

@@ -1,4 +1,4 @@
-import type { Subagent, SubagentSummary } from "@thinkery/sdk";
+import { formatSubagentStatus, type Subagent, type SubagentSummary } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
@@ -41,11 +41,13 @@ function listWorking(
   waitNotes: ReadonlyMap<string, string>,
   subagents: readonly SubagentSummary[] = [],
 ): string[][] {
-  return subagents.flatMap(({ name, blueprint, status, title, createdAt, subagents: own }) => {
+  return subagents.flatMap((subagent) => {
+    const { name, blueprint, status, title, createdAt, subagents: own } = subagent;
     const path = `${parent}/${name}`;
     const below = listWorking(path, waitNotes, own);
     const isWorking = status === "running" || status === "waiting" || below.length > 0;
-    return isWorking ? [[path, blueprint, "-", createdAt, `${waitNotes.get(path) ?? status}: ${title}`], ...below] : [];
+    const note = waitNotes.get(path) ?? formatSubagentStatus(subagent);
+    return isWorking ? [[path, blueprint, "-", createdAt, `${note}: ${title}`], ...below] : [];
   });
 }
 
@@ -72,7 +74,7 @@ async function listSubagents(cli: Cli, client: Client, target: AgentTarget): Pro
       subagent.agentType,
       subagent.deleted
         ? `${subagent.status}, deleted`
-        : (waitNotes.get(`${agent}/${subagent.facetName}`) ?? subagent.status),
+        : (waitNotes.get(`${agent}/${subagent.facetName}`) ?? formatSubagentStatus(subagent)),
       ...(hasForks ? [formatFork(subagent)] : []),
       subagent.title,
     ]);

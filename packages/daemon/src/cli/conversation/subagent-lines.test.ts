@@ -37,6 +37,13 @@ const createAction = (taskId: string, toolName: string, input: unknown, step: nu
     data: { ...child(taskId), agent: "a", number: 1, callId: "c", toolName, action: "run", input, step, ms: 1 },
   }) as SubagentEvent;
 
+const createWaiting = (taskId: string, waitingFor?: "approval" | "question") =>
+  ({
+    ...at(4),
+    type: "subagent.waiting",
+    data: { ...child(taskId), ...(waitingFor ? { waitingFor } : {}) },
+  }) as SubagentEvent;
+
 const createCompleted = (taskId: string, status: string, error?: string) =>
   ({
     ...at(12),
@@ -65,6 +72,11 @@ test("each sub-agent that works has a line with its step, its time and what it d
   expect(lines.format(13_000, 80)[0]).toBe("↳ Run the tests  step 3  13 s  bash git log");
   lines.applyFrame({ type: "subagent_tool_result", taskId: "1", toolName: "bash", output: "" });
   expect(lines.format(13_000, 80)[0]).toBe("↳ Run the tests  step 3  13 s  bash npm test");
+
+  expect(lines.apply(createWaiting("1", "approval"))).toBeUndefined();
+  expect(lines.format(14_000, 80)[0]).toBe("↳ Run the tests  waiting for approval");
+  expect(lines.apply(createWaiting("1"))).toBeUndefined();
+  expect(lines.format(14_000, 80)[0]).toBe("↳ Run the tests  step 3  14 s  bash npm test");
 
   expect(lines.apply(createCompleted("1", "complete"))).toBe("↳ Run the tests  complete  4 steps  12 s");
   expect(lines.apply(createCompleted("1", "complete"))).toBeUndefined();

@@ -1,6 +1,7 @@
 import {
   applySubagentEvent,
   applySubagentFrame,
+  formatSubagentStatus,
   type Subagent,
   type SubagentEvent,
   type SubagentFrame,
@@ -56,6 +57,7 @@ export class SubagentLines {
 
   private formatWork(subagent: Subagent, now: number): string {
     const { title, startedAt, step = 1 } = subagent;
+    if (subagent.waitingFor) return joinColumns([formatTitle(title), formatSubagentStatus(subagent)]);
     if (startedAt === undefined) return joinColumns([formatTitle(title), "waiting"]);
     const columns = [formatTitle(title), `step ${step}`, formatSeconds(now - startedAt), this.describe(subagent)];
     return joinColumns(columns);

@@ -3,6 +3,7 @@ import type {
   Agent as AgentInfo,
   Blueprint,
   DaySpending,
+  PersonWait,
   Props,
   ReportStatus,
   Sender,
@@ -69,6 +70,7 @@ export interface AssignmentReport {
 export interface AssignmentStatus {
   status: "running" | "waiting" | "over";
   step: number;
+  waitingFor?: PersonWait;
 }
 
 /** The key under which an assignment is admitted: a second start is the same turn. */

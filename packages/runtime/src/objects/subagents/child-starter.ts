@@ -45,8 +45,7 @@ export class ChildStarter {
   }
 
   get isBusy(): boolean {
-    const { store } = this.#options;
-    return this.#starting.size > 0 || store.subagents.listActive().some(({ taskId }) => !this.#started.has(taskId));
+    return this.#starting.size > 0 || this.#countStartable() > 0 || this.#listUnstarted().length > 0;
   }
 
   /** Asks all sub-agents again with the next `startAll`. */
@@ -56,27 +55,41 @@ export class ChildStarter {
 
   async startAll(): Promise<void> {
     this.#takeFromQueue();
-    const rows = this.#options.store.subagents.listActive().filter(({ state }) => state === "running");
-    await Promise.all(rows.map((row) => this.#startOnce(row)));
+    await Promise.all(this.#listUnstarted().map((row) => this.#startOnce(row)));
+  }
+
+  /** Lists those that are not known to work. One that waits for a person does, and says when it goes on. */
+  #listUnstarted(): SubagentRow[] {
+    const rows = this.#options.store.subagents.listActive();
+    return rows.filter(
+      ({ state, waitingFor, taskId }) => state === "running" && !waitingFor && !this.#started.has(taskId),
+    );
+  }
+
+  /** Counts those in the queue that can start. */
+  #countStartable(): number {
+    const { store, limits } = this.#options;
+    const queued = store.subagents.listQueued().length;
+    return queued === 0 ? 0 : Math.max(0, Math.min(queued, limits.maxActive - store.subagents.countRunning()));
   }
 
   #takeFromQueue(): void {
-    const { store, recorder, limits } = this.#options;
-    const free = limits.maxActive - store.subagents.countRunning();
-    if (free <= 0) return;
-    const queued = store.subagents.listQueued();
-    if (queued.length === 0) return;
+    const { store, recorder } = this.#options;
+    const count = this.#countStartable();
+    if (count === 0) return;
     recorder.record(
-      ...queued.slice(0, free).map(({ childThreadId, taskId }) => ({
-        type: "subagent.started" as const,
-        data: { childThreadId, taskId },
-      })),
+      ...store.subagents
+        .listQueued()
+        .slice(0, count)
+        .map(({ childThreadId, taskId }) => ({
+          type: "subagent.started" as const,
+          data: { childThreadId, taskId },
+        })),
     );
   }
 
   #startOnce(row: SubagentRow): Promise<void> {
     const { taskId } = row;
-    if (this.#started.has(taskId)) return Promise.resolve();
     const current = this.#starting.get(taskId);
     if (current) return current;
     const starting = this.#start(row).finally(() => this.#starting.delete(taskId));

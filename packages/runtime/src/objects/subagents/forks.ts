@@ -58,11 +58,16 @@ export class Forks {
   /** Removes the branch of a finished sub-agent if it is merged or has no changes. Returns what is on it otherwise. */
   async settle(row: SubagentRow): Promise<ForkMerge | undefined> {
     if (row.fork === undefined || row.merge?.isMerged === false) return undefined;
-    if (row.merge) {
-      await this.#tryToRemove(row);
-      return undefined;
-    }
-    return this.#describeUnmerged(row, "the sub-agent was cancelled.");
+    if (!row.merge) return this.#describeUnmerged(row, "the sub-agent was cancelled.");
+    if (!(await this.#tryToRemove(row))) await this.#removeWithMerged(row);
+    return undefined;
+  }
+
+  /** Removes a branch, and first those below it that are merged. Their sub-agent has reported, but may not have yet. */
+  async #removeWithMerged(row: SubagentRow): Promise<void> {
+    const branches = await this.#options.workspace.listBranches();
+    for (const { id, changed, mergedAt } of listWithDescendants(branches, row).toReversed())
+      if (id === row.fork || (changed === 0 && mergedAt !== undefined)) await this.#tryToRemove(row, id);
   }
 
   /** Removes the branch of a sub-agent that is deleted, and those of sub-agents below it. */
@@ -86,11 +91,15 @@ export class Forks {
     return isMerged ? this.#toForkMerge(row, nothing) : undefined;
   }
 
-  async #tryToRemove(row: SubagentRow, name = row.fork ?? ""): Promise<void> {
-    await this.#options.workspace.removeBranch(name, createOrigin(row)).catch((error: unknown) => {
-      // Another branch was created from it.
+  /** Returns whether it is gone. It stays if another branch was created from it. */
+  async #tryToRemove(row: SubagentRow, name = row.fork ?? ""): Promise<boolean> {
+    try {
+      await this.#options.workspace.removeBranch(name, createOrigin(row));
+      return true;
+    } catch (error) {
       if (!isThinkeryError(error) || error.code !== "conflict") throw error;
-    });
+      return false;
+    }
   }
 
   #toForkMerge({ fork = "" }: SubagentRow, merged: CheckedMerge): ForkMerge {

@@ -56,11 +56,12 @@ export class SubagentSummaries implements AgentFeature {
     return rows
       .filter((row) => isActive(row) || finished.includes(row))
       .map(toSubagent)
-      .map(({ facetName, agentType, title, status, createdAt }) => ({
+      .map(({ facetName, agentType, title, status, waitingFor, createdAt }) => ({
         name: facetName,
         blueprint: agentType,
         title,
         status,
+        ...(waitingFor === undefined ? {} : { waitingFor }),
         createdAt: new Date(createdAt).toISOString(),
       }));
   }

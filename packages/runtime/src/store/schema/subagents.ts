@@ -45,7 +45,10 @@ const firstTables = `
 /** The report of a sub-agent whose fork is being merged. */
 const reportedColumn = "ALTER TABLE subagents ADD COLUMN reported TEXT;";
 
-export const subagentMigrations: Migrations = [firstTables, reportedColumn];
+/** What a sub-agent waits for a person to give. */
+const waitingColumn = "ALTER TABLE subagents ADD COLUMN waiting_for TEXT;";
+
+export const subagentMigrations: Migrations = [firstTables, reportedColumn, waitingColumn];
 
 /** The sub-agents of an agent. Derived from its log, like all tables of an agent. */
 export const subagentTables = subagentMigrations.join("\n");

@@ -2,6 +2,7 @@ import { defineTool, describeForkMerge } from "@thinkery/sdk";
 import { z } from "zod";
 
 const lookAgainInSeconds = 30;
+const waitNote = "It goes on when a person has answered. Do not look again before you have its report.";
 
 /** Shows what a sub-agent does, or its report. */
 export const checkSubagentStatus = defineTool(
@@ -17,7 +18,8 @@ export const checkSubagentStatus = defineTool(
     polls: true,
   },
   async ({ taskId }, { subagents }) => {
-    const { status, step, activity, result, error, merge, startedAt, completedAt } = await subagents.get(taskId);
+    const { status, waitingFor, step, activity, result, error, merge, startedAt, completedAt } =
+      await subagents.get(taskId);
     const elapsedMs = startedAt === undefined ? 0 : (completedAt ?? Date.now()) - startedAt;
     const isWorking = status === "running" || status === "waiting";
     return JSON.stringify({
@@ -26,7 +28,7 @@ export const checkSubagentStatus = defineTool(
       ...(step === undefined ? {} : { step }),
       ...(isWorking && activity ? { activity } : {}),
       elapsedSeconds: Math.round(elapsedMs / 1000),
-      ...(isWorking ? { lookAgainInSeconds } : {}),
+      ...(waitingFor ? { waitingFor, note: waitNote } : isWorking ? { lookAgainInSeconds } : {}),
       ...(result === undefined ? {} : { result }),
       ...(error === undefined ? {} : { error }),
       ...(merge === undefined ? {} : { files: describeForkMerge(merge) }),

@@ -1,4 +1,4 @@
-import { type Admission, fail, type Failure, type NewEvent, type Outcome } from "@thinkery/sdk";
+import { type Admission, fail, type Failure, type NewEvent, type Outcome, type PauseReason } from "@thinkery/sdk";
 import type { Boot, TurnLimits } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
@@ -28,8 +28,8 @@ export interface TurnQueueOptions {
   createEndEvents(runId: string): NewEvent[];
   /** Called when a turn is over and its outcome is recorded. */
   onTurnEnd(runId: string): void;
-  /** Called when a turn waits for sub-agents. */
-  onPaused(): void;
+  /** Called when a turn begins to wait. */
+  onPaused(reason: PauseReason): void;
   /** Called when the agent was stopped. */
   onStopped(): void;
   /** Called when no turn runs: none is queued, or the current one waits for a report. */
@@ -271,7 +271,7 @@ export class TurnQueue {
     this.#currentRunId = undefined;
     this.#running = undefined;
     this.#mayHaveOpenTurns = true;
-    if (reason === "subagent") this.#options.onPaused();
+    this.#options.onPaused(reason);
     // Queued turns wait for the person, too.
     if (reason === "hitl" || reason === "input") {
       for (const runId of this.#waiters.keys()) this.#notifyWaiters(runId, undefined);

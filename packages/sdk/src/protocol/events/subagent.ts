@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { personWaits } from "../choices.ts";
 import { daySpendingSchema, reportStatuses, subagentUsageSchema, workspaceModes } from "../subagent.ts";
 import { forkMergeSchema } from "../version.ts";
 import { senderSchema } from "./request.ts";
@@ -74,6 +75,9 @@ export const subagentEvents = () => ({
   "subagent.spent": z
     .object({ ...child, ...spending(), usage: subagentUsageSchema.optional() })
     .describe("What a sub-agent has spent so far on its task. Recorded if a budget of an agent above limits it."),
+  "subagent.waiting": z
+    .object({ ...child, waitingFor: z.enum(personWaits).optional().describe("Left out if it goes on.") })
+    .describe("A sub-agent, or everyone who works for it, waits for a person; or it goes on."),
   "subagent.reported": z
     .object({ ...child, ...reportFields() })
     .describe("A sub-agent with a fork has finished. Its branch is merged before that counts as its report."),
