@@ -67,8 +67,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const isRoot = address.path.length === 1;
   const migration = { formerSteps: formerThinkSteps, tables: thinkTables };
   // The tables of webhooks are created with the first one.
-  const optional = isRoot ? ["webhooks"] : ["files", "schedules", "webhooks"];
-  migrate(storage, thinkSchema, { ...migration, optional });
+  migrate(storage, thinkSchema, { ...migration, optional: ["webhooks", ...(isRoot ? [] : ["files", "schedules"])] });
   const name = formatAddress(address);
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);

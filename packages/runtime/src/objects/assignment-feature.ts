@@ -2,7 +2,7 @@ import type { AgentState, Failure, FailureCode, PersonWait, SubagentFrame, Subag
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
 import { getTaskUsage } from "../store/turn-usage.ts";
-import { isOver, isWaitingForPerson, type TurnRow } from "../store/turns.ts";
+import { isOver, type TurnRow } from "../store/turns.ts";
 import { noReservation } from "../store/usage-totals.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
 import type { SpendingStatement } from "../turn/budget/child-leases.ts";
