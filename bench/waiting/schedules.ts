@@ -4,6 +4,7 @@ import { waitUntil } from "../../tests/kit/wait-until.ts";
 import { compareMedians, type Finding } from "../kit/bench.ts";
 import { createModelEnvironment } from "../kit/host-subject.ts";
 import type { ModelServer } from "../kit/model.ts";
+import { forEachConcurrently } from "./for-each-concurrently.ts";
 
 const model = "openai:zero-8";
 /** The model first calls a tool. */
@@ -11,7 +12,6 @@ const callsPerTurn = 2;
 const input = "Say one word.";
 /** Agents per round. `AGENTS=50 npm run bench -- waiting` for a quick look. */
 const agentCount = Number(process.env.AGENTS ?? 1000);
-const maxConcurrentRequests = 32;
 /** For the host to stop and start again before the schedules are due. */
 const restartSeconds = 15;
 
@@ -79,12 +79,4 @@ async function sendMessages(_: HostProcess, agents: string[], restart: () => Pro
     client.call("invoke", { params: { agency: "global", agent }, body: { message: input } }),
   );
   return startedAt;
-}
-
-async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const queue = [...items];
-  const next = async (): Promise<void> => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: maxConcurrentRequests }, next));
 }
