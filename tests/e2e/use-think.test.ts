@@ -286,7 +286,7 @@ test("switching to another agent shows its conversation and nothing of the previ
   await expect(readStored(second)).resolves.toHaveLength(4);
 });
 
-test("an approval without a pending tool call is reported and does not affect the turn", async () => {
+test("an answer to an unknown approval is reported and does not affect the turn", async () => {
   const agent = await newAgent();
   const { page } = await open(agent);
   await send(page, "count");
@@ -294,7 +294,7 @@ test("an approval without a pending tool call is reported and does not affect th
   await page.evaluate(() =>
     (window as unknown as PageWindow).page.think.approve("none", { approved: true, reason: "Fine." }),
   );
-  await page.getByText("No tool call is waiting for approval.").waitFor();
+  await page.getByText("There is no approval with this id.").waitFor();
   await waitUntil("all words", async () => (await readLastText(page)) === countingText);
   await waitForStatus(page, "idle");
   await expectAllMessages(page, agent);
