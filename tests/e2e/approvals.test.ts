@@ -92,7 +92,8 @@ test("a call that needs approval waits, with a preview, and runs once it is appr
     preview: expect.stringContaining("+one"),
     digest: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
-  expect(Date.parse(approval.expiresAt) - Date.parse(approval.createdAt)).toBe(7 * 24 * 3600 * 1000);
+  const days = (Date.parse(approval.expiresAt) - Date.parse(approval.createdAt)) / (24 * 3600 * 1000);
+  expect(days).toBeCloseTo(7, 3);
   await waitUntil("the pause", async () => (await agent.run()).status === "paused");
   expect(await agent.run()).toMatchObject({ status: "paused", reason: "hitl" });
   expect((await agent.state()).pendingContinuation).toMatchObject({ id: approval.id, kind: "approval" });
@@ -143,8 +144,11 @@ test("an input can be edited, and passes the gate again", async () => {
 
   const invalid = await startAsked("write");
   const decision = { callId: invalid.approval.calls[0]?.id, approved: true, input: { path: 5 } };
-  await answer(invalid.agent, { decisions: [decision] });
-  expect(await getResult(invalid.agent, invalid.runId)).toMatch(/Invalid input for writeFile/);
+  const refused = await answer(invalid.agent, { decisions: [decision] });
+  expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringMatching(/writeFile.*path/)]);
+  expect(refused.body.error.details.issues[0].path).toEqual(["decisions", 0, "input"]);
+  expect(await waitForApproval(invalid.agent)).toEqual(invalid.approval);
+  await invalid.agent.cancel();
 
   const policy = [
     { tool: "writeFile", match: "secret", action: "deny" },

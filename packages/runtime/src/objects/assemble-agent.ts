@@ -106,13 +106,11 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     hasTables: isRoot,
     createTables: () => migrate(storage, thinkSchema, { ...migration, optional: ["webhooks"] }),
   });
-  // A sub-agent works in the workspace of its root agent.
+  // A sub-agent works in the workspace of its root agent, and in its sandbox processes: the two would compete for them.
   const workspace: WorkspacePort = isRoot
     ? files.port
     : new RemoteWorkspace({ connect: () => env.Think.getByName(root).workspace, blobs, limits: files.limits });
-  // It also uses the same sandbox processes, or the two would compete for them.
-  const sandboxKey = root;
-  const app = new AppFeature({ address, sandboxKey, store, blobs, recorder, sandbox: () => openSandbox(env) });
+  const app = new AppFeature({ address, sandboxKey: root, store, blobs, recorder, sandbox: () => openSandbox(env) });
 
   const budgetClient: AgencyBudgetClient = new AgencyBudgetClient({
     env,
@@ -134,7 +132,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const resolver = new AgentResolver({
     env,
     address,
-    sandboxKey,
+    sandboxKey: root,
     system,
     layer,
     store,
@@ -152,7 +150,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     resolver,
     registration,
     sandbox: openSandbox(env),
-    sandboxKey,
+    sandboxKey: root,
     linux: openCheckSandbox(env, name),
     checkSeconds: subagentLimits.mergeCheckSeconds,
   });
@@ -260,6 +258,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     waits: turnWaits,
     timer: () => timer,
     send: (items) => env.User.getByName(registration.get().agent.owner).inbox.put(name, items),
+    resolveTools: async () => (await resolver.resolveTools(registration.get())).tools,
     addGrants: (grants) => agency().policy.addGrants(grants),
     waitUntil: (work) => context.waitUntil(work),
   });

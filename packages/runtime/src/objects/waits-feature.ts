@@ -2,6 +2,7 @@ import {
   type AgentState,
   type Approval,
   type ApprovalAnswer,
+  fail,
   formatAsk,
   type Grant,
   type Question,
@@ -9,7 +10,9 @@ import {
 import type { AgentStore } from "../store/agent-store.ts";
 import { type StoredContinuation, toContinuation } from "../store/continuations.ts";
 import type { RecordedEvent } from "../store/log.ts";
-import type { TurnWaits } from "../turn/admission/turn-waits.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
+import type { CheckedAnswer, TurnWaits } from "../turn/admission/turn-waits.ts";
+import { parseInput } from "../turn/calls/parse-input.ts";
 import type { InboxItem } from "../user/inbox.ts";
 import type { ExportLists } from "./agent-export.ts";
 import type { DueTimer } from "./due-timer.ts";
@@ -24,6 +27,8 @@ interface WaitsOptions {
   timer(): DueTimer;
   /** Sends what a person can answer to the inbox of the agent's user. */
   send(items: InboxItem[]): Promise<void>;
+  /** Returns the agent's tools. */
+  resolveTools(): Promise<Toolbox>;
   /** Stores grants for calls like those that were approved. */
   addGrants(grants: NewGrant[]): Promise<void>;
   waitUntil(work: Promise<unknown>): void;
@@ -94,8 +99,9 @@ export class WaitsFeature implements AgentFeature {
   /** Records a person's decision. If it is to be remembered, the grants are stored first: the turn goes on with them. */
   async answer(answer: ApprovalAnswer, by: string): Promise<Approval> {
     const { waits, name, addGrants } = this.#options;
-    if (answer.remember === "once") return waits.answerApproval(answer, by);
     const decision = waits.checkAnswer(answer, by);
+    await this.#checkInputs(decision);
+    if (answer.remember === "once") return waits.answerApproval(answer, by);
     const agent = answer.remember === "agent" ? { agent: name } : {};
     const approved = new Set(
       decision.decisions.filter(({ approved, result }) => approved && result === undefined).map(({ callId }) => callId),
@@ -111,6 +117,24 @@ export class WaitsFeature implements AgentFeature {
       })),
     );
     return waits.answerApproval(answer, by);
+  }
+
+  /** Throws if an input that a person wrote does not match its tool's schema, so that the approval stays pending. */
+  async #checkInputs({ approval, decisions }: CheckedAnswer): Promise<void> {
+    const edited = decisions.filter(({ input }) => input !== undefined);
+    if (edited.length === 0) return;
+    const tools = await this.#options.resolveTools();
+    for (const { callId, input } of edited) {
+      const call = approval.calls.find(({ id }) => id === callId);
+      // A tool that only this turn has is checked when the call runs.
+      const tool = call && tools.find(call.name);
+      const parsed = tool ? parseInput(tool, input) : undefined;
+      if (!parsed || !("issues" in parsed)) continue;
+      const path = ["decisions", decisions.findIndex((decision) => decision.callId === callId), "input"];
+      throw fail("bad_request", `Invalid input for ${call?.name}. ${parsed.issues}`, {
+        issues: [{ path, message: parsed.issues }],
+      });
+    }
   }
 
   #isListed(): boolean {

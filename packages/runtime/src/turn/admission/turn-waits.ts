@@ -18,6 +18,12 @@ import type { Recorder } from "../loop/recorder.ts";
 import { type AnswerOrigin, checkAnswer, createAnswerEvent, findQuestion } from "./answers.ts";
 import { createDecision, createExpiry, findAnswered } from "./decisions.ts";
 
+/** What an answer would decide. */
+export interface CheckedAnswer {
+  approval: Approval;
+  decisions: readonly CallDecision[];
+}
+
 interface TurnWaitsOptions {
   store: AgentStore;
   blobs: Blobs;
@@ -58,7 +64,7 @@ export class TurnWaits {
   }
 
   /** Returns what an answer would decide. Throws if it is not valid, or comes too late. */
-  checkAnswer(answer: ApprovalAnswer, by: string): { approval: Approval; decisions: readonly CallDecision[] } {
+  checkAnswer(answer: ApprovalAnswer, by: string): CheckedAnswer {
     const approval = findAnswered(this.#options.store, answer);
     return { approval, decisions: createDecision(approval, answer, by).data.decisions };
   }
