@@ -199,7 +199,7 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
   },
 );
 
-test("a webhook takes nothing that is not signed, whoever sends it, and from no other origin", async () => {
+test("a webhook accepts only signed deliveries, from any caller but no other origin", async () => {
   for (const token of [undefined, "0".repeat(64), host.token, ...Object.values(tokens)]) {
     for (const extra of [{}, forgedHeaders, { "x-thinkery-signature": `t=1,v1=${"0".repeat(64)}` }]) {
       for (const below of ["", "/sub/ghost"]) {

@@ -61,7 +61,7 @@ beforeAll(async () => {
 
 afterAll(() => host?.stop());
 
-/** The path below “alice” of a sub-agent that exists in the agency, whoever owns it. */
+/** The path below “alice” of a sub-agent that exists in the agency. */
 function getSubPath(agency: string, owner: UserName): string {
   const { facetName } = known[owner].subagents[agency] ?? known[owner].subagents.team ?? {};
   return `/sub/${facetName}`;

@@ -69,7 +69,7 @@ export interface SubagentsOptions {
   updateTimer(): Promise<void>;
   /** Keeps the object alive until the work is done. */
   waitUntil(work: Promise<unknown>): void;
-  /** Passes frames of a sub-agent to whoever listens. Returns whether anyone does. */
+  /** Passes frames of a sub-agent to all listeners. Returns whether there are any. */
   relay(frames: readonly SubagentFrame[]): boolean;
   /** Tells the agency what deleted sub-agents have spent, and deletes their folders. */
   closeAccounts(reports: UsageReport[]): Promise<void>;

@@ -35,7 +35,7 @@ export interface DuePlan {
   nextAt: number | undefined;
 }
 
-/** Decides what becomes of the times of a schedule that are due by now, the first of them at `nextAt`. */
+/** Divides the times of a schedule that are due by now, from `nextAt` on, into runs and missed times. */
 export function planDue(recurrence: Recurrence, policy: DuePolicy, nextAt: number, now: number): DuePlan {
   const runsAll = policy.missed === "all";
   const { newest, older } = recurrence.listDue(nextAt, now, runsAll ? maxCaughtUpRuns : maxListedMissed + 1);

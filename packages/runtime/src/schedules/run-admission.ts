@@ -22,7 +22,7 @@ const retryMs = 5000;
 const maxPendingRead = 5000;
 const maxConcurrentAgents = 16;
 
-/** Gives the messages of pending runs to their agents, oldest first, and follows what becomes of them. */
+/** Gives the messages of pending runs to their agents, oldest first, and records their outcomes. */
 export class RunAdmission {
   readonly #options: RunAdmissionOptions;
   #queue: Promise<void> = Promise.resolve();

@@ -173,7 +173,7 @@ export class ScheduleBook {
     this.#admission.halt();
   }
 
-  /** Records what becomes of all times that are due, and when the schedule is due next, in one transaction. */
+  /** Records all due times as runs or missed times, and sets the next time, in one transaction. */
   #recordDue(row: ScheduleRow, now: number): void {
     const { number, nextAt = now, definition } = row;
     let plan: ReturnType<typeof planDue>;

@@ -13,7 +13,7 @@ interface ChildReportsOptions {
   blobs: Blobs;
   recorder: Recorder;
   leases: Leases;
-  /** Passes frames of a sub-agent to whoever listens. Returns whether anyone does. */
+  /** Passes frames of a sub-agent to all listeners. Returns whether there are any. */
   relay(frames: readonly SubagentFrame[]): boolean;
   /** Ends the work of a sub-agent. */
   onEnd(row: SubagentRow, end: ReportedEnd): Promise<void>;

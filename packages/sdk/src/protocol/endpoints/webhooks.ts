@@ -28,7 +28,7 @@ export const webhookEndpoints = {
     ...routes.createWebhook,
     access: "admin",
     summary:
-      "Create a webhook. Its secret is shown only once; whoever has it can start turns without a token, hence the scope.",
+      "Create a webhook. Its secret is shown only once; anyone who has it can start turns without a token, hence the scope.",
     params: agentParams,
     body: newWebhookSchema,
     status: 201,
