@@ -73,7 +73,7 @@ test.each([4, 5, 6])(
         { feature: "files", version: 4 },
         { feature: "key", version: 0 },
         { feature: "schedules", version: 1 },
-        { feature: "subagents", version: 2 },
+        { feature: "subagents", version: 3 },
         { feature: "tasks", version: 1 },
         { feature: "waits", version: 1 },
         { feature: "webhooks", version: 1 },
