@@ -15,6 +15,7 @@ export function createWebhookTool({ name, description, parameters, webhook }: We
       description,
       inputSchema: parseUntrustedSchema(parameters),
       action: "call",
+      preview: (input) => ({ kind: "request", method: "POST", url: webhook.url, body: JSON.stringify(input) }),
       summarize: () => `response from ${new URL(webhook.url).host}`,
     },
     async (input, { callId, runId, agent, signal }) => {
