@@ -217,7 +217,6 @@ test.each(invalidPlans)(
       "bash",
       "askUser",
       "sleepUntil",
-      "waitForWebhook",
       "echo",
       "later",
       "later_alone",

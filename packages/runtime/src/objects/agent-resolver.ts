@@ -50,7 +50,8 @@ interface AgentResolverOptions {
   workspace: WorkspacePort;
   budgetClient: BudgetClient;
   subagents(): SubagentPort;
-  hasWebhook(name: string): boolean;
+  /** Whether the agent has this webhook, or any at all. */
+  hasWebhook(name?: string): boolean;
   redactor: Redactor;
   schedules: SchedulePort;
 }
@@ -88,6 +89,7 @@ export class AgentResolver {
     const props = mergeProps(registered.props, request);
     const tools = this.#addPropsTools(base, registered, request);
     if (this.#options.store.tasks.hasOpen || this.#options.subagents().hasOpen) tools.enable("tasks");
+    if (this.#options.hasWebhook()) tools.enable("webhooks");
     const models = openSystemModels(env, system);
     const roles = this.#openRoles(models, registered, blueprint, request);
     const { definition, driver } = this.#openDriver(agent, blueprint);

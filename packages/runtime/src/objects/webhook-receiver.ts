@@ -81,8 +81,10 @@ export class WebhookReceiver {
     this.#options = options;
   }
 
-  has(name: string): boolean {
-    return this.#options.webhooks.find(name) !== undefined;
+  /** Whether there is a webhook with this name, or any at all. */
+  has(name?: string): boolean {
+    const { webhooks } = this.#options;
+    return name === undefined ? webhooks.list().length > 0 : webhooks.find(name) !== undefined;
   }
 
   list(): Webhook[] {

@@ -10,7 +10,7 @@ export const askUser = defineTool(
   {
     name: "askUser",
     description:
-      "Ask the user a question and wait for the answer. `schema` is the JSON schema of the answer; text without it. Only for what you cannot find out or decide yourself.",
+      "Ask the user a question and wait for the answer: text, or JSON of `schema`. Only for what you cannot find out or decide yourself.",
     inputSchema: z.strictObject({
       prompt: z.string().min(1).max(maxPromptChars),
       schema: z.record(z.string(), z.unknown()).optional(),

@@ -21,6 +21,7 @@ export const waitForWebhook = defineTool(
       timeoutSeconds: z.number().min(1).max(maxSeconds).optional(),
     }),
     action: "wait",
+    onDemand: "webhooks",
     idempotent: true,
     modelOnly: true,
     async resume({ value }) {
