@@ -78,7 +78,8 @@ export class WaitsFeature implements AgentFeature {
   }
 
   exportLists(): ExportLists {
-    return { approvals: this.#options.store.approvals.readPages() };
+    const { approvals } = this.#options.store;
+    return approvals.list(undefined, 1).length > 0 ? { approvals: approvals.readPages() } : {};
   }
 
   nextDueAt(): number | undefined {
