@@ -251,7 +251,7 @@ test("a model that looks at a sub-agent is told that it waits for a person", asy
 
 test("a turn goes on soon after main was killed in the middle of a heartbeat", async () => {
   const rings: (() => void)[] = [];
-  testbed.bell.onRing = () => new Promise<void>((resolve) => void rings.push(resolve));
+  testbed.bell.onRing = ({ id }) => new Promise<void>((resolve) => void (id === "slow" && rings.push(resolve)));
   await testbed.stopHost();
   await testbed.startHost();
   const { agent, runId } = await start("anything", { name: "stuck" });
