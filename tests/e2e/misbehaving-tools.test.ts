@@ -158,16 +158,18 @@ test("a call that the policy denies or that needs approval is not executed", asy
     },
   });
   const agent = await testbed.newAgent({ blueprint: "careful" });
-  for (const [message, expected] of [
-    ["denied", "denies echo"],
-    ["asks", "approval"],
-  ] as const) {
-    expect(await agent.say(message)).toMatchObject({ type: "agent.completed" });
+  const expectRefused = async (content: string) =>
     expect((await agent.messages()).findLast(({ role }) => role === "tool")).toMatchObject({
-      content: expect.stringContaining(expected),
+      content: expect.stringContaining(content),
       toolResult: { failed: true },
     });
-  }
+  expect(await agent.say("denied")).toMatchObject({ type: "agent.completed" });
+  await expectRefused("denies echo");
+  const { runId } = await agent.invoke({ message: "asks" });
+  await agent.waitForEvent("the pause", ({ type, data }) => type === "run.paused" && data.runId === runId);
+  await testbed.api(`${agent.at}/approve`, "POST", { approved: false });
+  expect(await agent.waitForEnd(runId)).toMatchObject({ type: "agent.completed" });
+  await expectRefused("A person denied this call");
   expect((await agent.log()).filter(({ type }) => type === "tool.started")).toEqual([]);
   await expectUsable(agent);
 });

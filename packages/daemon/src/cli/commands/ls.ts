@@ -22,7 +22,8 @@ export function addLs(program: Command, cli: Cli): void {
       const { agency } = target;
       const [agents, waits] = await Promise.all([listAgents(client, agency), listWaits(client, target)]);
       const waitNotes = createWaitNotes(waits);
-      cli.output.reply({ agents, ...waits }, () => {
+      const open = Object.fromEntries(Object.entries(waits).filter(([, items]) => items.length > 0));
+      cli.output.reply({ agents, ...open }, () => {
         if (agents.length === 0) return `No agents in ${agency}. Create one with \`thinkery new <name>\`.`;
         const rows = agents.flatMap((agent) => [
           [agent.name, agent.blueprint, agent.model ?? "-", agent.createdAt, waitNotes.get(agent.name) ?? ""],
