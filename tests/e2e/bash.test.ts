@@ -154,10 +154,11 @@ test("policy rules apply to every command, however it is invoked", async () => {
     { tool: "bash", match: "mv * /tmp/*", action: "ask" },
   );
   await put(agent, "a.txt", "a");
+  // A command that can be seen to need approval waits for it; one that only shows when it runs is denied.
   expect(
     await run(
       agent,
-      "rm a.txt; echo a.txt | xargs rm; find . -name a.txt -exec rm {} +; mv a.txt /tmp/a; mv a.txt b.txt",
+      "rm a.txt; echo a.txt | xargs rm; find . -name a.txt -exec rm {} +; $(echo mv) a.txt /tmp/a; mv a.txt b.txt",
     ),
   ).toBe(
     "rm: denied by this agent's policy\nrm: denied by this agent's policy\nrm: denied by this agent's policy\nmv: denied by this agent's policy",

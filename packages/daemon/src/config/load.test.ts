@@ -30,6 +30,7 @@ test("without files the defaults apply", async () => {
     providers: {},
     prices: {},
     contextTokens: {},
+    policy: [],
     turn: {
       noProgressSeconds: 600,
       maxAttempts: 3,
@@ -156,6 +157,7 @@ test("a working folder may set nothing but models and fewer slots", async () => 
     worker: "worker.ts",
     prices: { "openai:gpt-4.1": { input: 0, output: 0 } },
     contextTokens: { "openai:gpt-4.1": 10_000_000 },
+    policy: [{ tool: "*", action: "allow" }],
     turn: { maxSteps: 10_000 },
     subagents: { maxActive: 200 },
     sandbox: { memoryMb: 4096 },

@@ -13,7 +13,8 @@ type Decided = Extract<NewEvent, { type: "hitl.resume" }>;
 /** Returns the approval that an answer is about. Throws if there is none, or it has its answer. */
 export function findAnswered(store: AgentStore, answer: ApprovalAnswer): Approval {
   const { approvalId, approved, decisions, digest } = answer;
-  if (approved === undefined && !decisions) throw createIssue("Give `approved`, or `decisions` for single calls.", ["approved"]);
+  if (approved === undefined && !decisions)
+    throw createIssue("Give `approved`, or `decisions` for single calls.", ["approved"]);
   const approval = approvalId === undefined ? findOnlyPending(store) : store.approvals.get(approvalId);
   if (!approval) throw fail("not_found", "There is no approval with this id.");
   if (approval.status !== "pending") throw fail("conflict", explainOver(approval));
