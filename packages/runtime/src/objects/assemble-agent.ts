@@ -11,11 +11,12 @@ import type { System } from "../system/system.ts";
 import { TurnQueue } from "../turn/admission/turn-queue.ts";
 import { TurnWaits } from "../turn/admission/turn-waits.ts";
 import { getMaxGapMs, resolveLimits } from "../turn/limits.ts";
-import { type Listener, Recorder } from "../turn/loop/recorder.ts";
+import { Recorder } from "../turn/loop/recorder.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgencyBudgetClient } from "./agency-budget-client.ts";
 import { openAgentBlobs } from "./agent-blobs.ts";
+import { createAgentListener } from "./agent-listener.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
 import { AssignmentFeature, type ParentStub } from "./assignment-feature.ts";
@@ -72,25 +73,12 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);
   const agency = () => env.Agency.getByName(address.agency);
+  const inbox = () => env.User.getByName(registration.get().agent.owner).inbox;
 
   const redactor = createSecretRedactor(env);
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
-  const listener: Listener = {
-    onRecorded(events) {
-      broadcaster.onRecorded(events);
-      summaries.noteChange();
-      waits.noteEvents(events);
-      if (isRoot) return;
-      assignment.noteEvents(events);
-      stream.onRecorded(events);
-    },
-    onText(messageId, text, reasoning) {
-      broadcaster.onText(messageId, text, reasoning);
-      if (!isRoot) stream.onText(text);
-    },
-    onProgress: (...progress) => broadcaster.onProgress(...progress),
-  };
+  const listener = createAgentListener(isRoot, broadcaster, () => ({ summaries, waits, assignment, stream }));
   const recorder = new Recorder(store, listener, redactor);
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
@@ -188,7 +176,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     },
     closeAccounts: async (reports) => {
       if (reports.length > 0) await agency().usage.close(reports);
-      for (const report of reports) await forgetSandboxes(env, `${address.agency}~${report.name}`);
+      const names = reports.map((report) => `${address.agency}~${report.name}`);
+      for (const child of names) await Promise.all([forgetSandboxes(env, child), inbox().forget(child)]);
     },
   });
   const summaries = new SubagentSummaries({
@@ -257,7 +246,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     store,
     waits: turnWaits,
     timer: () => timer,
-    send: (items) => env.User.getByName(registration.get().agent.owner).inbox.put(name, items),
+    send: (items) => inbox().put(name, items),
     resolveTools: async () => (await resolver.resolveTools(registration.get())).tools,
     addGrants: (grants) => agency().policy.addGrants(grants),
     waitUntil: (work) => context.waitUntil(work),

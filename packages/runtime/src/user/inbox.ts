@@ -63,7 +63,7 @@ export class Inbox {
     return this.#sql.exec<{ agent: string }>("SELECT agent FROM inbox WHERE id = ?", id).toArray()[0]?.agent;
   }
 
-  /** Returns approvals, oldest first: those pending by default. `agency` is the prefix of its agents, `agency~`. */
+  /** Returns the pending approvals, oldest first, or others, newest first. `agency` is a prefix, `agency~`. */
   listApprovals({ status = "pending" }: ApprovalQuery, agency?: string): Approval[] {
     return this.#list<Approval>("approval", status, agency);
   }
@@ -80,10 +80,11 @@ export class Inbox {
   }
 
   #list<T>(kind: InboxItem["kind"], status: ApprovalStatus | "all", agency = ""): T[] {
+    const order = status === "pending" ? "created_at, rowid" : "created_at DESC, rowid DESC";
     return this.#sql
       .exec<{ value: string }>(
         `SELECT value FROM inbox WHERE kind = ? AND (? = 'all' OR status = ?) AND substr(agent, 1, ?) = ?
-         ORDER BY created_at, rowid LIMIT ?`,
+         ORDER BY ${order} LIMIT ?`,
         kind,
         status,
         status,

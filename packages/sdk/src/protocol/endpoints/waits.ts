@@ -26,7 +26,8 @@ export const waitEndpoints = {
   listApprovals: defineEndpoint({
     ...routes.listApprovals,
     access: "read",
-    summary: "List the approvals of all your agents, oldest first: the pending ones, or those with a status.",
+    summary:
+      "List the approvals of all your agents: the pending ones, oldest first, or those with another status, newest first.",
     query: approvalQuerySchema,
     response: approvalListSchema,
   }),
@@ -48,7 +49,7 @@ export const waitEndpoints = {
   listAgencyApprovals: defineEndpoint({
     ...routes.listAgencyApprovals,
     access: "read",
-    summary: "List the approvals of an agency's agents, oldest first.",
+    summary: "List the approvals of an agency's agents, like those of all agents.",
     params: agencyParams,
     query: approvalQuerySchema,
     response: approvalListSchema,
