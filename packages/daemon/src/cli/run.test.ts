@@ -103,7 +103,7 @@ test("with THINKERY_URL the command calls that host with THINKERY_TOKEN", async 
     THINKERY_TOKEN: "t0ken",
   });
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  expect(JSON.parse(out)).toEqual({ agents: [], approvals: [], questions: [] });
+  expect(JSON.parse(out)).toEqual({ agents: [] });
   expect(requests).toContainEqual({ route: "GET /agency/review/agents?limit=500", authorization: "Bearer t0ken" });
   expect(requests.every(({ authorization }) => authorization === "Bearer t0ken")).toBe(true);
 });
