@@ -33,7 +33,7 @@ export async function measureApprovals(rounds: number): Promise<Finding> {
     "approval to its call / message to a call that needs none",
     ["approval", approved.slice(skipped)],
     ["message", plain.slice(skipped)],
-    1,
+    1.5,
   );
 }
 
@@ -100,7 +100,11 @@ async function measurePlain(host: HostProcess): Promise<number> {
 /** Returns when the call of a turn started, after the turn is over. */
 async function findStart({ client }: HostProcess, name: string, runId: string): Promise<number> {
   const agent = client.agent(name);
-  await waitUntil("the end", async () => (await agent.state()).run.status === "completed", { intervalMs: 2 });
+  const isOver = async () => {
+    const { run } = await agent.state();
+    return run.runId === runId && run.status === "completed";
+  };
+  await waitUntil("the end", isOver, { intervalMs: 2 });
   const { events } = await client.call("listEvents", { params: { agency, agent: name }, query: { limit: 1000 } });
   const start = await findLast(client, name, events, runId);
   return Date.parse(start?.ts ?? "");
