@@ -1,5 +1,6 @@
 import { fail } from "@thinkery/sdk";
 import { evaluatePolicy, type PolicyRules, type PolicyTool } from "./evaluate-policy.ts";
+import { splitCommands } from "./match-command-line.ts";
 import { createCommandCheck } from "./match-command.ts";
 
 /**
@@ -21,9 +22,8 @@ export function authorizeCommand<Tool extends PolicyTool>(
   }
   // A shell checks each command again when it runs, with its actual arguments.
   const isAllowed = createCommandCheck(rules?.policy ?? []);
-  for (const part of command.split(/[;&|()\n]+/)) {
-    const [name = "", ...args] = part.trim().split(/\s+/);
-    if (name !== "" && isAllowed && !isAllowed(name, args))
+  for (const [name = "", ...args] of splitCommands(command)) {
+    if (isAllowed && !isAllowed(name, args))
       throw createRefusal(command, `The policy of this agent denies the command “${name}”.`);
   }
   return usable;

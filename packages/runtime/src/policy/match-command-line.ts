@@ -31,7 +31,8 @@ export function suggestCommandMatch(line: string): string {
   return `${hasSubcommand ? `${name} ${first}` : name} *`;
 }
 
-function splitCommands(line: string): string[][] {
+/** Splits a command line into its commands and their words, judged by its text alone. */
+export function splitCommands(line: string): string[][] {
   return line
     .split(/[;&|()\n]+/)
     .map((part) => part.trim())
