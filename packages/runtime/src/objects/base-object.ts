@@ -16,6 +16,7 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env, kind: ConnectionHolder["kind"]) {
     super(ctx, env);
+    releaseInterruptedJobs(ctx.storage.sql);
     const { name = "" } = ctx.id;
     // The SDK names facets itself. Nobody else may address an object by such a name: that would create one.
     const holder = name.startsWith("cf-agents:") ? undefined : { kind, name };
@@ -110,4 +111,13 @@ export abstract class BaseObject<State> extends Agent<Env & Cloudflare.Env, Stat
 function toNotFoundResponse(message: string): Response {
   const error = fail("not_found", message);
   return Response.json(toErrorBody(error), { status: toHttpStatus(error.code) });
+}
+
+/**
+ * The SDK marks an interval while it runs, so that it does not overlap itself. After a crash, the mark would keep it
+ * from running for another 30 s; when an object is constructed, nothing of it can be running.
+ */
+function releaseInterruptedJobs(sql: SqlStorage): void {
+  const [table] = sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cf_agents_jobs'").toArray();
+  if (table) sql.exec("UPDATE cf_agents_jobs SET running = 0, execution_started_at = NULL WHERE running = 1");
 }
