@@ -183,6 +183,11 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return { ...known, ...status, status: status.status };
   }
 
+  /** Starts a sub-agent that was just delegated to, so that whoever learned its name can connect at once. */
+  async ensureStarted(facetName: string): Promise<void> {
+    if (this.#options.store.subagents.findByFacet(facetName)?.state === "queued") await this.reconcile();
+  }
+
   /** Waits until those that were cancelled have stopped, so that what they spent is known. */
   async stopCancelled(): Promise<void> {
     await Promise.allSettled(this.#options.store.subagents.listUnclosed().map((row) => this.#stop(row)));

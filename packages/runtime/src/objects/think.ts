@@ -58,7 +58,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
   readonly #subagents = new SubagentsApi(() => this.#open());
-  readonly #taskGraph = new TasksApi(async () => (await this.#open()).tasks);
+  readonly #taskGraph = new TasksApi(() => this.#open());
   readonly #waits = new WaitsApi(() => this.#open());
   readonly #schedules = new SchedulesApi(async () => (await this.#open()).schedules.book);
   readonly #webhooks = new WebhooksApi(async () => (await this.#open()).receiver);
@@ -224,8 +224,9 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   /** Calls a feature of a sub-agent, which each agent on the way must have. Never called with names from a client. */
   async callChild([name, ...rest]: string[], call: FeatureCall, credential?: Credential): Promise<unknown> {
-    const { children } = await this.#open();
+    const { children, subagents } = await this.#open();
     if (name === undefined) return callFeature(this, call);
+    await subagents.ensureStarted(name);
     const result = await children.forward(name, rest, call);
     return credential && result instanceof ReadableStream
       ? this.credentialWatch.endStream(credential, result as ReadableStream<Uint8Array>)
@@ -304,6 +305,14 @@ export abstract class Think extends BaseObject<AgentStatus> {
     sockets.restore(connections.filter((connection) => !hasLiveState(connection)));
     queue.wake();
     timer.update().catch((error: unknown) => console.error("the next check could not be scheduled", error));
+  }
+
+  override async onBeforeSubAgent(
+    ...[request, child]: Parameters<BaseObject<AgentStatus>["onBeforeSubAgent"]>
+  ): Promise<Request | Response | undefined> {
+    await this.ensureReady();
+    await this.#agent.subagents.ensureStarted(child.name);
+    return super.onBeforeSubAgent(request, child);
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {
