@@ -2,15 +2,14 @@ import type { AgentAddress } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import {
   type ReservationRequest,
-  noReservation,
   addReservations,
   type Reservation,
   type UsageReport,
   type ReservationResult,
-  subtractReservation,
 } from "../store/usage-totals.ts";
 import { formatDay } from "../store/usage.ts";
 import type { BudgetClient } from "../turn/budget/budget-client.ts";
+import { OpenReservations } from "../turn/budget/open-reservations.ts";
 import { TurnError } from "../turn/turn-error.ts";
 import type { Env } from "./env.ts";
 import type { Registration } from "./registration.ts";
@@ -31,7 +30,7 @@ const retryDelaysMs = [50, 500];
 /** Reports an agent's usage to its agency: before each call if it is metered, otherwise some time after the turn. */
 export class AgencyBudgetClient implements BudgetClient {
   readonly #options: AgencyBudgetClientOptions;
-  #reserved: Reservation = noReservation;
+  readonly #reserved = new OpenReservations();
   /** Whether the agency may hold a reservation for us. */
   #hasReservation = false;
   /** Counts releases: a reservation requested before a release does not count after it. */
@@ -59,7 +58,7 @@ export class AgencyBudgetClient implements BudgetClient {
   }
 
   release(call: Reservation): void {
-    this.#reserved = subtractReservation(this.#reserved, call);
+    this.#reserved.release(call);
   }
 
   /**
@@ -68,7 +67,7 @@ export class AgencyBudgetClient implements BudgetClient {
    */
   releaseAll(): void {
     this.#releases++;
-    this.#reserved = noReservation;
+    this.#reserved.releaseAll();
     const { env } = this.#options;
     if (this.#hasReservation) void sendReport(env, this.#createDelivery());
     else queueReport(env, this.#createDelivery());
@@ -98,7 +97,7 @@ export class AgencyBudgetClient implements BudgetClient {
     const first = await this.#askAgency(call, getYesterday());
     // Days that the agency lacks would not be counted.
     const result = first.incomplete ? await this.#askAgency(call, "") : first;
-    if (!result.refused && releases === this.#releases) this.#reserved = addReservations(this.#reserved, call);
+    if (!result.refused && releases === this.#releases) this.#reserved.add(call);
     return result;
   }
 
@@ -108,7 +107,7 @@ export class AgencyBudgetClient implements BudgetClient {
       try {
         const report: UsageReport = {
           ...this.#createReport(since),
-          reserved: addReservations(this.#reserved, request),
+          reserved: addReservations(this.#reserved.total, request),
           request,
         };
         return await env.Agency.getByName(address.agency).usage.report(report);
@@ -146,7 +145,7 @@ export class AgencyBudgetClient implements BudgetClient {
       version: log.last,
       spent: since === "" ? spending.readRows() : spending.readRecent(since),
       totals: spending.getTotals(),
-      reserved: this.#reserved,
+      reserved: this.#reserved.total,
     };
   }
 }

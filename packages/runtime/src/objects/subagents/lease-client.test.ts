@@ -43,3 +43,13 @@ test("a parent that has cancelled the task notes nothing, so it is told again wh
   expect(canceled).toEqual(["secret"]);
   expect(client.createStatement()).toEqual({ days: [day], reserved: noReservation });
 });
+
+test("a call that ends after everything was released is not released twice", async () => {
+  const { client } = openLeases({});
+  const first = { ...call };
+  await client.leaseOwn(first);
+  client.releaseAll();
+  await client.leaseOwn({ ...call });
+  client.release(first);
+  expect(client.createStatement().reserved).toEqual(call);
+});

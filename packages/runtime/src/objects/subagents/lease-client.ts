@@ -5,12 +5,12 @@ import { getTaskUsage } from "../../store/turn-usage.ts";
 import type { TurnRow } from "../../store/turns.ts";
 import {
   addReservations,
-  noReservation,
   type Reservation,
   type ReservationRequest,
   subtractReservation,
 } from "../../store/usage-totals.ts";
 import { selectChangedDays, type SpendingStatement } from "../../turn/budget/child-leases.ts";
+import { OpenReservations } from "../../turn/budget/open-reservations.ts";
 import { TurnError } from "../../turn/turn-error.ts";
 import type { Assignment } from "./assignment.ts";
 
@@ -70,7 +70,7 @@ const unlimitedMs = 30_000;
 export class LeaseClient {
   readonly #options: LeaseClientOptions;
   /** Reserved for own calls in progress. */
-  #own: Reservation = noReservation;
+  readonly #own = new OpenReservations();
   /** What the parent knows; undefined after a wake. */
   #told: { days: Map<string, DaySpending>; rest: string } | undefined;
   #unlimitedUntil = 0;
@@ -101,14 +101,13 @@ export class LeaseClient {
   /** Leases what a call of the agent itself may spend. */
   leaseOwn(call: ReservationRequest): Promise<LeaseResult> {
     return this.#enqueue(async () => {
-      this.#own = addReservations(this.#own, call);
-      const release = () => (this.#own = subtractReservation(this.#own, call));
+      this.#own.add(call);
       try {
         const result = await this.#ask({ call, isTask: !this.#options.task().isReported });
-        if (result.refused) release();
+        if (result.refused) this.#own.release(call);
         return result;
       } catch (error) {
-        release();
+        this.#own.release(call);
         throw error;
       }
     });
@@ -121,13 +120,13 @@ export class LeaseClient {
 
   /** Releases an own call. Unless others need it, the parent learns of it with the next request, pause or report. */
   release(call: Reservation): void {
-    this.#own = subtractReservation(this.#own, call);
+    this.#own.release(call);
     if (this.#isTight) this.tellSoon();
   }
 
   /** Returns the rest of the lease when no turn runs. */
   releaseAll(): void {
-    this.#own = noReservation;
+    this.#own.releaseAll();
     const task = this.#options.task();
     // At the end of the task, the report returns it.
     const isPaused = task.find()?.isLeased && task.findTurn()?.status === "paused";
@@ -149,7 +148,7 @@ export class LeaseClient {
     const days = store.childSpending.readAllDays();
     const statement = {
       days: this.#told ? selectChangedDays(days, this.#told.days) : days,
-      reserved: addReservations(this.#own, store.childSpending.sumLeases()),
+      reserved: addReservations(this.#own.total, store.childSpending.sumLeases()),
     };
     if (runId === undefined) return statement;
     return { ...statement, usage: getTaskUsage(store, runId) };
