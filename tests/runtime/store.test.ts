@@ -244,6 +244,15 @@ test("an app and its blob survive clearing and rebuilding, and a removed app doe
   expect([await store("app"), await store("blobs")]).toEqual([null, []]);
 });
 
+test("a long result of a sub-agent is needed from its report on, before its branch is merged", async () => {
+  const store = openStore("reported");
+  const usage = { calls: 1, inputTokens: 1, outputTokens: 1, costUsd: 0 };
+  const child = { childThreadId: "a~b/c", taskId: "t" };
+  const end = { status: "complete", result: "long…", resultBlob: "report", resultBytes: 9000, steps: 1, ms: 1, usage };
+  await store("record", { events: [{ type: "subagent.reported", data: { ...child, ...end } }] });
+  expect(await store("blobs")).toEqual([{ hash: "report", media_type: "text/plain" }]);
+});
+
 test("usage is kept by day and model, tool time without a model, and survives clearing", async () => {
   const store = openStore("days");
   const usage = (tokens: number, costUsd: number | null) => ({

@@ -19,7 +19,8 @@ export class BlobReferences implements BlobSource {
     if (event.type === "tool.output" && event.data.result.blob) {
       this.#add(event.data.result.blob, event.data.result.mediaType ?? "text/plain", event.data.result.size);
     }
-    if (event.type === "subagent.completed" && event.data.resultBlob) {
+    // A reported result is needed before its sub-agent completes: its branch may still have to be merged.
+    if ((event.type === "subagent.reported" || event.type === "subagent.completed") && event.data.resultBlob) {
       this.#add(event.data.resultBlob, "text/plain", event.data.resultBytes ?? 0);
     }
     if (event.type === "request.accepted") {
