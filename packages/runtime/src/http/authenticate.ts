@@ -1,7 +1,7 @@
 import { fail, ownerUser, type Scope, scopes, type Who } from "@thinkery/sdk";
 import type { Credential } from "../objects/credential-watch.ts";
 import type { Env } from "../objects/env.ts";
-import type { CheckedCredential } from "../user/credentials.ts";
+import { type CheckedCredential, isUsable, type Presentation } from "../user/credentials.ts";
 import { isSameText, sha256, verifyCredential } from "./credentials.ts";
 import { readPageSecret } from "./page-secret.ts";
 import { readSubPath, splitSubPath } from "./sub-path.ts";
@@ -43,14 +43,13 @@ export async function authenticate(request: Request, env: Env, adminSecret?: str
   const hash = sha256(secret);
   if (via === "ticket") return redeemTicket(request, env, secret, hash);
   if (via === "header" && isAdminToken(hash, env, adminSecret)) return { user: ownerUser, scopes: allScopes, via };
-  const found = await findCredential(secret, hash, env);
-  if (!found) return undefined;
-  const { user, credential } = found;
-  if (via === "header") {
-    // Every server on this machine is sent the page's cookie, whatever its port. It must be worthless to them.
-    return credential.kind === "token" ? { user, scopes: credential.scopes, via, hash } : undefined;
-  }
-  return isOwnPage(request, credential) ? { user, scopes: credential.scopes, via, hash } : undefined;
+  const found = await findCredential(
+    secret,
+    hash,
+    via === "header" ? { via } : { via, pageHash: hashPageSecret(request) },
+    env,
+  );
+  return found && { user: found.user, scopes: found.credential.scopes, via, hash };
 }
 
 function isAdminToken(hash: string, env: Env, adminSecret: string | undefined): boolean {
@@ -58,30 +57,39 @@ function isAdminToken(hash: string, env: Env, adminSecret: string | undefined): 
   return adminSecret !== undefined && adminSecret !== "" && isSameText(hash, sha256(adminSecret));
 }
 
+/** Returns a valid credential, and counts the request. One that may not be used like that is not even counted. */
 async function findCredential(
   secret: string,
   hash: string,
+  presented: Presentation,
   env: Env,
 ): Promise<{ user: string; credential: CheckedCredential } | undefined> {
-  const now = Date.now();
-  const cached = callerCache.get(hash);
-  if (cached && cached.until > now && cached.requests-- > 0) return cached;
+  const cached = findCached(hash);
+  if (cached && !isUsable(cached.credential, presented)) return undefined;
+  if (cached && cached.requests > 0) {
+    cached.requests--;
+    return cached;
+  }
   const user = verifyCredential(secret, env.SIGNING_KEY);
-  const credential = user && (await env.User.getByName(user).credentials.check(hash));
+  const credential = user && (await env.User.getByName(user).credentials.check(hash, presented));
   if (!user || !credential) return undefined;
   if (callerCache.size >= maxEntries) callerCache.clear();
-  const until = Math.min(now + ttlMs, credential.expiresAt ?? Infinity);
-  // One of them is this request.
-  callerCache.set(hash, { user, credential, until, requests: credential.requests - 1 });
+  const until = Math.min(Date.now() + ttlMs, credential.expiresAt ?? Infinity);
+  // One of them is this request. Others that asked at the same time were granted some, too.
+  const requests = credential.requests - 1 + (findCached(hash)?.requests ?? 0);
+  callerCache.set(hash, { user, credential, until, requests });
   return { user, credential };
 }
 
-/** Whether the request comes from the page that logged in: only its origin can read the page secret. */
-function isOwnPage(request: Request, { kind, pageHash }: CheckedCredential): boolean {
+function findCached(hash: string): CachedCredential | undefined {
+  const cached = callerCache.get(hash);
+  return cached && cached.until > Date.now() ? cached : undefined;
+}
+
+/** Only the origin of the page that logged in can read the page secret. */
+function hashPageSecret(request: Request): string | undefined {
   const pageSecret = readPageSecret(request);
-  return (
-    kind === "login" && pageHash !== undefined && pageSecret !== undefined && isSameText(sha256(pageSecret), pageHash)
-  );
+  return pageSecret === undefined ? undefined : sha256(pageSecret);
 }
 
 async function redeemTicket(request: Request, env: Env, secret: string, hash: string): Promise<Caller | undefined> {

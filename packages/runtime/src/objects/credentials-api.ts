@@ -1,6 +1,6 @@
 import type { Scope, Token } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
-import type { CheckedCredential, Credentials, NewCredential } from "../user/credentials.ts";
+import type { CheckedCredential, Credentials, NewCredential, Presentation } from "../user/credentials.ts";
 import type { Limits } from "../user/limits.ts";
 
 interface CredentialsParts {
@@ -28,9 +28,9 @@ export class CredentialsApi extends RpcTarget {
   }
 
   /** Returns a valid credential and how many requests it may send before it is checked again. */
-  async check(hash: string): Promise<(CheckedCredential & { requests: number }) | undefined> {
+  async check(hash: string, presented: Presentation): Promise<(CheckedCredential & { requests: number }) | undefined> {
     const { credentials, limits } = await this.#open();
-    const credential = credentials.check(hash);
+    const credential = credentials.use(hash, presented);
     return credential && { ...credential, requests: limits.grantRequests(hash) };
   }
 

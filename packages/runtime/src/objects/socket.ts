@@ -1,9 +1,14 @@
 import { hasScope, type Scope } from "@thinkery/sdk";
 import type { Connection } from "agents";
+import { RateLimiter } from "../host/rate-limiter.ts";
 import type { Subscriber, Frame } from "./broadcaster.ts";
 
 /** A client that has been sent this much without sending anything is disconnected, so that buffers stay bounded. */
 const maxUnreadBytes = 8 * 1024 * 1024;
+
+/** Frames a client may send at once, and per second: as many as a token may send requests. */
+const maxFrameBurst = 1000;
+const maxFramesPerSecond = 500;
 
 /** The state of a client's socket, which survives hibernation. */
 export interface SocketState {
@@ -33,6 +38,7 @@ export function readSocketState(request: Request): SocketState {
 export class Socket implements Subscriber {
   readonly #connection: Connection;
   readonly state: SocketState;
+  readonly #frameRate = new RateLimiter(maxFrameBurst, maxFramesPerSecond);
   #unreadBytes = 0;
   #isClosed = false;
 
@@ -70,6 +76,11 @@ export class Socket implements Subscriber {
     if (texts.length === 0) return;
     if (this.state.batch && texts.length > 1) this.#send(`{"type":"batch","frames":[${texts.join(",")}]}`);
     else for (const text of texts) this.#send(text);
+  }
+
+  /** Counts a frame of the client. Returns whether it may send so many. */
+  takeFrame(): boolean {
+    return this.#frameRate.take(1);
   }
 
   /** Any message shows that the client is reading. */

@@ -78,6 +78,7 @@ export class Sockets {
     socket.noteActivity();
     let id: string | undefined;
     try {
+      if (!socket.takeFrame()) throw fail("rate_limited", "You send too many frames. Send them more slowly.");
       const value = parseMessage(message);
       id = readMessageId(value);
       await this.#handleFrame(socket, parseFrame(value));

@@ -265,7 +265,7 @@ export class User extends BaseObject<UserState> {
   /** Notes that an object has connections of a credential. Returns whether it is still valid. */
   async addConnectionHolder(hash: string, { kind, name }: ConnectionHolder): Promise<boolean> {
     await this.ensureReady();
-    const credential = this.#credentials.check(hash);
+    const credential = this.#credentials.find(hash);
     if (!credential) return false;
     this.#connections.add(hash, kind, name);
     const { expiresAt } = credential;

@@ -32,6 +32,16 @@ export interface CheckedCredential {
   pageHash?: string;
 }
 
+/** How a credential was presented: in a header, or as the cookie of a page that may hold its login's secret. */
+export type Presentation = { via: "header" } | { via: "cookie"; pageHash: string | undefined };
+
+/** Whether a credential may be used like that. A cookie alone is worthless: every local server is sent it. */
+export function isUsable({ kind, pageHash }: CheckedCredential, presented: Presentation): boolean {
+  if (presented.via === "header") return kind === "token";
+  // Both are hashes, so the time this takes tells nothing about the secret.
+  return kind === "login" && pageHash !== undefined && pageHash === presented.pageHash;
+}
+
 /** Opens one path once. */
 export interface NewTicket {
   hash: string;
@@ -77,18 +87,21 @@ export class Credentials {
   }
 
   /** Returns a credential that has not expired and is not a one-time code. */
-  check(hash: string, now = Date.now()): CheckedCredential | undefined {
+  find(hash: string, now = Date.now()): CheckedCredential | undefined {
+    const row = this.#findValid(hash, now);
+    return row && row.kind !== "code" ? toCheckedCredential(row) : undefined;
+  }
+
+  /** Returns a valid credential that may be used like that, and notes its use. */
+  use(hash: string, presented: Presentation, now = Date.now()): CheckedCredential | undefined {
     const row = this.#findValid(hash, now);
     if (!row || row.kind === "code") return undefined;
+    const credential = toCheckedCredential(row);
+    if (!isUsable(credential, presented)) return undefined;
     if (now - (row.last_used_at ?? 0) > useUpdateIntervalMs) {
       this.#sql.exec("UPDATE credentials SET last_used_at = ? WHERE id = ?", now, row.id);
     }
-    return {
-      kind: row.kind as CheckedCredential["kind"],
-      scopes: parseScopes(row),
-      ...(row.expires_at ? { expiresAt: row.expires_at } : {}),
-      ...(row.page_hash ? { pageHash: row.page_hash } : {}),
-    };
+    return credential;
   }
 
   /** Consumes a one-time code and returns its scopes. */
@@ -166,3 +179,12 @@ export class Credentials {
 }
 
 const parseScopes = (row: Pick<Row, "scopes">) => row.scopes.split(" ") as Scope[];
+
+function toCheckedCredential(row: Row): CheckedCredential {
+  return {
+    kind: row.kind as CheckedCredential["kind"],
+    scopes: parseScopes(row),
+    ...(row.expires_at ? { expiresAt: row.expires_at } : {}),
+    ...(row.page_hash ? { pageHash: row.page_hash } : {}),
+  };
+}

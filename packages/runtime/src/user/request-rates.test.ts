@@ -33,6 +33,12 @@ test("tokens do not share their limit, and a new limit applies at once", () => {
   expect(takeAll(rates, "a", 120).granted).toBe(120);
 });
 
+test("many tokens together get no more than five", () => {
+  const rates = new RequestRates();
+  const granted = Array.from({ length: 8 }, (_, token) => takeAll(rates, `token ${token}`, 60).granted);
+  expect(granted).toEqual([60, 60, 60, 60, 60, 0, 0, 0]);
+});
+
 test("without a limit there is one that nobody notices", () => {
   expect(takeAll(new RequestRates(), "a").granted).toBe(30_000);
 });

@@ -5,6 +5,9 @@ import { RateLimiter } from "../host/rate-limiter.ts";
 const defaultRequestsPerMinute = 30_000;
 /** Requests are granted in portions, so that not each one costs a call. */
 const maxPortion = 100;
+/** A user may create more tokens, but not send more with them than so many could. */
+const maxTokensAtFullRate = 5;
+const allTokens = "all";
 
 interface TokenRate {
   limiter: RateLimiter;
@@ -19,6 +22,7 @@ export class RequestRates {
   grant(hash: string, perMinute = defaultRequestsPerMinute): number {
     const portion = Math.max(1, Math.min(maxPortion, Math.floor(perMinute / 60)));
     this.#take(hash, perMinute, portion, "token has sent");
+    this.#take(allTokens, perMinute * maxTokensAtFullRate, portion, "user's tokens have together sent");
     return portion;
   }
 
