@@ -21,7 +21,7 @@ const steps = [
   ...projects.map((project) => ["tsc", "-p", project]),
   ["knip", "--no-progress"],
   ["oxfmt", "--check", "."],
-  ["oxlint", "-c", "oxlint.config.mjs", "--deny-warnings", "--quiet"],
+  ["oxlint", "-c", "oxlint.config.mjs", "--deny-warnings"],
 ];
 
 let failure = 0;

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { completeWork, fullSlice, Pacer, runFairly, type Work } from "./fair-work.ts";
 
 function* count(slices: number, onSlice: (slice: number) => void = () => {}): Work<number> {
@@ -29,21 +29,66 @@ test("the slices of two works alternate with pauses, one at a time", async () =>
   expect(seen.filter((name) => name !== "-").sort()).toEqual(["a", "a", "a", "b", "b", "b"]);
 });
 
-test("work starts again if what it depends on changes, and in the end runs without pauses", async () => {
+test("work starts again if what it depends on changes, and gives up if that never ends", async () => {
   let revision = 0;
-  const starts: number[] = [];
-  const timer = setInterval(() => revision++, 1);
+  let starts = 0;
+  const changing = runFairly(
+    () => {
+      starts++;
+      return count(3, () => revision++);
+    },
+    { getRevision: () => revision },
+  );
+  await expect(changing).rejects.toMatchObject({ code: "conflict" });
+  expect(starts).toBe(13);
+});
+
+test("those who change what work depends on are held back after a few starts", async () => {
+  let revision = 0;
+  let isHeld = false;
+  let holds = 0;
+  let starts = 0;
   const result = await runFairly(
     () => {
-      starts.push(revision);
-      return count(3);
+      starts++;
+      return count(3, () => void (isHeld || revision++));
     },
-    () => revision,
+    {
+      getRevision: () => revision,
+      hold() {
+        isHeld = true;
+        holds++;
+        return () => (isHeld = false);
+      },
+    },
   );
-  clearInterval(timer);
-  expect(result).toBe(3);
-  expect(starts).toHaveLength(4);
-  expect(new Set(starts).size).toBe(4);
+  expect([result, starts, holds, isHeld]).toEqual([3, 4, 1, false]);
+});
+
+test("however much one owner asks for, another gets its turn after one slice", async () => {
+  const seen: string[] = [];
+  const run = (owner: string, slices: number) => runFairly(() => count(slices, () => seen.push(owner)), { owner });
+  const greedy = Promise.all(Array.from({ length: 40 }, () => run("greedy", 2)));
+  await vi.waitUntil(() => seen.length > 0);
+  const before = seen.length;
+  await run("other", 3);
+  const meanwhile = seen.slice(before, seen.lastIndexOf("other"));
+  // At most one slice of the greedy owner before each of the other's.
+  expect(meanwhile.filter((owner) => owner === "greedy").length).toBeLessThanOrEqual(3);
+  await greedy;
+  expect(seen.filter((owner) => owner === "greedy")).toHaveLength(80);
+});
+
+test("one owner cannot have endless work waiting, and what is refused costs others nothing", async () => {
+  function* small(): Work<void> {
+    yield 1;
+  }
+  const first = runFairly(() => count(2), { owner: "other" });
+  const results = await Promise.allSettled(Array.from({ length: 600 }, () => runFairly(small, { owner: "greedy" })));
+  const refused = results.filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(100);
+  for (const result of refused) expect(result).toMatchObject({ reason: { code: "rate_limited" } });
+  expect(await first).toBe(2);
 });
 
 test("work that is started again cleans up", async () => {
@@ -56,7 +101,7 @@ test("work that is started again cleans up", async () => {
       cleanedUp++;
     }
   }
-  await runFairly(work, () => Math.min(revision, 1));
+  await runFairly(work, { getRevision: () => Math.min(revision, 1) });
   expect(cleanedUp).toBe(2);
 });
 

@@ -1,4 +1,5 @@
 import { fail } from "@thinkery/sdk";
+import { SharedThread } from "./shared-thread.ts";
 
 /**
  * Work that can pause between its pieces. It yields how much each piece was, in units: one is about a microsecond on
@@ -19,20 +20,20 @@ const maxUnitsWithoutPause = 2_000;
 const minPauseMs = 5;
 /** A piece that takes longer than a slice is followed by a longer pause, so that others get their share. */
 const unitsPerPauseMs = 4_000;
-const pollIntervalMs = 5;
-const maxWaitMs = 30_000;
-/** After so many starts in vain, work that others keep outdating is done without pauses. */
-const maxRestarts = 3;
+/** After so many starts in vain, those who change what the work depends on are asked to wait. */
+const maxRestartsWithoutHold = 3;
+const maxRestarts = 12;
 
-/**
- * Locally, all objects of main share one thread. Slices of work run one at a time, with a pause after each, so that
- * other requests are served in between. On Cloudflare objects have their own threads.
- */
-let isClaimed = false;
-let claimedAt = 0;
-let lastPause = 0;
-/** What would release the thread is lost if its object is aborted. */
-const maxClaimMs = 1000;
+export interface WorkOptions {
+  /** Whom the work is for. Owners take turns, however much each of them asks for. */
+  owner?: string | undefined;
+  /** Tells whether something the work depends on has changed during a pause; then it starts again. */
+  getRevision?(): unknown;
+  /** Keeps others from changing what the work depends on, as far as they can wait. Returns how to let them go on. */
+  hold?(): () => void;
+}
+
+const thread = new SharedThread();
 
 /** Does all work at once. */
 export function completeWork<T>(work: Work<T>): T {
@@ -40,34 +41,50 @@ export function completeWork<T>(work: Work<T>): T {
 }
 
 /**
- * Does work in slices and serves others in between. `getRevision` tells whether something the work depends on has
- * changed during a pause; then it starts again. The last piece of work is never interrupted, so it can safely write
+ * Does work in slices and serves others in between. The last piece of work is never interrupted, so it can safely write
  * what the others have computed.
  */
-export async function runFairly<T>(start: () => Work<T>, getRevision: () => unknown = () => undefined): Promise<T> {
+export async function runFairly<T>(start: () => Work<T>, options: WorkOptions = {}): Promise<T> {
+  const { owner, getRevision = () => undefined, hold } = options;
   const budget = new WorkBudget();
-  for (let restarts = 0; ; restarts++) {
-    const work = start();
-    const sliceUnits = restarts < maxRestarts ? maxSliceUnits : Number.POSITIVE_INFINITY;
-    await claimThread();
-    for (const revision = getRevision(); ;) {
-      const usedBefore = budget.used;
-      try {
-        const result = runSlice(work, budget, sliceUnits);
-        if (result !== unfinished) return result as T;
-      } finally {
-        releaseThread(budget.used - usedBefore);
-      }
-      await claimThread();
-      if (getRevision() === revision) continue;
-      // Runs the work's `finally` blocks.
-      work.return(undefined as T);
-      releaseThread(0);
-      break;
+  let release: (() => void) | undefined;
+  try {
+    for (let restarts = 0; restarts <= maxRestarts; restarts++) {
+      if (restarts >= maxRestartsWithoutHold) release ??= hold?.();
+      const outcome = await runUntilChanged(start(), budget, owner, getRevision);
+      if (outcome !== outdated) return outcome as T;
     }
+  } finally {
+    release?.();
+  }
+  throw fail("conflict", "It kept changing while this was computed. Try again when fewer changes are made.");
+}
+
+async function runUntilChanged<T>(
+  work: Work<T>,
+  budget: WorkBudget,
+  owner: string | undefined,
+  getRevision: () => unknown,
+): Promise<T | typeof outdated> {
+  await thread.claim(owner);
+  for (const revision = getRevision(); ;) {
+    const usedBefore = budget.used;
+    try {
+      const result = runSlice(work, budget, maxSliceUnits);
+      if (result !== unfinished) return result as T;
+    } finally {
+      releaseThread(budget.used - usedBefore);
+    }
+    await thread.claim(owner);
+    if (getRevision() === revision) continue;
+    // Runs the work's `finally` blocks.
+    work.return(undefined as T);
+    thread.release();
+    return outdated;
   }
 }
 
+const outdated = Symbol("outdated");
 const unfinished = Symbol("unfinished");
 
 class WorkBudget {
@@ -92,7 +109,12 @@ function runSlice<T>(work: Work<T>, budget: WorkBudget, maxUnits: number): T | t
 
 /** Paces asynchronous work like `runFairly`. Its caller says how much work follows. */
 export class Pacer {
+  readonly #owner: string | undefined;
   #units = 0;
+
+  constructor(owner?: string) {
+    this.#owner = owner;
+  }
 
   /** Pauses once enough work was done since the last pause. */
   async pauseIfDue(units: number): Promise<void> {
@@ -100,37 +122,17 @@ export class Pacer {
       this.#units += units;
       return;
     }
-    if (this.#units > 0) pause(this.#units);
-    await claimThread();
+    if (this.#units > 0) thread.pause(getPauseMs(this.#units));
+    await thread.claim(this.#owner);
     // The work may wait for others, or end, without telling.
-    pause(0);
+    thread.pause(minPauseMs);
     this.#units = units;
   }
 }
 
-/** Waits until nobody works or pauses. Then the thread is the caller's until it releases it. */
-async function claimThread(): Promise<void> {
-  // Polls: an object cannot wait for what happens in another one's request.
-  for (let waitedMs = 0; isClaimed && Date.now() - claimedAt < maxClaimMs; waitedMs += pollIntervalMs) {
-    if (waitedMs >= maxWaitMs)
-      throw fail("unavailable", "The host is busy with other large requests. Try again later.");
-    await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
-  }
-  isClaimed = true;
-  claimedAt = Date.now();
-}
-
 function releaseThread(units: number): void {
-  if (units > maxUnitsWithoutPause) pause(units);
-  else isClaimed = false;
+  if (units > maxUnitsWithoutPause) thread.pause(getPauseMs(units));
+  else thread.release();
 }
 
-/** Releases the thread after a pause, during which nobody else starts. */
-function pause(units: number): void {
-  const id = ++lastPause;
-  isClaimed = true;
-  claimedAt = Date.now();
-  const ms = Math.max(minPauseMs, Math.min(units / unitsPerPauseMs, maxClaimMs / 2));
-  // Set after the work: a timer from before would be due at once.
-  setTimeout(() => (isClaimed &&= id !== lastPause), ms);
-}
+const getPauseMs = (units: number) => Math.max(minPauseMs, units / unitsPerPauseMs);

@@ -17,12 +17,13 @@ export type ExportLists = Record<string, Iterable<readonly unknown[]>>;
 /** Returns an `AgentExport` as text. Others are served between its pieces. */
 export async function openExport(agent: AgentParts): Promise<ReadableStream<Uint8Array>> {
   const pieces = writeExport(agent);
-  const readPiece = () =>
-    runFairly(function* (): Work<string | undefined> {
-      const { value } = pieces.next();
-      yield Math.ceil((value?.length ?? 0) / charsPerUnit);
-      return value ?? undefined;
-    });
+  const { owner } = agent.registration.get().agent;
+  const readPiece = () => runFairly(writePiece, { owner });
+  function* writePiece(): Work<string | undefined> {
+    const { value } = pieces.next();
+    yield Math.ceil((value?.length ?? 0) / charsPerUnit);
+    return value ?? undefined;
+  }
   const encoder = new TextEncoder();
   // An agent that cannot be read fails before anything is sent.
   let next = await readPiece();

@@ -91,6 +91,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     env,
     record: (event) => recorder.record(event),
     checkGrowth: (bytes) => disk.check(bytes),
+    getOwner: () => registration.get().agent.owner,
     hasTables: isRoot,
     createTables: () => migrate(storage, thinkSchema, { ...migration, optional: ["webhooks"] }),
   });

@@ -92,6 +92,7 @@ export class FilesApi extends RpcTarget {
     const filePath = parseFilePath(path);
     const bytes = await readTransfer(transfer);
     const content = await workspace.store(bytes, filePath);
+    await workspace.writeGate.pass();
     // Synchronous from here to the commit, so nothing can change in between.
     const before = workspace.stat(filePath, { branch });
     // Equal content was probably written by the same request, whose response got lost.
@@ -106,7 +107,7 @@ export class FilesApi extends RpcTarget {
 
   async edit({ edits, base }: FileEdits, { branch }: OnBranch, user: string): Promise<CommitResponse> {
     const workspace = await this.#open();
-    const pacer = new Pacer();
+    const pacer = new Pacer(workspace.writeGate.owner);
     const storedEdits: FileEdit[] = [];
     for (const edit of edits) {
       if ("base64" in edit) await pacer.pauseIfDue(blobUnits);
@@ -116,7 +117,9 @@ export class FilesApi extends RpcTarget {
       base === undefined
         ? workspace.planCommit(storedEdits, toOrigin(user), { branch })
         : workspace.planRebase(storedEdits, base, toOrigin(user), { branch });
-    return toEditResult(isLarge(storedEdits) ? await workspace.runFairly(start) : completeWork(start()));
+    if (isLarge(storedEdits)) return toEditResult(await workspace.runFairly(start));
+    await workspace.writeGate.pass();
+    return toEditResult(completeWork(start()));
   }
 
   async delete(

@@ -17,6 +17,7 @@ interface FilesOptions {
   record(event: NewEvent): void;
   /** Throws if the user has no disk space for so many more bytes. */
   checkGrowth(bytes: number): void;
+  getOwner(): string;
   /** Whether the workspace has its tables. A sub-agent works on its root agent's files and needs none. */
   hasTables: boolean;
   createTables(): void;

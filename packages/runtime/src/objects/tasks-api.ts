@@ -1,29 +1,32 @@
 import type { NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
-import { runFairly } from "../host/fair-work.ts";
+import { runFairly, type Work } from "../host/fair-work.ts";
+import type { AgentParts } from "./assemble-agent.ts";
 import type { TasksFeature } from "./tasks-feature.ts";
 
 /** The tasks of an agent, for users' requests. */
 export class TasksApi extends RpcTarget {
-  readonly #open: () => Promise<TasksFeature>;
+  readonly #open: () => Promise<AgentParts>;
 
-  constructor(open: () => Promise<TasksFeature>) {
+  constructor(open: () => Promise<AgentParts>) {
     super();
     this.#open = open;
   }
 
-  async list(query: TaskQuery): Promise<TaskList> {
-    const tasks = await this.#open();
-    return runFairly(() => tasks.list(query));
+  list(query: TaskQuery): Promise<TaskList> {
+    return this.#run((tasks) => tasks.list(query));
   }
 
-  async create(task: NewTask): Promise<Task> {
-    const tasks = await this.#open();
-    return runFairly(() => tasks.create(task));
+  create(task: NewTask): Promise<Task> {
+    return this.#run((tasks) => tasks.create(task));
   }
 
-  async update(id: string, change: TaskChange): Promise<Task> {
-    const tasks = await this.#open();
-    return runFairly(() => tasks.update(id, change));
+  update(id: string, change: TaskChange): Promise<Task> {
+    return this.#run((tasks) => tasks.update(id, change));
+  }
+
+  async #run<T>(start: (tasks: TasksFeature) => Work<T>): Promise<T> {
+    const { tasks, registration } = await this.#open();
+    return runFairly(() => start(tasks), { owner: registration.get().agent.owner });
   }
 }

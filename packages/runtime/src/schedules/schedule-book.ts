@@ -74,7 +74,7 @@ export class ScheduleBook {
     await this.#options.wakeAt(nextAt);
     const known = idempotencyKey === undefined ? undefined : this.#table.findByKey(idempotencyKey);
     if (known) return this.#describe(known);
-    const id = `schedule-${crypto.randomUUID().slice(0, 8)}`;
+    const id = `schedule-${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
     this.#table.transaction(() => {
       if (this.#table.count() >= maxSchedules && !this.#table.deleteOldestFinished()) {
         throw fail("conflict", `There are already ${maxSchedules} schedules. Delete some, or use fewer that repeat.`);

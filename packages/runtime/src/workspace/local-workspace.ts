@@ -80,7 +80,9 @@ export class LocalWorkspace implements WorkspacePort {
       base === undefined
         ? workspace.planCommit(edits, origin, options)
         : workspace.planRebase(edits, base, origin, { ...options, dropInvalid: partial ?? false });
-    return isLarge(edits) ? workspace.runFairly(start) : completeWork(start());
+    if (isLarge(edits)) return workspace.runFairly(start);
+    await workspace.writeGate.pass();
+    return completeWork(start());
   }
 
   async changes({ since, branch, maxTextBytes }: ChangesQuery): Promise<WorkspaceChanges> {

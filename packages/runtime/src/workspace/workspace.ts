@@ -19,7 +19,7 @@ import {
   type VersionQuery,
 } from "@thinkery/sdk";
 import type { WorkspaceLimits } from "@thinkery/sdk/internal";
-import { completeWork, runFairly, type Work } from "../host/fair-work.ts";
+import { completeWork, type Work } from "../host/fair-work.ts";
 import type { BlobSource } from "../store/blobs/blob-page.ts";
 import { type Blobs } from "../store/blobs/blobs.ts";
 import { Batch } from "./batch.ts";
@@ -36,6 +36,7 @@ import { Merger, type RebaseOptions } from "./merger.ts";
 import { SeenFiles } from "./seen-files.ts";
 import { readContent, storeContent } from "./stored-content.ts";
 import { findConflictPath } from "./three-way-merge.ts";
+import { WriteGate } from "./write-gate.ts";
 
 interface WorkspaceOptions {
   storage: DurableObjectStorage;
@@ -45,6 +46,8 @@ interface WorkspaceOptions {
   record(event: NewEvent): void;
   /** Throws if the agent must not store so many more bytes of text. */
   checkGrowth?(bytes: number): void;
+  /** Returns the user whose files these are. */
+  getOwner?(): string;
 }
 
 /** Smaller content is only checked when it is committed. */
@@ -81,6 +84,7 @@ interface Expectation {
 export class Workspace {
   readonly seen: SeenFiles;
   readonly branchUsage: BranchUsage;
+  readonly writeGate: WriteGate;
   readonly #options: WorkspaceOptions;
   readonly #rows: FileRows;
   readonly #history: History;
@@ -110,6 +114,7 @@ export class Workspace {
     this.#commits = new Commits({ ...options, ...stores });
     this.#branchManager = new BranchManager({ ...options, ...stores, commits: this.#commits });
     this.#merger = new Merger({ ...stores, commits: this.#commits });
+    this.writeGate = new WriteGate({ ...options, getRevision: () => this.#commits.revision });
   }
 
   /** Everything that refers to blobs: the current files of all branches, and the history. */
@@ -196,12 +201,9 @@ export class Workspace {
     return storeContent(content, path, this.#options);
   }
 
-  /**
-   * Does work that may take long in slices, and serves others in between. It starts again if files change meanwhile, so
-   * it sees the files of one moment.
-   */
+  /** Does work that may take long, see `WriteGate`. */
   runFairly<T>(start: () => Work<T>): Promise<T> {
-    return runFairly(start, () => this.#commits.revision);
+    return this.writeGate.runFairly(start);
   }
 
   /** Commits all edits or none, as one version. Creates no version if nothing changed. */

@@ -44,7 +44,7 @@ async function* readZipEntries(
   files: readonly FileInfo[],
   at: VersionRef,
 ): AsyncGenerator<ZipEntry> {
-  const pacer = new Pacer();
+  const pacer = new Pacer(workspace.writeGate.owner);
   for (const { path, mediaType, modifiedAt, size } of files) {
     await pacer.pauseIfDue(countUnits(size));
     // Usually nothing changes in the meantime, and current files are cheaper to read.
@@ -63,9 +63,9 @@ export async function readArchiveEdits(
   { branch, replace }: { branch?: string | undefined; replace: boolean },
 ): Promise<FileEdit[]> {
   const { limits } = workspace;
-  const files = await runFairly(() => listZipFiles(zip, limits));
+  const files = await runFairly(() => listZipFiles(zip, limits), { owner: workspace.writeGate.owner });
   const edits: FileEdit[] = [];
-  const pacer = new Pacer();
+  const pacer = new Pacer(workspace.writeGate.owner);
   let textBytes = 0;
   for (const { path, size, unpack } of files) {
     await pacer.pauseIfDue(countUnits(size));
