@@ -307,9 +307,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
     timer.update().catch((error: unknown) => console.error("the next check could not be scheduled", error));
   }
 
-  override async onBeforeSubAgent(
-    ...[request, child]: Parameters<BaseObject<AgentStatus>["onBeforeSubAgent"]>
-  ): Promise<Request | Response | undefined> {
+  override async onBeforeSubAgent(request: Request, child: { className: string; name: string }) {
     await this.ensureReady();
     await this.#agent.subagents.ensureStarted(child.name);
     return super.onBeforeSubAgent(request, child);
