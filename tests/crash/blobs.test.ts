@@ -132,7 +132,10 @@ test(
       return state === "done" && report.recent.blobs === 0 && report.unknown.blobs === 0;
     });
     expect(await readAll(agents)).toEqual(needed);
-    const [last] = [await client.call("collectBlobs", { body: { dryRun: true } })];
+    const last = await waitUntil("the dry run", async () => {
+      const collection = await client.call("collectBlobs", { body: { dryRun: true } });
+      return collection.state === "done" ? collection : undefined;
+    });
     expect(last).toMatchObject({ report: { missing: 0, freed: { blobs: 0 } }, unreadable: [], unknownAgents: 0 });
     const stored = await listStored();
     expect([...needed].filter((hash) => !stored.includes(hash))).toEqual([]);

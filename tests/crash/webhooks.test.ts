@@ -117,10 +117,14 @@ test(
     const agents = await Promise.all(
       Array.from({ length: senders }, () => testbed.newAgent({ model: "scripted:default" })),
     );
-    const working = agents.map(async (agent) => {
-      const { body } = await testbed.api(`${agent.at}/hooks`, "POST", { name: "deploys" });
-      return { agent, sent: await work(agent, body as CreatedWebhook) };
-    });
+    const hooks = await Promise.all(
+      agents.map(async (agent) => (await testbed.api(`${agent.at}/hooks`, "POST", { name: "deploys" })).body),
+    );
+    const working = Promise.all(
+      agents.map(async (agent, index) => ({ agent, sent: await work(agent, hooks[index] as CreatedWebhook) })),
+    );
+    // It is awaited after the kills.
+    working.catch(() => {});
     for (let kill = 0, killed = 0; kill < kills; kill++) {
       const main = await waitUntil("main to run", () => findMain(testbed.home, killed), { intervalMs: 30 });
       const target = responses + 1 + random.below(20);
@@ -132,7 +136,7 @@ test(
     isOver = true;
 
     const totals = { deliveries: 0, resumed: 0, accepted: 0, replays: 0, unknown: 0 };
-    for (const { agent, sent } of await Promise.all(working)) {
+    for (const { agent, sent } of await working) {
       const log = await agent.log();
       const effects = log.flatMap(toEffect);
       for (const { id, status } of sent) {

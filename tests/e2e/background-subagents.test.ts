@@ -57,9 +57,9 @@ beforeAll(async () => {
           steps: [call("task", { description: "leave it to another" }), { text: "{{ results.0 }}" }],
         },
         {
-          when: "/^below for a second$/",
+          when: "/^below for a while$/",
           steps: [
-            call("task", { description: "leave it to one who takes long", timeoutMs: 1000 }),
+            call("task", { description: "leave it to one who takes long", timeoutMs: 4000 }),
             { text: "{{ results.0 }}" },
           ],
         },
@@ -186,7 +186,7 @@ test("a sub-agent reports when those that it left working have finished, and add
 
 test("its time limit, a cancel and a stop end those that it left working", async () => {
   const agent = await testbed.newAgent({ name: "hal" });
-  expect(await say(agent, "below for a second")).toMatch(/^I left it\.\n\n<subagent_report .* status="cancelled">/);
+  expect(await say(agent, "below for a while")).toMatch(/^I left it\.\n\n<subagent_report .* status="cancelled">/);
   for (const end of ["cancel", "stop"]) {
     const other = await testbed.newAgent({ name: end });
     testbed.bell.onRing = () => new Promise<void>(() => {});

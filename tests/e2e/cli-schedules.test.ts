@@ -21,7 +21,7 @@ test("a schedule is added, listed, paused, resumed, run and removed", async () =
   const cron = ["--cron", "0 9 * * 1-5", "--tz", "Europe/Berlin", "--missed", "all", "--overlap", "skip"];
   const added = await host.runCli(["schedule", "add", "alice", "What is new?", ...cron]);
   const [, id = ""] =
-    /^Added (schedule-\w+)\. It runs next at \d{4}-\d\d-\d\d \d\d:00:00 \(in \d+[dhm]\)\.\n$/.exec(added.stdout) ?? [];
+    /^Added (schedule-\w+)\. It runs next at \d{4}-\d\d-\d\d \d\d:00:00 \(in \d+[dhms]\)\.\n$/.exec(added.stdout) ?? [];
   expect([added.code, id]).toEqual([0, expect.stringMatching(/^schedule-/)]);
 
   const list = await host.runCli(["schedule", "ls"]);

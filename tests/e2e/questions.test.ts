@@ -33,7 +33,7 @@ beforeAll(async () => {
         exchange("sleep long", sleep(3600)),
         exchange("sleep back", sleep("2020-01-01T00:00:00Z")),
         exchange("sleep never", sleep("tomorrow-ish")),
-        exchange("delegate briefly", task("ask text", { timeoutMs: 1000 })),
+        exchange("delegate briefly", task("ask text", { timeoutMs: 4000 })),
         exchange("delegate", task("ask text")),
         { steps: [{ text: "You said: {{ message }}" }] },
       ],
@@ -173,7 +173,7 @@ test("a sub-agent's question reaches the inbox; its parent shows that it waits, 
   await waitUntil("its time to pass", async () => {
     const { events } = (await testbed.api(`${childAt}/events?limit=1000`)).body;
     const paused = events.find(({ type }: { type: string }) => type === "run.paused");
-    return paused && Date.now() - Date.parse(paused.ts) > 1500;
+    return paused && Date.now() - Date.parse(paused.ts) > 4500;
   });
   expect((await answer(childAt, { value: "Ada" })).status).toBe(200);
   expect(await getResult(agent, runId)).toContain("Ada");

@@ -22,7 +22,7 @@ beforeAll(async () => {
       default: [
         { when: "/^ask$/", steps: [{ call: task("ask") }, lastStep] },
         { when: "/^middle$/", steps: [{ call: task("middle") }, lastStep] },
-        { when: "/^briefly$/", steps: [{ call: task("middle", { timeoutMs: 2000 }) }, lastStep] },
+        { when: "/^briefly$/", steps: [{ call: task("middle", { timeoutMs: 4000 }) }, lastStep] },
         { when: "/^leave$/", steps: [{ call: task("leave") }, lastStep] },
         { when: "/^two$/", steps: [{ call: task("two") }, lastStep] },
         { when: "/^ring$/", steps: [{ call: task("ring") }, lastStep] },
@@ -150,7 +150,7 @@ test("the time of everyone above stands still while a person is asked", async ()
     at: `${agent.at}/sub/${facetName}`,
   }));
   const paused = await testbed.agentAt(at, "").waitForEvent("its wait", ({ type }) => type === "subagent.waiting");
-  await waitUntil("its time to pass", () => Date.now() - Date.parse(paused.ts) > 3000);
+  await waitUntil("its time to pass", () => Date.now() - Date.parse(paused.ts) > 4500);
   await answerAll(agent);
   expect(await getResult(agent, runId)).toBe("got below: Ada");
 });

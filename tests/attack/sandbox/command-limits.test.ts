@@ -40,7 +40,10 @@ test.each([
     const mark = `mark-${Math.random().toString(36).slice(2)}`;
     const [attacker, bystander] = [await testbed.newAgent(), await testbed.newAgent()];
     let isOver = false;
-    const attacking = attacker.say(`: ${mark}; ${attack}`).finally(() => (isOver = true));
+    const attacking = attacker
+      .invoke({ message: `: ${mark}; ${attack}` })
+      .then(({ runId }) => attacker.waitForEnd(runId, 50_000))
+      .finally(() => (isOver = true));
     let served = 0;
     while (!isOver) {
       expect(await bystander.say("hello")).toMatchObject({ type: "agent.completed", data: { result: "hello" } });

@@ -1,5 +1,5 @@
 import type { SubagentEvent } from "@thinkery/sdk";
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { Output } from "../output.ts";
 import { Printer } from "./printer.ts";
 import { SubagentLines } from "./subagent-lines.ts";
@@ -57,6 +57,8 @@ const createCompleted = (taskId: string, status: string, error?: string) =>
       ms: 12_000,
     },
   }) as SubagentEvent;
+
+afterEach(() => void vi.useRealTimers());
 
 test("each sub-agent that works has a line with its step, its time and what it does", () => {
   const lines = new SubagentLines();
@@ -158,7 +160,6 @@ test("on a terminal the lines stay below everything else and are gone in the end
   const end = "↳ Run the tests  failed  4 steps  12 s  The sub-agent failed: no key";
   expect(print(true, finish)).toEqual(["Let me ask.", "A note.", end, "It failed.", ""]);
   expect(print(false, finish)).toEqual(["Let me ask.", "↳ Run the tests  started", "A note.", end, "It failed.", ""]);
-  vi.useRealTimers();
 });
 
 test("nothing is drawn in the middle of a line of the response", () => {
@@ -170,5 +171,4 @@ test("nothing is drawn in the middle of a line of the response", () => {
     printer.onText(" meanwhile.");
   });
   expect(shown).toEqual(["I go on meanwhile."]);
-  vi.useRealTimers();
 });
