@@ -1,6 +1,6 @@
 import { startHost } from "@thinkery/sdk/test";
 import { expensiveRequests, expensiveScripts, largeAgents } from "../tests/kit/expensive-requests.ts";
-import { sendWhileOthersWait } from "../tests/kit/send-while-others-wait.ts";
+import { createBystander, sendWhileOthersWait } from "../tests/kit/send-while-others-wait.ts";
 import type { Bench, Finding } from "./kit/bench.ts";
 
 const goals = [
@@ -16,11 +16,13 @@ export const busy: Bench = {
     await using host = await startHost({ scripts: expensiveScripts });
     const { token } = await host.client.call("createToken", { body: { name: "busy", scopes: ["read", "chat"] } });
     for (const { create } of largeAgents) await create(host);
+    const probes = await createBystander(host);
     const findings: Finding[] = [];
     for (const { atOnce, goalMs } of goals) {
       const waits = new Map<string, number[]>();
       for (const request of expensiveRequests) {
-        const { maxWaitMs } = await sendWhileOthersWait(host, token, request, atOnce);
+        const { waits: ofProbes } = await sendWhileOthersWait(host, token, request, { atOnce, probes });
+        const maxWaitMs = Math.max(...Object.values(ofProbes).map((wait) => wait.maxWaitMs));
         waits.set(request.kind, [...(waits.get(request.kind) ?? []), maxWaitMs]);
       }
       for (const [kind, samples] of waits) {
