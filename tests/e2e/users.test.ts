@@ -256,6 +256,30 @@ test("a token cannot send more requests than allowed, and others still can", asy
   expect(await withRetry((signal) => one.call("who", { signal }))).toMatchObject({ user: "mia" });
 });
 
+test("requests that come at the same time are counted once each", async () => {
+  await host.client.call("addUser", { body: { name: "nia", limits: { requestsPerMinute: 600 } } });
+  const nia = await openClient("nia", "read");
+  for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 60 }, () => nia.call("who")));
+});
+
+test("a cookie without the page's secret does not use up what its page may send", async () => {
+  await host.client.call("addUser", { body: { name: "ole", limits: { requestsPerMinute: 60 } } });
+  const { code } = await host.client.call("createLoginCode", { body: { user: "ole" } });
+  const login = await fetch(`${host.url}/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin: host.url },
+    body: JSON.stringify({ code }),
+  });
+  const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const { pageSecret } = (await login.json()) as { pageSecret: string };
+  const ask = async (headers: Record<string, string>) => (await fetch(`${host.url}/who`, { headers })).status;
+  const asCookie = { cookie, origin: host.url };
+  const asToken = { authorization: `Bearer ${cookie.slice(cookie.indexOf("=") + 1)}` };
+  for (const headers of [asCookie, asToken])
+    expect(new Set(await Promise.all(Array.from({ length: 70 }, () => ask(headers))))).toEqual(new Set([401]));
+  expect(await ask({ ...asCookie, "x-thinkery-page": pageSecret })).toBe(200);
+});
+
 test("the owner changes the limits of a user, which keep what the user set below them", async () => {
   const agency = "max";
   const limits = { agents: 1, budget: { tokens: 1000, costUsd: 2 } } as const;
