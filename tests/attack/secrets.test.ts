@@ -35,6 +35,15 @@ exchanges:
       - text: "It said: {{ results.1 }}"
 `;
 
+const waitingScript = `
+exchanges:
+  - when: "/^ask/"
+    steps: [{ call: { tool: askUser, input: { prompt: "{{ message }}" } } }, { text: Asked. }]
+  - when: "/^later/"
+    steps: [{ call: { tool: schedule, input: { when: 3600, input: "{{ message }}" } } }, { text: Planned. }]
+  - steps: [{ call: { tool: writeFile, input: { path: a.txt, content: "{{ message }}" } } }, { text: Written. }]
+`;
+
 let home: string;
 let host: HostProcess;
 let secrets: Record<string, string>;
@@ -44,6 +53,7 @@ beforeAll(async () => {
   await mkdir(join(home, "scripts"), { recursive: true, mode: 0o700 });
   await writeFile(join(home, "scripts", "echo.yaml"), script);
   await writeFile(join(home, "scripts", "delegate.yaml"), delegatingScript);
+  await writeFile(join(home, "scripts", "wait.yaml"), waitingScript);
   const providers = { custom: { wire: "chat", baseUrl: "http://127.0.0.1:9/v1", apiKeyVariable: "CUSTOM_KEY" } };
   await writeFile(join(home, "config.jsonc"), JSON.stringify({ providers, models: { fast: "scripted:echo" } }));
   host = await startHostProcess({ home, env: { ...keys, LLM_API_BASE: "http://127.0.0.1:9/v1" } });
@@ -159,6 +169,45 @@ test("no kind of secret appears in what tasks and sub-agents show", async () => 
     "boss/export",
     "agents",
   ])
+    expect([place, sinks[place]?.includes("[redacted]")]).toEqual([place, true]);
+  expect(findShown(sinks, kinds)).toEqual([]);
+}, 120_000);
+
+test("no kind of secret appears in what waits for a person or a time", async () => {
+  const kinds = await listKinds();
+  const text = kinds.map(([, text]) => `See ${text} here.`).join("\n");
+  await host.client.call("createAgency", { body: { id: "waits" } });
+  const policy = [{ tool: "writeFile", action: "ask" }] as const;
+  const blueprint = { name: "careful", model: "scripted:wait", tags: ["default"], config: { policy: [...policy] } };
+  await host.client.call("putBlueprint", { params: { agency: "waits" }, body: blueprint });
+  const sinks: Record<string, string> = {};
+  for (const name of ["ask", "later", "write"]) {
+    const params = { agency: "waits", agent: name };
+    await host.client.call("createAgent", { params, body: { name, blueprint: "careful" } });
+    await host.client.call("invoke", { params, body: { message: `${name}: ${text}` } });
+  }
+  const schedule = { when: 3600, input: text };
+  const params = { agency: "waits", agent: "later" };
+  const { id } = await host.client.call("createSchedule", { params, body: schedule });
+  await host.client.call("createAgencySchedule", { params, body: { ...schedule, agent: "ask" } });
+  await host.client.call("runSchedule", { params: { ...params, schedule: id } });
+  const listAll = async () => {
+    for (const path of ["/approvals", "/questions", "/agency/waits/schedules"]) sinks[path] = await read(path);
+    for (const path of [
+      "write/approvals",
+      "ask/state",
+      "later/schedules",
+      "later/export",
+      `later/schedules/${id}/runs`,
+    ])
+      sinks[path] = await read(`/agency/waits/agent/${path}`);
+  };
+  await waitUntil("everything to wait", async () => {
+    await listAll();
+    const shown = ["/approvals", "/questions", "later/schedules"].map((path) => sinks[path]?.includes("[redacted]"));
+    return shown.every(Boolean) && sinks["later/schedules"]?.includes("later: See");
+  });
+  for (const place of ["/agency/waits/schedules", "write/approvals", "ask/state", "later/export"])
     expect([place, sinks[place]?.includes("[redacted]")]).toEqual([place, true]);
   expect(findShown(sinks, kinds)).toEqual([]);
 }, 120_000);

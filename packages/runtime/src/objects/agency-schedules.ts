@@ -1,3 +1,4 @@
+import type { Redactor } from "@thinkery/sdk/internal";
 import { ScheduleBook } from "../schedules/schedule-book.ts";
 import { DueTimer } from "./due-timer.ts";
 import type { Env } from "./env.ts";
@@ -7,6 +8,7 @@ type Conversation = ReturnType<Env["Think"]["getByName"]>["conversation"];
 
 interface AgencySchedulesOptions {
   storage: DurableObjectStorage;
+  redactor: Redactor;
   /** Schedules a check of what is due. */
   scheduleDue(at: number): Promise<void>;
   /** Throws if the agency does not exist. */
@@ -31,6 +33,7 @@ export class AgencySchedules {
     this.book = new ScheduleBook({
       storage: options.storage,
       wakeAt: (time) => this.#timer.update(time),
+      redact: (value) => options.redactor.redactValue(value),
       admit: async (message, agent) => this.#getConversation(agent).admitScheduled(message),
       getOutcomes: async (runIds, agent) => this.#getConversation(agent).getTurnOutcomes(runIds),
     });

@@ -22,6 +22,7 @@ import { AgencyPolicy } from "../agency/policy.ts";
 import { SubagentLists } from "../agency/subagent-lists.ts";
 import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
+import { createSecretRedactor } from "../model/redactor.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
@@ -88,6 +89,7 @@ export abstract class Agency extends BaseObject<Revision> {
     });
     this.#schedules = new AgencySchedules({
       storage: ctx.storage,
+      redactor: createSecretRedactor(env),
       scheduleDue: async (at) => void (await this.schedule(new Date(at), "checkDue", at, { idempotent: true })),
       open: () => this.#open(),
       getAgentName: (agent) => this.#agents.get(agent).name,

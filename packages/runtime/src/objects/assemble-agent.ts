@@ -265,6 +265,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     registration,
     queue,
     turnLease,
+    redactor,
     wakeAt: (time) => timer.update(time),
   });
   const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment, waits, schedules];

@@ -1,4 +1,5 @@
 import { type AgentExport, fail, type NewSchedule, type Schedule } from "@thinkery/sdk";
+import type { Redactor } from "@thinkery/sdk/internal";
 import { ScheduleBook } from "../schedules/schedule-book.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
@@ -17,6 +18,7 @@ interface SchedulesOptions {
   queue: TurnQueue;
   turnLease: TurnLease;
   wakeAt(time?: number): Promise<void>;
+  redactor: Redactor;
 }
 
 /** The schedules of an agent. A sub-agent works on one assignment, so it has none. */
@@ -30,6 +32,7 @@ export class SchedulesFeature implements AgentFeature {
     this.#book = new ScheduleBook({
       storage: options.storage,
       wakeAt: (time) => options.wakeAt(time),
+      redact: (value) => options.redactor.redactValue(value),
       admit: (message) => admitScheduled(options, message),
       getOutcomes: async (runIds) => getTurnOutcomes(options.store, runIds),
     });

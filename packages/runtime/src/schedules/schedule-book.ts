@@ -21,6 +21,8 @@ export interface ScheduleBookOptions extends Omit<RunAdmissionOptions, "table"> 
   storage: DurableObjectStorage;
   /** Makes sure that `runDue` is called at this time, or when the next one is due. */
   wakeAt(time?: number): Promise<void>;
+  /** Removes the secrets of the environment from what is stored and listed. */
+  redact<T>(value: T): T;
 }
 
 /** Who creates a schedule. */
@@ -65,8 +67,9 @@ export class ScheduleBook {
     return this.#describe(this.#require(id));
   }
 
-  async create({ idempotencyKey, ...definition }: NewSchedule, { user, agent }: ScheduleCreator): Promise<Schedule> {
+  async create({ idempotencyKey, ...given }: NewSchedule, { user, agent }: ScheduleCreator): Promise<Schedule> {
     const now = Date.now();
+    const definition = { ...given, input: this.#options.redact(given.input) };
     const recurrence = parseWhen(definition.when, definition.timeZone, now);
     checkRecurrence(recurrence, definition.when, now);
     const nextAt = recurrence.next(now - 1);
