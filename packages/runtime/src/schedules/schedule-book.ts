@@ -11,6 +11,7 @@ import {
   type ScheduleRunList,
   type ScheduleTimes,
 } from "@thinkery/sdk";
+import { Pacer } from "../host/fair-work.ts";
 import { planDue } from "./plan-due.ts";
 import { checkRecurrence, parseWhen, type Recurrence } from "./recurrence.ts";
 import { RunAdmission, type RunAdmissionOptions } from "./run-admission.ts";
@@ -33,7 +34,7 @@ export interface ScheduleCreator {
 }
 
 export const maxSchedules = 1000;
-const maxPerTransaction = 50;
+const maxListedDue = 50;
 
 /**
  * The schedules of an agent or of an agency. What is due is first recorded as pending runs, together with the next time
@@ -161,12 +162,15 @@ export class ScheduleBook {
   }
 
   async runDue(now: number): Promise<void> {
+    const pacer = new Pacer();
     for (;;) {
-      const rows = this.#isHalted ? [] : this.#table.listDue(now, maxPerTransaction);
-      for (const row of rows) this.#recordDue(row, now);
-      if (rows.length < maxPerTransaction) break;
-      // Others want to work too.
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      const rows = this.#isHalted ? [] : this.#table.listDue(now, maxListedDue);
+      for (const row of rows) {
+        await pacer.pauseIfDue(countUnits(row, now));
+        // It may have been changed in the meantime.
+        if (!this.#isHalted && this.#table.find(row.id)?.nextAt === row.nextAt) this.#recordDue(row, now);
+      }
+      if (rows.length < maxListedDue) break;
     }
     await this.#admission.admitAll();
   }
@@ -210,6 +214,12 @@ export class ScheduleBook {
     if (!row) throw fail("not_found", `Schedule “${id}” not found.`);
     return row;
   }
+}
+
+/** Units of work to record what is due: the times of a long downtime are counted one by one. */
+function countUnits({ nextAt = 0 }: ScheduleRow, now: number): number {
+  const hours = Math.floor((now - nextAt) / 3_600_000);
+  return 300 + Math.min(hours, 500) * 60;
 }
 
 function readCursor(cursor: string | undefined, start: number): number {
