@@ -180,7 +180,20 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     const status = await this.#options.children.describe(row.facetName).catch(() => undefined);
     if (!status || status.status === "over") return subagent;
     const { waitingFor: _, ...known } = subagent;
-    return { ...known, ...status, status: status.status };
+    const { runId: __, ...current } = status;
+    return { ...known, ...current, status: status.status };
+  }
+
+  /** Cancels a sub-agent, whatever is left of its work. Returns whether there was anything. */
+  async cancel(taskId: string): Promise<boolean> {
+    const row = this.#require(taskId);
+    if (!isActive(row)) return false;
+    await this.#finish(row, createOwnEnd(row, "cancelled"));
+    if (this.#require(taskId).state !== "cancelled") return false;
+    // Reconciling does the same until it succeeds; the caller should find it stopped.
+    const statement = await this.#options.children.cancel(row.facetName, row.token).catch(() => undefined);
+    if (statement) this.leases.note(taskId, statement);
+    return true;
   }
 
   /** Waits until those that were cancelled have stopped, so that what they spent is known. */
@@ -231,8 +244,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   /** Cancels a sub-agent that works, and deletes it. Its report stays. Idempotent. */
   async remove(taskId: string): Promise<void> {
-    const row = this.#require(taskId);
-    if (isActive(row)) await this.#finish(row, createOwnEnd(row, "cancelled"));
+    await this.cancel(taskId);
     await this.#forkQueue.cancel(taskId);
     await this.#remover.remove(this.#require(taskId));
   }
