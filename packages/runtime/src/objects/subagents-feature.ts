@@ -58,7 +58,7 @@ export interface SubagentsOptions {
   workspace: WorkspacePort;
   merges: CheckedMerges;
   queue(): TurnQueue;
-  resolveToolCall(report: ToolCallResolution): Promise<unknown>;
+  resolveToolCall(report: ToolCallResolution, createMore?: () => NewEvent[]): Promise<unknown>;
   /** Resolves when everything recorded so far is on disk. */
   sync(): Promise<void>;
   /** Makes sure that the heartbeat runs. */
@@ -123,10 +123,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
         await options.updateTimer();
       },
     });
-    this.#waitingCalls = new WaitingCalls({
-      ...options,
-      onDelivered: (rows, call) => this.#markDelivered(rows, call),
-    });
+    this.#waitingCalls = new WaitingCalls(options);
     this.#starter = new ChildStarter({
       ...options,
       forks,
@@ -153,7 +150,6 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return openSubagents(this.#options, source, {
       delegate: (delegation, from) => this.delegate(delegation, from),
       get: (taskId) => this.get(taskId),
-      markDelivered: (rows) => this.#markDelivered(rows, source),
       onBackground,
     });
   }
@@ -203,9 +199,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   createEndEvents(runId: string): NewEvent[] {
     const rows = this.#options.store.subagents.listActive(runId);
-    return rows.length === 0
-      ? []
-      : [...createCancelEvents(rows, this.#options.tasks), createDelivered(rows, { runId })];
+    return rows.length === 0 ? [] : [...createCancelEvents(rows, this.#options.tasks), createDelivered(rows, runId)];
   }
 
   /** Cancels those that work; only those of one turn if it is given. The model is told with its next step. */
@@ -261,7 +255,8 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   wake(): void {
-    if (this.hasActive || this.#options.store.subagents.listUnclosed().length > 0) this.update();
+    const hasUnclosed = this.#options.store.subagents.listUnclosed().length > 0;
+    if (this.hasActive || hasUnclosed || this.#hasUnresolved) this.update();
   }
 
   halt(): void {
@@ -279,9 +274,12 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return subagents.length > 0 ? { subagents } : {};
   }
 
-  /** Returns when those that work are asked again whether they still do. Nobody asks while all wait for a person. */
+  /**
+   * Returns when those that work are asked again whether they still do, and reports are given again to calls that could
+   * not take them. Nobody asks while all wait for a person.
+   */
   nextDueAt(): number | undefined {
-    const isResting = !this.hasActive || this.findPersonWait() !== undefined;
+    const isResting = this.hasActive ? this.findPersonWait() !== undefined : !this.#hasUnresolved;
     if (isResting && this.#options.store.subagents.listUnclosed().length === 0) this.#nextCheckAt = undefined;
     else this.#nextCheckAt ??= Date.now() + this.#options.limits.initialCheckSeconds * 1000;
     return this.#nextCheckAt;
@@ -297,6 +295,13 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   findPersonWait(runId?: string): PersonWait | undefined {
     const { store, limits } = this.#options;
     return this.hasActive ? findPersonWait(store.subagents, limits.maxActive, runId) : undefined;
+  }
+
+  /** Whether a call still waits although all have reported: its result could not be stored, or a crash came first. */
+  get #hasUnresolved(): boolean {
+    const { subagents, turns } = this.#options.store;
+    const turn = this.hasActive || subagents.isEmpty ? undefined : turns.getPaused();
+    return turn !== undefined && this.#waitingCalls.has(turn.id);
   }
 
   /** Does whatever follows from the current state. */
@@ -329,9 +334,12 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     if (!current || !isActive(current)) return;
     recorder.record({ type: "subagent.completed", data: { childThreadId, taskId, ...end } }, ...tasks.end(taskId, end));
     const finished = this.#require(taskId);
-    if (finished.wait) await this.#waitingCalls.resolve(finished);
-    this.update();
-    onChange();
+    try {
+      if (finished.wait) await this.#waitingCalls.resolve(finished);
+    } finally {
+      this.update();
+      onChange();
+    }
   }
 
   async #stop(row: SubagentRow): Promise<void> {
@@ -349,10 +357,6 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     const spent = { ...(usage ? { usage } : {}), ...(days ? { days } : {}), ...(reserved ? { reserved } : {}) };
     const data = { childThreadId, taskId, ...spent, ...(merge ? { merge } : {}) };
     this.#options.recorder.record({ type: "subagent.closed", data });
-  }
-
-  #markDelivered(rows: readonly SubagentRow[], call: { runId: string; callId?: string }): void {
-    this.#options.recorder.record(createDelivered(rows, call));
   }
 
   #require(taskId: string): SubagentRow {
