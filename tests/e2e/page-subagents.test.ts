@@ -48,6 +48,10 @@ beforeAll(async () => {
             steps: [call("task", { description: "Pass it on" }), { text: "Got: {{ results.0 }}" }],
           },
           {
+            when: "/^leave$/",
+            steps: [call("task", { description: "Leave it to another" }), { text: "Got: {{ results.0 }}" }],
+          },
+          {
             when: "/^stream$/",
             steps: [call("task", { description: "Think aloud", streaming: true }), { text: "Got: {{ results.0 }}" }],
           },
@@ -92,6 +96,11 @@ beforeAll(async () => {
             when: "/^Pass it on$/",
             steps: [call("task", { description: "Say hello" }), { text: "{{ results.0 }}, it said." }],
           },
+          {
+            when: "/^Leave it/",
+            steps: [call("createSubtask", { title: "Wave" }), delegate(0, "Wave to them"), { text: "I left it." }],
+          },
+          { when: "Wave", steps: [ring("wave"), { text: "Waved" }] },
           { when: "/^Say hello$/", steps: [ring("hello"), { text: "Hello" }] },
         ],
       },
@@ -235,6 +244,25 @@ test("sub-agents of sub-agents have addresses too, and a phone shows them", asyn
   await page.getByRole("heading", { name: "Sub-agent “subagent-none” not found" }).waitFor();
   expect(pageErrors).toEqual([]);
 }, 60_000);
+
+test("cancelling one whose own turn is over ends those that it waits for", async () => {
+  const { name, invoke, at } = await testbed.newAgent({ name: "dora" });
+  const { page, pageErrors } = await openAgent(name);
+  await findIdleStatus(page).waitFor();
+  await invoke({ message: "leave" });
+  await waitUntil("the ring", () => release.get("wave"));
+  const [{ facetName }] = (await testbed.api(`${at}/subagents`)).body.subagents;
+  const child = `${at}/sub/${facetName}`;
+  await waitUntil("the end of its turn", async () => {
+    return (await testbed.api(`${child}/state`)).body.run.status === "completed";
+  });
+  await page.getByRole("button", { name: "Cancel Leave it to another" }).click();
+  await page.getByRole("status").getByText("Sub-agent “Leave it to another” canceled.").waitFor();
+  await findItem(page, "Leave it to another", "cancelled").waitFor();
+  await findText(page, "Got: The sub-agent was cancelled.").waitFor();
+  expect((await testbed.api(`${child}/subagents`)).body.subagents).toMatchObject([{ status: "cancelled" }]);
+  expect(pageErrors).toEqual([]);
+});
 
 test("the panel shows live what a sub-agent that streams writes, and the tool it calls", async () => {
   const { name } = await testbed.newAgent({ name: "stella" });

@@ -11,9 +11,28 @@ export class Think extends ProductThink {
     return [
       this.#createRingTool("ring", false),
       this.#createRingTool("ring_again", true),
+      this.#createReportsTool(),
       ...misbehavingTools,
       ...modelTools,
     ];
+  }
+
+  /** Takes the reports of sub-agents, and has its result only once the bell was answered. */
+  #createReportsTool(): Tool {
+    return defineTool(
+      {
+        name: "take_reports",
+        description: "For tests.",
+        inputSchema: z.object({ bell: z.string() }),
+        idempotent: true,
+      },
+      async ({ bell }, { callId, signal, subagents }) => {
+        const reports = [...subagents.takeReports(), ...subagents.takeReports()];
+        const body = JSON.stringify({ tool: "take_reports", id: "reports", callId });
+        await (this.env.MODELS ?? globalThis).fetch(bell, { method: "POST", body, signal });
+        return reports.map(({ result }) => result).join();
+      },
+    );
   }
 
   #createRingTool(name: string, idempotent: boolean): Tool {

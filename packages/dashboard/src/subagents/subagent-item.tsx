@@ -68,7 +68,7 @@ function SubagentFacts({ subagent: { startedAt, completedAt, usage } }: { subage
   return <p className="subagent-facts">{facts.join(" · ")}</p>;
 }
 
-function CancelButton({ agency, agent, subagent: { taskId, facetName, title, startedAt } }: SubagentItemProps) {
+function CancelButton({ agency, agent, subagent: { facetName, title } }: SubagentItemProps) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
 
@@ -76,10 +76,9 @@ function CancelButton({ agency, agent, subagent: { taskId, facetName, title, sta
     setBusy(true);
     setError(undefined);
     try {
-      // Its conversation stays. One that has not started has none, and cannot be told.
-      if (startedAt === undefined) await call("deleteSubagent", { params: { agency, agent, task: taskId } });
-      else await call("cancelTurn", { params: { agency, agent: `${agent}/${facetName}` }, body: {} });
-      announce(`Sub-agent “${title}” canceled.`);
+      // Its conversation stays.
+      const { status } = await call("cancelTurn", { params: { agency, agent: `${agent}/${facetName}` }, body: {} });
+      announce(`Sub-agent “${title}” ${status === "canceled" ? "canceled" : "had already finished"}.`);
     } catch (failure) {
       setError(getErrorMessage(failure));
     } finally {

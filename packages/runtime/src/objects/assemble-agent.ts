@@ -165,7 +165,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     workspace,
     merges,
     queue: () => queue,
-    resolveToolCall: (report) => turnWaits.resolveToolCall(report),
+    resolveToolCall: (report, createMore) => turnWaits.resolveToolCall(report, createMore),
     sync: () => storage.sync(),
     onBusy: () => void heartbeat.begin(),
     onChange: () => assignment.tick(Date.now()),
@@ -241,7 +241,12 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       disk.reportChange().catch((error: unknown) => console.error("disk usage could not be reported", error));
     },
   });
-  const turnWaits = new TurnWaits({ store, blobs, recorder, resume: (turn, event) => queue.resume(turn, event) });
+  const turnWaits = new TurnWaits({
+    store,
+    blobs,
+    recorder,
+    resume: (turn, ...events) => queue.resume(turn, ...events),
+  });
   const waits = new WaitsFeature({
     name,
     store,

@@ -125,10 +125,12 @@ export class AssignmentFeature implements AgentFeature {
 
   describe(): AssignmentStatus {
     const turn = this.findTurn();
-    if (!turn || (isOver(turn) && !this.#waitsForOthers(turn))) return { status: "over", step: turn?.step ?? 0 };
+    if (!turn) return { status: "over", step: 0 };
+    const { id: runId, step } = turn;
+    if (isOver(turn) && !this.#waitsForOthers(turn)) return { status: "over", runId, step };
     const waitingFor = this.#findWait();
     const status = turn.status === "running" ? "running" : "waiting";
-    return { status, step: turn.step, ...(waitingFor ? { waitingFor } : {}) };
+    return { status, runId, step, ...(waitingFor ? { waitingFor } : {}) };
   }
 
   /** Called by the parent, which no longer waits for a report. */
@@ -136,7 +138,7 @@ export class AssignmentFeature implements AgentFeature {
     const assignment = this.find();
     const turn = this.findTurn();
     if (assignment?.token !== token || !turn) return;
-    if (!isOver(turn)) this.#options.queue().cancel(turn.id, "The agent that delegated this was canceled.");
+    if (!isOver(turn)) this.#options.queue().cancel(turn.id, "The sub-agent was cancelled.");
     else this.#options.cancelSubagents(turn.id);
     // Nobody expects the report any more.
     this.#noteReported(turn.id);

@@ -18,6 +18,7 @@ import {
   type ScheduleOutcome,
   type Sender,
   type BudgetStatus,
+  type CancelResponse,
   type ToolCallResolution,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
@@ -88,7 +89,7 @@ export class ConversationApi extends RpcTarget {
     return (await this.#open()).turnWaits.resolveToolCall(result);
   }
 
-  async cancel(runId?: string): Promise<{ runId?: string; status: Run["status"] }> {
+  async cancel(runId?: string): Promise<CancelResponse> {
     const { queue } = await this.#open();
     const turn = queue.cancel(runId, "canceled");
     if (!turn && runId) throw fail("not_found", "Turn not found.");

@@ -58,7 +58,7 @@ export interface SubagentsOptions {
   workspace: WorkspacePort;
   merges: CheckedMerges;
   queue(): TurnQueue;
-  resolveToolCall(report: ToolCallResolution): Promise<unknown>;
+  resolveToolCall(report: ToolCallResolution, createMore?: () => NewEvent[]): Promise<unknown>;
   /** Resolves when everything recorded so far is on disk. */
   sync(): Promise<void>;
   /** Makes sure that the heartbeat runs. */
@@ -123,10 +123,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
         await options.updateTimer();
       },
     });
-    this.#waitingCalls = new WaitingCalls({
-      ...options,
-      onDelivered: (rows, call) => this.#markDelivered(rows, call),
-    });
+    this.#waitingCalls = new WaitingCalls(options);
     this.#starter = new ChildStarter({
       ...options,
       forks,
@@ -153,7 +150,6 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return openSubagents(this.#options, source, {
       delegate: (delegation, from) => this.delegate(delegation, from),
       get: (taskId) => this.get(taskId),
-      markDelivered: (rows) => this.#markDelivered(rows, source),
       onBackground,
     });
   }
@@ -180,7 +176,20 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     const status = await this.#options.children.describe(row.facetName).catch(() => undefined);
     if (!status || status.status === "over") return subagent;
     const { waitingFor: _, ...known } = subagent;
-    return { ...known, ...status, status: status.status };
+    const { runId: __, ...current } = status;
+    return { ...known, ...current, status: status.status };
+  }
+
+  /** Cancels a sub-agent, whatever is left of its work. Returns whether there was anything. */
+  async cancel(taskId: string): Promise<boolean> {
+    const row = this.#require(taskId);
+    if (!isActive(row)) return false;
+    await this.#finish(row, createOwnEnd(row, "cancelled"));
+    if (this.#require(taskId).state !== "cancelled") return false;
+    // Reconciling does the same until it succeeds; the caller should find it stopped.
+    const statement = await this.#options.children.cancel(row.facetName, row.token).catch(() => undefined);
+    if (statement) this.leases.note(taskId, statement);
+    return true;
   }
 
   /** Starts a sub-agent that was just delegated to, so that whoever learned its name can connect at once. */
@@ -195,9 +204,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   createEndEvents(runId: string): NewEvent[] {
     const rows = this.#options.store.subagents.listActive(runId);
-    return rows.length === 0
-      ? []
-      : [...createCancelEvents(rows, this.#options.tasks), createDelivered(rows, { runId })];
+    return rows.length === 0 ? [] : [...createCancelEvents(rows, this.#options.tasks), createDelivered(rows, runId)];
   }
 
   /** Cancels those that work; only those of one turn if it is given. The model is told with its next step. */
@@ -236,8 +243,7 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
 
   /** Cancels a sub-agent that works, and deletes it. Its report stays. Idempotent. */
   async remove(taskId: string): Promise<void> {
-    const row = this.#require(taskId);
-    if (isActive(row)) await this.#finish(row, createOwnEnd(row, "cancelled"));
+    await this.cancel(taskId);
     await this.#forkQueue.cancel(taskId);
     await this.#remover.remove(this.#require(taskId));
   }
@@ -254,7 +260,8 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   }
 
   wake(): void {
-    if (this.hasActive || this.#options.store.subagents.listUnclosed().length > 0) this.update();
+    const hasUnclosed = this.#options.store.subagents.listUnclosed().length > 0;
+    if (this.hasActive || hasUnclosed || this.#hasUnresolved) this.update();
   }
 
   halt(): void {
@@ -272,9 +279,12 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     return subagents.length > 0 ? { subagents } : {};
   }
 
-  /** Returns when those that work are asked again whether they still do. Nobody asks while all wait for a person. */
+  /**
+   * Returns when those that work are asked again whether they still do, and reports are given again to calls that could
+   * not take them. Nobody asks while all wait for a person.
+   */
   nextDueAt(): number | undefined {
-    const isResting = !this.hasActive || this.findPersonWait() !== undefined;
+    const isResting = this.hasActive ? this.findPersonWait() !== undefined : !this.#hasUnresolved;
     if (isResting && this.#options.store.subagents.listUnclosed().length === 0) this.#nextCheckAt = undefined;
     else this.#nextCheckAt ??= Date.now() + this.#options.limits.initialCheckSeconds * 1000;
     return this.#nextCheckAt;
@@ -290,6 +300,13 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
   findPersonWait(runId?: string): PersonWait | undefined {
     const { store, limits } = this.#options;
     return this.hasActive ? findPersonWait(store.subagents, limits.maxActive, runId) : undefined;
+  }
+
+  /** Whether a call still waits although all have reported: its result could not be stored, or a crash came first. */
+  get #hasUnresolved(): boolean {
+    const { subagents, turns } = this.#options.store;
+    const turn = this.hasActive || subagents.isEmpty ? undefined : turns.getPaused();
+    return turn !== undefined && this.#waitingCalls.has(turn.id);
   }
 
   /** Does whatever follows from the current state. */
@@ -322,9 +339,12 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     if (!current || !isActive(current)) return;
     recorder.record({ type: "subagent.completed", data: { childThreadId, taskId, ...end } }, ...tasks.end(taskId, end));
     const finished = this.#require(taskId);
-    if (finished.wait) await this.#waitingCalls.resolve(finished);
-    this.update();
-    onChange();
+    try {
+      if (finished.wait) await this.#waitingCalls.resolve(finished);
+    } finally {
+      this.update();
+      onChange();
+    }
   }
 
   async #stop(row: SubagentRow): Promise<void> {
@@ -342,10 +362,6 @@ export class SubagentsFeature implements AgentFeature, SubagentPort {
     const spent = { ...(usage ? { usage } : {}), ...(days ? { days } : {}), ...(reserved ? { reserved } : {}) };
     const data = { childThreadId, taskId, ...spent, ...(merge ? { merge } : {}) };
     this.#options.recorder.record({ type: "subagent.closed", data });
-  }
-
-  #markDelivered(rows: readonly SubagentRow[], call: { runId: string; callId?: string }): void {
-    this.#options.recorder.record(createDelivered(rows, call));
   }
 
   #require(taskId: string): SubagentRow {

@@ -45,6 +45,10 @@ export class Subagents {
     return this.#changes;
   }
 
+  get isEmpty(): boolean {
+    return this.#readCounts().all === 0;
+  }
+
   apply(event: AgentEvent): void {
     if (listedChanges.has(event.type)) this.#changes++;
     switch (event.type) {

@@ -7,6 +7,8 @@ export interface SubagentPort {
     runId: string;
     callId: string;
     record(...events: NewEvent[]): void;
+    /** Adds events that are recorded together with the result of the call. */
+    addToResult(create: () => NewEvent[]): void;
     /** Called when a sub-agent starts to work in the background. */
     onBackground(): void;
   }): Subagents;

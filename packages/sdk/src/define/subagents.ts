@@ -26,10 +26,16 @@ export interface Subagents {
    * if the host crashes. The same call or task again is the same sub-agent. Throws if the task cannot be delegated.
    */
   delegate(delegation: Delegation): Promise<Subagent>;
-  /** Returns a sub-agent by its task, with what it is doing. Marks its report as delivered, if there is one. */
+  /**
+   * Returns a sub-agent by its task, with what it is doing. If it has reported, the model has got its report as soon as
+   * the call has a result.
+   */
   get(taskId: string): Promise<Subagent>;
   /** Returns the sub-agents that work or wait to start. */
   listActive(): Subagent[];
-  /** Returns the finished sub-agents whose reports the model has not been given yet, and marks them as delivered. */
+  /**
+   * Returns the finished sub-agents whose reports the model has not got yet. It has got them as soon as the call has a
+   * result; if the call fails, they come with the next step.
+   */
   takeReports(): Subagent[];
 }

@@ -248,6 +248,8 @@ export const cancelSchema = z.strictObject({ runId: z.string().max(200).optional
 
 export const cancelResponseSchema = z.object({ runId: z.string().optional(), status: z.enum(runStatuses) });
 
+export type CancelResponse = z.infer<typeof cancelResponseSchema>;
+
 const agentReference = z
   .string()
   .min(1)

@@ -29,14 +29,20 @@ export function addCancel(program: Command, cli: Cli): void {
 
 async function cancelTurn(cli: Cli, target: AgentTarget, runId: string | undefined): Promise<void> {
   const { client } = await connect(cli);
-  await findAgent(client, target);
   const { agency, agent } = target;
+  const isSubagent = agent.includes("/");
+  // A sub-agent that waits to start does not exist yet.
+  if (!isSubagent) await findAgent(client, target);
   const response = await withRetry((signal) =>
     client.call("cancelTurn", { params: { agency, agent }, body: runId === undefined ? {} : { runId }, signal }),
-  );
+  ).catch(async (error: unknown) => {
+    if (isSubagent) await findAgent(client, target);
+    throw error;
+  });
   const canceled = response.status === "canceled";
+  const what = isSubagent && runId === undefined ? "work" : "turn";
   cli.output.reply({ agent, agency, canceled, ...response }, () =>
-    canceled ? `Canceled the turn of ${agent}.` : `${agent} has no turn to cancel.`,
+    canceled ? `Canceled the ${what} of ${agent}.` : `${agent} has no turn to cancel.`,
   );
 }
 

@@ -6,6 +6,7 @@ import { requireAgent } from "../directory.ts";
 import { checkFetchDestination } from "../fetch-destination.ts";
 import { toEventStreamResponse, toJsonStreamResponse, toBlobResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
+import { readSubPath } from "../sub-path.ts";
 
 /** Sends messages to one agent, and reads its conversation, log and usage. */
 export function addTurnRoutes(app: Hono<HonoEnv>): void {
@@ -14,7 +15,13 @@ export function addTurnRoutes(app: Hono<HonoEnv>): void {
     return agent.conversation.admit(call.body, { user: call.caller.user, context: readCallerContext(call.request) });
   });
 
-  route(app, endpoints.cancelTurn, async (call) => (await requireAgent(call)).conversation.cancel(call.body.runId));
+  route(app, endpoints.cancelTurn, async (call) => {
+    const sub = readSubPath(call.request);
+    const name = sub.pop();
+    if (name === undefined) return (await requireAgent(call)).conversation.cancel(call.body.runId);
+    // Its parent knows what is left of its work, and stops all of it.
+    return (await requireAgent(call, sub)).subagents.cancel(name, call.body.runId);
+  });
 
   route(app, endpoints.stopAgent, async (call) => (await requireAgent(call)).conversation.stop(call.caller.user));
 

@@ -69,6 +69,8 @@ export interface AssignmentReport {
 /** What a sub-agent is doing. */
 export interface AssignmentStatus {
   status: "running" | "waiting" | "over";
+  /** Its turn that works on the assignment. */
+  runId?: string;
   step: number;
   waitingFor?: PersonWait;
 }

@@ -8,15 +8,20 @@ const merged = (branch: string): ForkMerge => ({ branch, into: "main", isMerged:
 function open(merge: (row: SubagentRow, signal: AbortSignal, onLanding: () => void) => Promise<ForkMerge>) {
   const rows = new Map<string, SubagentRow>();
   const ends: string[] = [];
+  const merges: (ForkMerge | undefined)[] = [];
   const waiting: Promise<unknown>[] = [];
   const queue = new ForkQueue({
     subagents: {
       listMerging: () => [...rows.values()].filter(({ state }) => state === "merging"),
       get: (taskId) => rows.get(taskId),
     },
-    forks: { merge },
-    async onMerged(row) {
+    forks: {
+      merge,
+      describeFailure: async ({ taskId }, message) => ({ ...merged(taskId), isMerged: false, reason: message }),
+    },
+    async onMerged(row, merge) {
       ends.push(row.taskId);
+      merges.push(merge);
       rows.set(row.taskId, { ...row, state: "complete" });
     },
     waitUntil: (work) => void waiting.push(work),
@@ -25,6 +30,7 @@ function open(merge: (row: SubagentRow, signal: AbortSignal, onLanding: () => vo
   return {
     queue,
     ends,
+    merges,
     add(taskId: string) {
       rows.set(taskId, { taskId, token: taskId, childThreadId: taskId, state: "merging" } as SubagentRow);
       queue.startAll();
@@ -68,6 +74,24 @@ test("a merge that fails unexpectedly is tried again, and does not hold up the n
   queue.startAll();
   await settled();
   expect(ends).toEqual(["b", "a"]);
+});
+
+test("a merge that keeps failing unexpectedly ends without it", async () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => {});
+  let attempts = 0;
+  const { add, queue, settled, ends, merges } = open(() => {
+    attempts++;
+    return Promise.reject(new Error("disconnected"));
+  });
+  add("a");
+  for (let round = 1; round < 20; round++) {
+    await settled();
+    queue.startAll();
+  }
+  await settled();
+  log.mockRestore();
+  expect([attempts, ends]).toEqual([15, ["a"]]);
+  expect(merges).toEqual([expect.objectContaining({ isMerged: false, reason: "disconnected" })]);
 });
 
 test("a merge of a sub-agent that is cancelled does not land", async () => {

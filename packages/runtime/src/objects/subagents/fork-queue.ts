@@ -5,7 +5,7 @@ import type { Forks } from "./forks.ts";
 
 interface ForkQueueOptions {
   subagents: Pick<Subagents, "listMerging" | "get">;
-  forks: Pick<Forks, "merge">;
+  forks: Pick<Forks, "merge" | "describeFailure">;
   /** Records that a sub-agent has finished, with what became of its branch. */
   onMerged(row: SubagentRow, merge: ForkMerge | undefined): Promise<void>;
   /** Keeps the object alive until the work is done. */
@@ -18,12 +18,16 @@ interface Merging {
   done: Promise<void>;
 }
 
+/** How often a merge is tried in a row. It is then tried again when sub-agents are checked, at most `maxRounds` times. */
 const maxAttempts = 3;
+const maxRounds = 5;
 
 /** Merges the forks of sub-agents that have reported, one after the other. Everyone else goes on working. */
 export class ForkQueue {
   readonly #options: ForkQueueOptions;
   readonly #merging = new Map<string, Merging>();
+  /** How often all attempts in a row failed. A crash starts over, which is harmless. */
+  readonly #failedRounds = new Map<string, number>();
   #last: Promise<void> = Promise.resolve();
   #isHalted = false;
 
@@ -74,12 +78,23 @@ export class ForkQueue {
         await onMerged(row, await forks.merge(row, signal, requireWanted));
         return;
       } catch (error) {
-        // The next check of sub-agents tries again.
-        if (attempt === maxAttempts || !this.#isWanted(row)) throw error;
+        if (!this.#isWanted(row)) throw error;
         signal.throwIfAborted();
+        if (attempt === maxAttempts) return this.#endRound(row, error);
         await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
       }
     }
+  }
+
+  /** The next check of sub-agents tries again, unless it has failed too often. Its agent must not wait forever. */
+  async #endRound(row: SubagentRow, error: unknown): Promise<void> {
+    const { forks, onMerged } = this.#options;
+    const rounds = (this.#failedRounds.get(row.taskId) ?? 0) + 1;
+    this.#failedRounds.set(row.taskId, rounds);
+    if (rounds < maxRounds) throw error;
+    console.error(`the branch of ${row.childThreadId} is not merged: it failed too often`, error);
+    await onMerged(row, await forks.describeFailure(row, error instanceof Error ? error.message : String(error)));
+    this.#failedRounds.delete(row.taskId);
   }
 
   #isWanted({ taskId, token }: SubagentRow): boolean {

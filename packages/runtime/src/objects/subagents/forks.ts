@@ -55,6 +55,19 @@ export class Forks {
     }
   }
 
+  /**
+   * Says what became of the branch of a sub-agent whose merge kept failing unexpectedly. It may have been made: a merge
+   * that is repeated later is then the same one.
+   */
+  async describeFailure(row: SubagentRow, message: string): Promise<ForkMerge | undefined> {
+    const reason = `the merge kept failing: ${message}`;
+    try {
+      return await this.#describeUnmerged(row, reason);
+    } catch {
+      return this.#toForkMerge(row, { changes: [], overlaps: [], reason });
+    }
+  }
+
   /** Removes the branch of a finished sub-agent if it is merged or has no changes. Returns what is on it otherwise. */
   async settle(row: SubagentRow): Promise<ForkMerge | undefined> {
     if (row.fork === undefined || row.merge?.isMerged === false) return undefined;

@@ -8,7 +8,13 @@ const maxMessageChars = 32_000;
 /** Returns the report of a sub-agent as its parent's model gets it: with what became of its branch. */
 export function formatOutcome(row: SubagentRow, result = row.result ?? ""): string {
   const text = row.state === "complete" ? result : explainEnd(toSubagent(row));
-  return row.merge ? [text, describeForkMerge(row.merge)].filter(Boolean).join("\n\n") : text;
+  const files = row.merge ? describeForkMerge(row.merge) : describeOpenBranch(row);
+  return [text, files].filter(Boolean).join("\n\n");
+}
+
+/** What one that was cancelled has left on its branch is only known once it has stopped. */
+function describeOpenBranch({ state, branch }: SubagentRow): string {
+  return state === "cancelled" && branch !== undefined ? `If it changed files, they are on branch “${branch}”.` : "";
 }
 
 /** Returns why a sub-agent has no result, for the model. */

@@ -1,6 +1,7 @@
 import type { EventData, NewEvent, ReportStatus } from "@thinkery/sdk";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import { isActive, type ReportedEnd, type SubagentRow } from "../../store/subagent-row.ts";
+import type { Subagents } from "../../store/subagents.ts";
 import type { AssignmentReport, RelayedAction } from "./assignment.ts";
 import type { DelegatedTasks } from "./delegated-tasks.ts";
 import { maxReportChars } from "./format-report.ts";
@@ -51,13 +52,20 @@ export function createCancelEvents(rows: readonly SubagentRow[], tasks: Delegate
   });
 }
 
-/** Says that the model has got the reports, or need not be told: it was canceled too. */
-export function createDelivered(
-  rows: readonly SubagentRow[],
-  { runId, callId }: { runId: string; callId?: string },
-): NewEvent {
-  const taskIds = rows.map(({ taskId }) => taskId);
-  return { type: "subagent.delivered", data: { runId, taskIds, ...(callId === undefined ? {} : { callId }) } };
+/** Says that the model need not be told of these: it was canceled too. */
+export function createDelivered(rows: readonly SubagentRow[], runId: string): NewEvent {
+  return { type: "subagent.delivered", data: { runId, taskIds: rows.map(({ taskId }) => taskId) } };
+}
+
+/** Says that the model gets these reports with the result of a call, except those that it has got meanwhile. */
+export function createCallDelivery(
+  subagents: Pick<Subagents, "get">,
+  taskIds: readonly string[],
+  { runId, callId }: { runId: string; callId: string },
+): NewEvent[] {
+  const undelivered = taskIds.filter((taskId) => subagents.get(taskId)?.isDelivered === false);
+  if (undelivered.length === 0) return [];
+  return [{ type: "subagent.delivered", data: { runId, taskIds: undelivered, callId } }];
 }
 
 /** Converts actions that a sub-agent sent to events, except those that are in the log already. */

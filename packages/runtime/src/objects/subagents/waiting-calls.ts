@@ -1,15 +1,15 @@
-import { describeForkMerge, type Subagent, type ToolCallResolution } from "@thinkery/sdk";
+import { describeForkMerge, type NewEvent, type Subagent, type ToolCallResolution } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import { type SubagentRow, toSubagent } from "../../store/subagent-row.ts";
 import { formatOutcome, maxReportChars } from "./format-report.ts";
+import { createCallDelivery } from "./report-events.ts";
 
 interface WaitingCallsOptions {
   store: AgentStore;
   blobs: Blobs;
-  resolveToolCall(report: ToolCallResolution): Promise<unknown>;
-  /** Called before a call gets reports of sub-agents that worked in the background. */
-  onDelivered(rows: readonly SubagentRow[], call: { runId: string; callId: string }): void;
+  /** Records the result of a call, and with it what it brings about. */
+  resolveToolCall(report: ToolCallResolution, createMore?: () => NewEvent[]): Promise<unknown>;
 }
 
 /** The tool whose calls wait until no sub-agent works. */
@@ -33,7 +33,7 @@ export class WaitingCalls {
 
   /** Gives the reports that are there to the calls that wait for them. */
   async resolveAll(): Promise<void> {
-    const { store, resolveToolCall, onDelivered } = this.#options;
+    const { store, resolveToolCall } = this.#options;
     const turn = store.turns.getPaused() ?? store.turns.getRunning();
     if (!turn) return;
     const deferred = store.ledger.listDeferred(turn.id);
@@ -42,8 +42,10 @@ export class WaitingCalls {
     for (const callId of deferred) {
       if (store.ledger.get(callId)?.tool !== waitTool) continue;
       const rows = store.subagents.listUndelivered();
-      if (rows.length > 0) onDelivered(rows, { runId: turn.id, callId });
-      await resolveToolCall({ callId, output: { subagents: rows.map(toSubagent).map(toResult) } });
+      const taskIds = rows.map(({ taskId }) => taskId);
+      await resolveToolCall({ callId, output: { subagents: rows.map(toSubagent).map(toResult) } }, () =>
+        createCallDelivery(store.subagents, taskIds, { runId: turn.id, callId }),
+      );
     }
   }
 

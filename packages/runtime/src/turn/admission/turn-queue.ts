@@ -163,11 +163,11 @@ export class TurnQueue {
     else if (turn.status !== "paused") this.#begin(turn, turn.status === "running" ? "recovered" : "waited");
   }
 
-  /** Records an event that lets a turn go on, and resumes it if it is paused. A running turn notices by itself. */
-  resume(turn: TurnRow, event: NewEvent): void {
+  /** Records what lets a turn go on, and resumes it if it is paused. A running turn notices by itself. */
+  resume(turn: TurnRow, ...events: NewEvent[]): void {
     const { recorder, boot } = this.#options;
-    if (turn.status !== "paused") return recorder.record(event);
-    recorder.record(event, {
+    if (turn.status !== "paused") return recorder.record(...events);
+    recorder.record(...events, {
       type: "run.resumed",
       data: { runId: turn.id, reason: "resolved", attempt: 0, crashes: 0, boot: boot.id },
     });

@@ -29,7 +29,7 @@ interface TurnWaitsOptions {
   blobs: Blobs;
   recorder: Recorder;
   /** Records an event that lets a turn go on, and resumes it if it is paused. */
-  resume(turn: TurnRow, event: NewEvent): void;
+  resume(turn: TurnRow, ...events: NewEvent[]): void;
 }
 
 /** Takes what the turns of an agent wait for: decisions, answers, results of deferred calls, and times. */
@@ -40,8 +40,11 @@ export class TurnWaits {
     this.#options = options;
   }
 
-  /** Records the result of a deferred call. Idempotent. The last missing result resumes the turn. */
-  async resolveToolCall(report: ToolCallResolution): Promise<Run> {
+  /**
+   * Records the result of a deferred call, and with it what it brings about. Idempotent. The last missing result resumes
+   * the turn.
+   */
+  async resolveToolCall(report: ToolCallResolution, createMore: () => NewEvent[] = () => []): Promise<Run> {
     const { store, blobs, recorder, resume } = this.#options;
     this.#refuseOtherWaits(report.callId);
     const call = findReportedCall(store, report.callId);
@@ -50,8 +53,9 @@ export class TurnWaits {
     // While the output was stored, the same result may have been reported elsewhere, or the turn may have ended.
     const { turn, isAnswered } = findReportedCall(store, report.callId);
     if (isAnswered) return toRun(turn);
-    if (store.ledger.listDeferred(turn.id).length === 1) resume(turn, event);
-    else recorder.record(event);
+    const events = [event, ...createMore()];
+    if (store.ledger.listDeferred(turn.id).length === 1) resume(turn, ...events);
+    else recorder.record(...events);
     return toRun(store.turns.get(turn.id) ?? turn);
   }
 

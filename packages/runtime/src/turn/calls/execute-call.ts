@@ -162,8 +162,8 @@ export async function runCall<Output>(
   const { id, tool, input } = call;
   const startedAt = Date.now();
   const getElapsed = () => Date.now() - startedAt;
-  const settle = (event: NewEvent) => {
-    if (scope.isOpen?.(call) ?? true) record(event);
+  const settle = (...events: NewEvent[]) => {
+    if (scope.isOpen?.(call) ?? true) record(...events);
   };
   const toolCall = middleware.observesTools
     ? freezeCall({ id, name: tool.name, input })
@@ -189,7 +189,7 @@ export async function runCall<Output>(
         return { status: "deferred" };
       }
       output = await log.encode(call, value);
-      settle(log.createCompletedEvent(call, value, output, getElapsed()));
+      settle(log.createCompletedEvent(call, value, output, getElapsed()), ...step.resultEvents.take(id));
     } catch (error) {
       const failure = describeFailure(error, tool, signal);
       settle(log.createFailedEvent(call, failure, getElapsed()));

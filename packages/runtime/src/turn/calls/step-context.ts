@@ -4,6 +4,7 @@ import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import type { TurnDeps } from "../turn-deps.ts";
 import type { RepetitionGuard } from "./repetition.ts";
+import type { ResultEvents } from "./result-events.ts";
 
 /** What the calls of one step depend on. */
 export interface StepContext {
@@ -17,6 +18,7 @@ export interface StepContext {
   signal: AbortSignal;
   middleware: MiddlewareRunner;
   repetition: RepetitionGuard;
+  resultEvents: ResultEvents;
   generate(input: GenerateOptions): Promise<string>;
   /** Shows clients what a running call does; nothing is stored. */
   progress(callId: string, text: string): void;

@@ -60,6 +60,7 @@ export function createToolContext(
       runId,
       callId,
       record: step.record,
+      addToResult: (create) => step.resultEvents.add(callId, create),
       onBackground: () => deps.tools.enable("tasks"),
     }),
     hasWebhook: (name) => deps.hasWebhook(name),

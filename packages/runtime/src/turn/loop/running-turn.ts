@@ -13,6 +13,7 @@ import { TurnBudget } from "../budget/turn-budget.ts";
 import { executeModelCalls } from "../calls/model-calls.ts";
 import { findPauseReason, hasWaitingCalls, listReadyCalls } from "../calls/open-calls.ts";
 import { RepetitionGuard } from "../calls/repetition.ts";
+import { ResultEvents } from "../calls/result-events.ts";
 import { readReports } from "../calls/tool-reports.ts";
 import type { TurnDeps } from "../turn-deps.ts";
 import { TurnError } from "../turn-error.ts";
@@ -121,9 +122,7 @@ export class RunningTurn implements TurnContext {
   }
 
   listPendingCalls(): ToolCall[] {
-    if (this.#pendingCalls) return this.#pendingCalls;
-    const { store, runId } = this.#options;
-    return listReadyCalls(store, runId);
+    return this.#pendingCalls ?? listReadyCalls(this.#options.store, this.runId);
   }
 
   isWaiting(): boolean {
@@ -297,6 +296,7 @@ export class RunningTurn implements TurnContext {
       blobs,
       signal: this.signal,
       repetition: this.#repetition,
+      resultEvents: new ResultEvents(),
       middleware: this.#middleware,
       generate: (input) => this.generate(input),
       progress: (callId, text) => this.#recorder.show(callId, text),
