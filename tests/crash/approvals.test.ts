@@ -1,4 +1,4 @@
-import type { AgentEvent, Approval } from "@thinkery/sdk";
+import type { AgentEvent, Approval, Question } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRandom, type Random } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
@@ -17,6 +17,9 @@ type Point = (typeof points)[number];
 const ring = (index: number) => ({ tool: "ring", input: { bell: "BELL", id: `{{ message }} ${index}` } });
 
 const result = { text: "{{ results.0 }}" };
+
+const ask = { tool: "askUser", input: { prompt: "Which?" } };
+const pick = { tool: "pick", input: { bell: "BELL", id: "{{ message }}" } };
 
 let testbed: Testbed;
 let blueprint: string;
@@ -41,10 +44,13 @@ beforeAll(async () => {
         },
         {
           when: "/^ask/",
+          steps: [{ call: ask }, { call: { tool: "sleepUntil", input: { when: 1 } } }, { text: "{{ results.0 }}" }],
+        },
+        {
+          when: "/^mix/",
           steps: [
-            { call: { tool: "askUser", input: { prompt: "Which?" } } },
-            { call: { tool: "sleepUntil", input: { when: 1 } } },
-            { text: "{{ results.0 }}" },
+            { calls: [ask, pick, ring(0), ring(1)] },
+            { text: "{{ results.0 }}; {{ results.1 }}; {{ results.2 }}; {{ results.3 }}" },
           ],
         },
         ...["call", "ask"].flatMap((kind) => [
@@ -148,6 +154,50 @@ async function answerUnderKills(number: number, random: Random): Promise<void> {
   await checkInbox(agent, label);
 }
 
+/** Everything is answered in any order and at once, so that answers arrive while other calls of the response run. */
+async function answerMixUnderKills(number: number, random: Random): Promise<void> {
+  const point = points[(number * 5 + 4) % points.length] as Point;
+  const label = `mixed-${number}, killed at ${point}`;
+  const agent = await testbed.newAgent({ name: `mixed-${number}`, blueprint });
+  const { runId } = await agent.invoke({ message: `mix ${number}` });
+  if (point === "random") setTimeout(() => void testbed.killMain().catch(() => {}), random.below(1500));
+  let killsLeft = point === "ring" ? 1 : 0;
+  testbed.bell.onRing = async () => {
+    await (killsLeft-- > 0 ? testbed.killMain() : sleep(random.below(100)));
+  };
+  await killAt(point, ["asking"]);
+  const approval = await waitForApproval(agent);
+  const questions = await waitUntil(`${label}: the questions`, async () => {
+    const { body } = await testbed.api("/questions");
+    const own = (body.questions as Question[]).filter((question) => question.agent === `global~${agent.name}`);
+    return own.length === 2 && own;
+  });
+  await killAt(point, ["asked"]);
+  const decisions = approval.calls.map(({ id }) => ({ callId: id, approved: random.chance(0.8) }));
+  const answers = [
+    () => post(`${agent.at}/approve`, { approvalId: approval.id, decisions }),
+    ...questions.map(({ id, schema }) => () => {
+      return post(`${agent.at}/answer`, { continuationId: id, value: schema ? "red" : "left" });
+    }),
+  ];
+  await killAt(point, ["answering"], async () => {
+    await Promise.all(answers.map((send) => sleep(random.below(60)).then(send)));
+  });
+  await killAt(point, ["answered"]);
+  const end = await agent.waitForEnd(runId, 60_000);
+  testbed.bell.onRing = () => {};
+  expect([label, end.type, end.data]).toEqual([label, "agent.completed", expect.anything()]);
+  const [asked, picked, ...rung] = (end.data as { result: string }).result.split("; ");
+  expect([label, asked]).toEqual([label, "left"]);
+  expect([label, picked]).toEqual([label, expect.stringMatching(/^owner: rang mix \d+ red$|unknown/)]);
+  for (const [index, { approved }] of decisions.entries()) {
+    expect([label, rung[index]]).toEqual([label, expect.stringMatching(approved ? /^rang|unknown/ : /denied/)]);
+  }
+  const ids = testbed.bell.rings.flatMap(({ id }) => (id.startsWith(`mix ${number} `) ? [id] : []));
+  expect([label, ids]).toEqual([label, [...new Set(ids)]]);
+  await checkInbox(agent, label);
+}
+
 /** The one who asks is two levels below. Whenever main dies, everyone above knows, and goes on with the answer. */
 async function askBelowUnderKills(number: number, random: Random): Promise<void> {
   const point = points[(number * 5) % points.length] as Point;
@@ -207,6 +257,7 @@ test(
     for (let number = 0; number < kills; number++) {
       await (number % 3 === 2 ? answerUnderKills : decideUnderKills)(number, random);
     }
+    for (let number = 0; number < kills; number++) await answerMixUnderKills(number, random);
     for (let number = 0; number < kills; number++) await askBelowUnderKills(number, random);
   },
   Math.max(150_000, kills * 20_000),
