@@ -90,7 +90,7 @@ export const approvalAnswerFields = z.strictObject({
     .array(z.strictObject({ toolName: z.string().min(1).max(200), args: z.unknown() }))
     .max(200)
     .optional()
-    .meta({ description: "New inputs for the calls, in their order." }),
+    .meta({ description: "New inputs for the calls, in their order. Needs `approved: true`." }),
   decisions: z
     .array(
       z.strictObject({
