@@ -1,5 +1,6 @@
+import type { Approval, Grant } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { getResult, startAsking } from "../kit/asking.ts";
+import { getResult, startAsking, waitForApproval } from "../kit/asking.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
 // Answers to approvals that say several things at once: denied but edited, edited but remembered, remembered but late.
@@ -36,6 +37,10 @@ afterAll(() => testbed?.stop());
 
 const start = (message: string) => startAsking(testbed, message, asking);
 const answer = (agent: TestAgent, body: object) => testbed.api(`${agent.at}/approve`, "POST", body);
+const listGrants = async ({ id }: Approval) => {
+  const { grants } = (await testbed.api("/agency/global/grants")).body as { grants: Grant[] };
+  return grants.filter((grant) => grant.id.startsWith(id)).map(({ tool, match }) => [tool, match]);
+};
 
 test("new inputs for calls are refused unless they are approved", async () => {
   const { agent, runId, approval } = await start("both");
@@ -52,4 +57,46 @@ test("new inputs for calls are refused unless they are approved", async () => {
   expect((await answer(agent, { approved: true, modifiedToolCalls })).status).toBe(409);
   await answer(agent, { approved: true });
   expect(await getResult(agent, runId)).toMatch(/^A person denied .* \| Created b\.txt/);
+});
+
+test("a call with another input is approved once, whatever is remembered of the others", async () => {
+  const edited = await start("rm -rf build");
+  const decisions = [{ callId: edited.approval.calls[0]?.id, approved: true, input: { command: "echo edited" } }];
+  await answer(edited.agent, { decisions, remember: "always" });
+  expect(await getResult(edited.agent, edited.runId)).toBe("edited");
+  expect(await listGrants(edited.approval)).toEqual([]);
+  await edited.agent.invoke({ message: "rm -rf other" });
+  await waitForApproval(testbed, edited.agent);
+  await edited.agent.cancel();
+
+  const both = await start("both");
+  const [first, second] = both.approval.calls.map(({ id }) => id);
+  await answer(both.agent, {
+    decisions: [
+      { callId: first, approved: true, input: { path: "c.txt", content: "" } },
+      { callId: second, approved: true },
+    ],
+    remember: "agent",
+  });
+  await both.agent.waitForEnd(both.runId);
+  expect(await listGrants(both.approval)).toEqual([["writeFile", undefined]]);
+});
+
+test("an answer that comes too late leaves nothing that is remembered", async () => {
+  for (let round = 0; round < 5; round++) {
+    const { agent, approval } = await start(`echo-${round} late`);
+    const [remembered, denied] = await Promise.all([
+      answer(agent, { approved: true, remember: "always" }),
+      answer(agent, { approved: false }),
+    ]);
+    expect([remembered.status, denied.status].sort()).toEqual([200, 409]);
+    const isRemembered = remembered.status === 200;
+    expect(await listGrants(approval)).toEqual(isRemembered ? [["bash", `echo-${round} *`]] : []);
+  }
+});
+
+test("what is remembered holds from the next call of the same turn", async () => {
+  const { agent, runId } = await start("again");
+  await answer(agent, { approved: true, remember: "agent" });
+  expect(await getResult(agent, runId)).toBe("one | two");
 });

@@ -3,7 +3,7 @@ import { waitUntil } from "./wait-until.ts";
 import type { TestAgent, Testbed } from "./worker/testbed.ts";
 
 /** Waits until an agent asks for approval, and returns what it asks. */
-const waitForApproval = (testbed: Testbed, { at }: TestAgent): Promise<Approval> =>
+export const waitForApproval = (testbed: Testbed, { at }: TestAgent): Promise<Approval> =>
   waitUntil("an approval", async () => {
     const { body } = await testbed.api(`${at}/approvals?status=pending`);
     return (body.approvals as Approval[])[0];

@@ -216,7 +216,10 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     recorder,
     boot: env.BOOT ?? { id: "", after: "stop" },
     limits,
-    resolve: (turn) => resolver.resolve(registration.get(), turn.props),
+    async resolve(turn) {
+      await waits.sendGrants();
+      return resolver.resolve(registration.get(), turn.props);
+    },
     createEndEvents: (runId) => subagents.createEndEvents(runId),
     onTurnEnd(runId) {
       subagents.onTurnEnd();
@@ -241,7 +244,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     },
   });
   const turnWaits = new TurnWaits({ store, blobs, recorder, resume: (turn, event) => queue.resume(turn, event) });
-  const waits = new WaitsFeature({
+  const waits: WaitsFeature = new WaitsFeature({
     name,
     store,
     waits: turnWaits,
