@@ -1,4 +1,4 @@
-import type { AgentEvent, Approval } from "@thinkery/sdk";
+import type { AgentEvent, Approval, Question } from "@thinkery/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRandom, type Random } from "../kit/random.ts";
 import { getRepeatCount } from "../kit/sample.ts";
@@ -17,6 +17,9 @@ type Point = (typeof points)[number];
 const ring = (index: number) => ({ tool: "ring", input: { bell: "BELL", id: `{{ message }} ${index}` } });
 
 const result = { text: "{{ results.0 }}" };
+
+const ask = { tool: "askUser", input: { prompt: "Which?" } };
+const pick = { tool: "pick", input: { bell: "BELL", id: "{{ message }}" } };
 
 let testbed: Testbed;
 let blueprint: string;
@@ -41,10 +44,13 @@ beforeAll(async () => {
         },
         {
           when: "/^ask/",
+          steps: [{ call: ask }, { call: { tool: "sleepUntil", input: { when: 1 } } }, { text: "{{ results.0 }}" }],
+        },
+        {
+          when: "/^mix/",
           steps: [
-            { call: { tool: "askUser", input: { prompt: "Which?" } } },
-            { call: { tool: "sleepUntil", input: { when: 1 } } },
-            { text: "{{ results.0 }}" },
+            { calls: [ask, pick, ring(0), ring(1)] },
+            { text: "{{ results.0 }}; {{ results.1 }}; {{ results.2 }}; {{ results.3 }}" },
           ],
         },
         ...["call", "ask"].flatMap((kind) => [
@@ -92,12 +98,17 @@ async function killAt(point: Point, current: Point[], work?: () => Promise<unkno
   else await work?.();
 }
 
+const killLater = (ms: number) =>
+  sleep(ms)
+    .then(() => testbed.killMain())
+    .catch(() => {});
+
 async function decideUnderKills(number: number, random: Random): Promise<void> {
   const point = points[number % points.length] as Point;
   const agent = await testbed.newAgent({ name: `asker-${number}`, blueprint });
   const message = `call ${number}`;
   const { runId } = await agent.invoke({ message });
-  if (point === "random") setTimeout(() => void testbed.killMain().catch(() => {}), random.below(300));
+  const laterKill = point === "random" ? killLater(random.below(300)) : undefined;
   if (point === "ring") testbed.bell.onRing = () => testbed.killMain();
   await killAt(point, ["asking"]);
   const approval = await waitForApproval(agent);
@@ -107,12 +118,13 @@ async function decideUnderKills(number: number, random: Random): Promise<void> {
   let answer = { status: 0, wasLost: false };
   await killAt(point, ["answering"], async () => {
     if (point === "answering") await sleep(random.below(20));
-    answer = await post(`${agent.at}/approve`, { approvalId: approval.id, decisions });
+    answer = await post(`${agent.at}/approve`, { approvalId: approval.id, decisions, remember: "agent" });
   });
   await killAt(point, ["answered"]);
   const label = `asker-${number}, killed at ${point}`;
   // An answer whose response was lost may have been recorded.
   expect([label, answer.status]).toEqual([label, answer.wasLost ? expect.any(Number) : 200]);
+  await laterKill;
   const end = await agent.waitForEnd(runId, 60_000);
   testbed.bell.onRing = () => {};
   expect([label, end.type]).toEqual([label, "agent.completed"]);
@@ -126,6 +138,11 @@ async function decideUnderKills(number: number, random: Random): Promise<void> {
     else if (/unknown/.test(result)) expect([label, index, rings <= 1]).toEqual([label, index, true]);
     else expect([label, index, rings, result]).toEqual([label, index, 1, `rang ${message} ${index}`]);
   }
+  await checkGrants(
+    agent,
+    label,
+    decisions.some(({ approved }) => approved),
+  );
   await checkInbox(agent, label);
 }
 
@@ -133,18 +150,63 @@ async function answerUnderKills(number: number, random: Random): Promise<void> {
   const point = points[number % points.length] as Point;
   const agent = await testbed.newAgent({ name: `questioner-${number}`, blueprint });
   const { runId } = await agent.invoke({ message: `ask ${number}` });
-  if (point === "random" || point === "ring")
-    setTimeout(() => void testbed.killMain().catch(() => {}), random.below(1500));
+  const laterKill = point === "random" || point === "ring" ? killLater(random.below(1500)) : undefined;
   await killAt(point, ["asking"]);
   await waitUntil("the question", () => hasEvent(agent, "run.paused"));
   await killAt(point, ["asked"]);
   await killAt(point, ["answering"], () => post(`${agent.at}/answer`, { value: `answer ${number}` }));
   await killAt(point, ["answered"]);
   const label = `questioner-${number}, killed at ${point}`;
+  await laterKill;
   const end = await agent.waitForEnd(runId, 60_000);
   expect([label, end.data]).toEqual([label, { runId, result: `answer ${number}` }]);
   const resolved = (await agent.log()).filter(({ type }) => type === "continuation.resolved");
   expect([label, resolved.length]).toEqual([label, 2]);
+  await checkInbox(agent, label);
+}
+
+/** Everything is answered in any order and at once, so that answers arrive while other calls of the response run. */
+async function answerMixUnderKills(number: number, random: Random): Promise<void> {
+  const point = points[(number * 5 + 4) % points.length] as Point;
+  const label = `mixed-${number}, killed at ${point}`;
+  const agent = await testbed.newAgent({ name: `mixed-${number}`, blueprint });
+  const { runId } = await agent.invoke({ message: `mix ${number}` });
+  const laterKill = point === "random" ? killLater(random.below(1500)) : undefined;
+  let killsLeft = point === "ring" ? 1 : 0;
+  testbed.bell.onRing = async () => {
+    await (killsLeft-- > 0 ? testbed.killMain() : sleep(random.below(100)));
+  };
+  await killAt(point, ["asking"]);
+  const approval = await waitForApproval(agent);
+  const questions = await waitUntil(`${label}: the questions`, async () => {
+    const { body } = await testbed.api("/questions");
+    const own = (body.questions as Question[]).filter((question) => question.agent === `global~${agent.name}`);
+    return own.length === 2 && own;
+  });
+  await killAt(point, ["asked"]);
+  const decisions = approval.calls.map(({ id }) => ({ callId: id, approved: random.chance(0.8) }));
+  const answers = [
+    () => post(`${agent.at}/approve`, { approvalId: approval.id, decisions }),
+    ...questions.map(({ id, schema }) => () => {
+      return post(`${agent.at}/answer`, { continuationId: id, value: schema ? "red" : "left" });
+    }),
+  ];
+  await killAt(point, ["answering"], async () => {
+    await Promise.all(answers.map((send) => sleep(random.below(60)).then(send)));
+  });
+  await killAt(point, ["answered"]);
+  await laterKill;
+  const end = await agent.waitForEnd(runId, 60_000);
+  testbed.bell.onRing = () => {};
+  expect([label, end.type, end.data]).toEqual([label, "agent.completed", expect.anything()]);
+  const [asked, picked, ...rung] = (end.data as { result: string }).result.split("; ");
+  expect([label, asked]).toEqual([label, "left"]);
+  expect([label, picked]).toEqual([label, expect.stringMatching(/^owner: rang mix \d+ red$|unknown/)]);
+  for (const [index, { approved }] of decisions.entries()) {
+    expect([label, rung[index]]).toEqual([label, expect.stringMatching(approved ? /^rang|unknown/ : /denied/)]);
+  }
+  const ids = testbed.bell.rings.flatMap(({ id }) => (id.startsWith(`mix ${number} `) ? [id] : []));
+  expect([label, ids]).toEqual([label, [...new Set(ids)]]);
   await checkInbox(agent, label);
 }
 
@@ -156,7 +218,7 @@ async function askBelowUnderKills(number: number, random: Random): Promise<void>
   const label = `delegating-${number}, ${kind}, killed at ${point}`;
   if (point === "ring") testbed.bell.onRing = () => testbed.killMain();
   const { runId } = await agent.invoke({ message: `below ${kind} ${number}` });
-  if (point === "random") setTimeout(() => void testbed.killMain().catch(() => {}), random.below(1500));
+  const laterKill = point === "random" ? killLater(random.below(1500)) : undefined;
   await killAt(point, ["asking"]);
   const list = kind === "call" ? "approvals" : "questions";
   const { id, at } = await waitUntil(`${label}: what is asked`, async () => {
@@ -173,6 +235,7 @@ async function askBelowUnderKills(number: number, random: Random): Promise<void>
     else await post(`${at}/answer`, { value: `answer ${number}` });
   });
   await killAt(point, ["answered"]);
+  await laterKill;
   const end = await agent.waitForEnd(runId, 60_000);
   testbed.bell.onRing = () => {};
   expect([label, end.type]).toEqual([label, "agent.completed"]);
@@ -191,6 +254,15 @@ async function askBelowUnderKills(number: number, random: Random): Promise<void>
 const listWaits = async (agent: TestAgent) =>
   (await agent.log()).flatMap(({ type, data }) => (type === "subagent.waiting" ? [data.waitingFor ?? "goes on"] : []));
 
+/** What was approved for good is stored, and nothing else is. */
+async function checkGrants(agent: TestAgent, label: string, isApproved: boolean): Promise<void> {
+  await waitUntil(`${label}: the grant`, async () => {
+    const { grants } = (await testbed.api("/agency/global/grants")).body;
+    const own = grants.filter((grant: { agent?: string }) => grant.agent === `global~${agent.name}`);
+    return own.length === (isApproved ? 1 : 0);
+  });
+}
+
 /** Nothing of an agent whose turns are over is left in the inbox. */
 async function checkInbox(agent: TestAgent, label: string): Promise<void> {
   await waitUntil(`${label}: the inbox`, async () => {
@@ -207,6 +279,7 @@ test(
     for (let number = 0; number < kills; number++) {
       await (number % 3 === 2 ? answerUnderKills : decideUnderKills)(number, random);
     }
+    for (let number = 0; number < kills; number++) await answerMixUnderKills(number, random);
     for (let number = 0; number < kills; number++) await askBelowUnderKills(number, random);
   },
   Math.max(150_000, kills * 20_000),

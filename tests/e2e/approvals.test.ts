@@ -258,7 +258,10 @@ test("rules of the agency apply to its agents, and a rule that denies wins over 
 });
 
 test("commands that a rule asks about wait for approval, and then run as they are", async () => {
-  const policy = [{ tool: "bash", match: "rm *", action: "ask" }];
+  const policy = [
+    { tool: "bash", match: "rm *", action: "ask" },
+    { tool: "*", match: "secret", action: "ask" },
+  ];
   // One agent for all: a sandbox serves one agent at a time, and another one waits for its replacement.
   const { agent, runId } = await start("echo hello", { policy }, "scripted:shell");
   expect(await getResult(agent, runId)).toBe("hello");
@@ -268,7 +271,30 @@ test("commands that a rule asks about wait for approval, and then run as they ar
   await answer(agent, { approved: true });
   expect(await getResult(agent, asked.runId)).toBe("gone");
   const hidden = await agent.invoke({ message: "touch y; $(echo rm) y" });
-  expect(await getResult(agent, hidden.runId)).toMatch(/denied by this agent's policy/);
+  expect(await getResult(agent, hidden.runId)).toMatch(/rm: needs a person's approval.*command of its own/);
+  const named = await agent.invoke({ message: "cat secret.txt" });
+  await waitForApproval(agent);
+  await answer(agent, { approved: false });
+  await agent.waitForEnd(named.runId);
+});
+
+test("a remembered command runs without asking, where a rule for commands asks about it", async () => {
+  const policy = ["rm *", "mv *"].map((match) => ({ tool: "bash", match, action: "ask" }));
+  const { agent, runId } = await startAsked("rm -f x", { policy }, "scripted:shell");
+  await answer(agent, { approved: true, remember: "agent" });
+  await agent.waitForEnd(runId);
+  const say = async (message: string) => getResult(agent, (await agent.invoke({ message })).runId);
+  expect(await say("rm -rf y")).toBe("The command produced no output.");
+  expect(await say("touch y; $(echo rm) y; ls")).not.toMatch(/approval|y/);
+  expect(await say("touch a; $(echo mv) a b")).toMatch(/mv: needs a person's approval/);
+
+  // Of a longer line, exactly this text is remembered, whatever it runs.
+  const line = "for f in 1 2; do touch $f && mv $f n$f; done && ls n*";
+  const asked = await agent.invoke({ message: line });
+  await waitForApproval(agent);
+  await answer(agent, { approved: true, remember: "agent" });
+  expect(await getResult(agent, asked.runId)).toBe("n1\nn2");
+  expect(await say(line)).toBe("n1\nn2");
 });
 
 test("code cannot wait for a person: its call is denied with the reason", async () => {

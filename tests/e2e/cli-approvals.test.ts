@@ -184,7 +184,10 @@ test("an approval that has expired is listed as such and cannot be answered", as
 
 test("remembered approvals are listed, and asked about again when they are forgotten", async () => {
   const { agent } = await runAsked("write");
-  await cli(["approval", "approve", "--remember", "agent"]);
+  const changed = await cli(["approval", "approve", "--remember", "agent", "--input", "{}"]);
+  expect([changed.code, changed.stderr]).toEqual([2, expect.stringContaining("--remember cannot be combined")]);
+  const approved = await cli(["approval", "approve", "--remember", "agent"]);
+  expect(approved.stdout).toContain("Not asked about any more: writeFile (every call).");
   expect(await getResult(agent, "write")).toMatch(/^Heard: Created a\.txt/);
   expect((await cli(["run", agent.name, "write"])).code).toBe(0);
   const grants = await cli(["approval", "grants"]);

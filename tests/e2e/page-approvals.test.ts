@@ -217,6 +217,10 @@ test("what is remembered is said exactly, and calls like it are not asked about 
   await panel.getByText("dan and its sub-agents may make:").waitFor();
   expect(await panel.locator(".remember li").allTextContents()).toEqual(["calls of bash that match rm *"]);
   await shoot(page, "remember");
+  await panel.getByRole("button", { name: /^Edit/ }).click();
+  expect(await panel.locator(".remember li").allTextContents()).toEqual(["calls of bash that match rm *"]);
+  await panel.getByLabel("command").fill("ls");
+  await panel.getByText("Calls that you changed are approved once.").waitFor();
   await dan.cancel();
   await panel.waitFor({ state: "detached" });
 

@@ -76,7 +76,7 @@ export default {
       command,
       files: source,
       state,
-      rules,
+      rules: { policy: rules, grants: [] },
       limits: { ...shellLimits, ...limits },
       ...(network ? { fetch: fetchFromTest } : {}),
     };

@@ -1,5 +1,5 @@
 import { Think as ProductThink } from "@thinkery/runtime";
-import { defineTool, type Tool } from "@thinkery/sdk";
+import { defer, defineTool, type Tool } from "@thinkery/sdk";
 import { z } from "zod";
 import { modelTools } from "./model-tools.ts";
 
@@ -12,6 +12,7 @@ export class Think extends ProductThink {
       this.#createRingTool("ring", false),
       this.#createRingTool("ring_again", true),
       this.#createReportsTool(),
+      this.#createPickTool(),
       ...misbehavingTools,
       ...modelTools,
     ];
@@ -46,14 +47,36 @@ export class Think extends ProductThink {
         parallel: true,
       },
       async ({ bell, id, ms }, { callId, signal }) => {
-        const body = JSON.stringify({ tool: name, id, callId });
-        // The binding that reaches loopback.
-        const response = await (this.env.MODELS ?? globalThis).fetch(bell, { method: "POST", body, signal });
-        const text = await response.text();
+        const text = await this.#ring(bell, { tool: name, id, callId }, signal);
         if (ms > 0) await sleep(ms);
         return text;
       },
     );
+  }
+
+  /** Asks the user, and rings the bell with the answer; without one, it waits for a result from elsewhere. */
+  #createPickTool(): Tool {
+    const name = "pick";
+    return defineTool(
+      {
+        name,
+        description: "Asks for a color, and rings a bell with it.",
+        inputSchema: z.object({ bell: z.string(), id: z.string() }),
+        resume: async ({ value, by, state }, { callId, signal }) => {
+          if (value === "none") return defer();
+          const { bell, id } = state as { bell: string; id: string };
+          return `${by}: ${await this.#ring(bell, { tool: name, id: `${id} ${String(value)}`, callId }, signal)}`;
+        },
+      },
+      (state) =>
+        defer({ kind: "input", prompt: `Color of ${state.id}?`, schema: { enum: ["red", "blue", "none"] }, state }),
+    );
+  }
+
+  async #ring(bell: string, ring: object, signal: AbortSignal): Promise<string> {
+    // The binding that reaches loopback.
+    const init = { method: "POST", body: JSON.stringify(ring), signal };
+    return (await (this.env.MODELS ?? globalThis).fetch(bell, init)).text();
   }
 }
 

@@ -54,7 +54,7 @@ export interface TurnContext {
   readonly system: string;
   readonly tools: { definitions(): readonly ToolDefinition[] };
   readonly conversation: Conversation;
-  /** Returns the calls of the last step that have no result and are not deferred. */
+  /** Returns the calls of the last step that have no result and do not wait. */
   listPendingCalls(): Awaitable<ToolCall[]>;
   /** Returns whether there are deferred calls without a result. */
   isWaiting(): Awaitable<boolean>;
@@ -76,7 +76,7 @@ export interface TurnContext {
   generate(options: GenerateOptions): Promise<string>;
   /** Records a compaction: what the model is sent in place of older messages. */
   recordCompaction(facts: Omit<EventData["context.compacted"], "runId" | "step">): Awaitable<void>;
-  /** Executes tool calls. When it resolves, each has a result or is deferred. */
+  /** Executes tool calls. When it resolves, each has a result or waits. A call that got its answer meanwhile goes on. */
   executeCalls(calls: readonly ToolCall[]): Promise<void>;
 }
 

@@ -217,7 +217,10 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     recorder,
     boot: env.BOOT ?? { id: "", after: "stop" },
     limits,
-    resolve: (turn) => resolver.resolve(registration.get(), turn.props),
+    async resolve(turn) {
+      await waits.sendGrants();
+      return resolver.resolve(registration.get(), turn.props);
+    },
     createEndEvents: (runId) => subagents.createEndEvents(runId),
     onTurnEnd(runId) {
       subagents.onTurnEnd();
@@ -247,7 +250,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     recorder,
     resume: (turn, ...events) => queue.resume(turn, ...events),
   });
-  const waits = new WaitsFeature({
+  const waits: WaitsFeature = new WaitsFeature({
     name,
     store,
     waits: turnWaits,

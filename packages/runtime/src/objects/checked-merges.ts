@@ -1,6 +1,6 @@
 import { type CheckResult, fail, isThinkeryError, type Merge, type MergeResponse, type Origin } from "@thinkery/sdk";
 import { authorizeCommand } from "../policy/authorize-command.ts";
-import { selectCommandRules } from "../policy/match-command.ts";
+import { selectCommandRules } from "../policy/command-check.ts";
 import type { AgentLinux } from "../sandbox/linux.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { MergedFiles } from "../turn/calls/merged-files.ts";
@@ -111,7 +111,7 @@ export class CheckedMerges {
     return {
       hasLinux: usable.includes("sandbox"),
       hasShell: usable.includes("bash"),
-      rules: selectCommandRules(config?.policy ?? []),
+      rules: selectCommandRules(config),
     };
   }
 

@@ -2,14 +2,15 @@ import {
   type AgentState,
   type Approval,
   type ApprovalAnswer,
+  type EventData,
   fail,
   formatAsk,
-  type Grant,
   type Question,
 } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { type StoredContinuation, toContinuation } from "../store/continuations.ts";
 import type { RecordedEvent } from "../store/log.ts";
+import type { NewGrant } from "../store/pending-grants.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 import type { CheckedAnswer, TurnWaits } from "../turn/admission/turn-waits.ts";
 import { parseInput } from "../turn/calls/parse-input.ts";
@@ -33,8 +34,6 @@ interface WaitsOptions {
   addGrants(grants: NewGrant[]): Promise<void>;
   waitUntil(work: Promise<unknown>): void;
 }
-
-export type NewGrant = Omit<Grant, "createdAt">;
 
 /** Answered approvals that the inbox shows, besides those that are pending. */
 const maxAnswered = 20;
@@ -65,7 +64,11 @@ export class WaitsFeature implements AgentFeature {
   noteEvents(events: readonly RecordedEvent[]): void {
     if (!events.some(({ event: { type } }) => waitEvents.has(type) || (endEvents.has(type) && this.#isListed())))
       return;
-    const { inboxSync } = this.#options.store;
+    const { inboxSync, pendingGrants } = this.#options.store;
+    for (const { event } of events) {
+      // In one transaction with the decision, so that there are both or neither.
+      if (event.type === "hitl.resume") pendingGrants.add(this.#createGrants(event.data));
+    }
     this.#hasListed = this.#listItems().some(({ isPending }) => isPending);
     inboxSync.begin(this.#hasListed);
     this.#sendInBackground();
@@ -97,27 +100,27 @@ export class WaitsFeature implements AgentFeature {
     this.#sending.halt();
   }
 
-  /** Records a person's decision. If it is to be remembered, the grants are stored first: the turn goes on with them. */
+  /** Records a person's decision. What is remembered of it holds when this resolves, unless the agency cannot be reached. */
   async answer(answer: ApprovalAnswer, by: string): Promise<Approval> {
-    const { waits, name, addGrants } = this.#options;
-    const decision = waits.checkAnswer(answer, by);
-    await this.#checkInputs(decision);
-    if (answer.remember === "once") return waits.answerApproval(answer, by);
-    const agent = answer.remember === "agent" ? { agent: name } : {};
-    const approved = new Set(
-      decision.decisions.filter(({ approved, result }) => approved && result === undefined).map(({ callId }) => callId),
-    );
-    const calls = decision.approval.calls.filter(({ id }) => approved.has(id));
-    await addGrants(
-      calls.map(({ id, name: tool, remember }) => ({
-        id: `${decision.approval.id}.${id}`,
-        tool,
-        ...(remember === undefined ? {} : { match: remember }),
-        ...agent,
-        by,
-      })),
-    );
-    return waits.answerApproval(answer, by);
+    const { waits } = this.#options;
+    await this.#checkInputs(waits.checkAnswer(answer, by));
+    const approval = waits.answerApproval(answer, by);
+    await this.sendGrants();
+    return approval;
+  }
+
+  /** Sends the agency what was approved for good. Awaited by turns before they read their rules. Repeated if it fails. */
+  async sendGrants(): Promise<boolean> {
+    const { store, addGrants } = this.#options;
+    try {
+      const grants = store.pendingGrants.list();
+      if (grants.length > 0) await addGrants(grants);
+      store.pendingGrants.remove(grants);
+      return true;
+    } catch (error) {
+      console.error("what was approved for good could not be stored; it is tried again", error);
+      return false;
+    }
   }
 
   /** Throws if an input that a person wrote does not match its tool's schema, so that the approval stays pending. */
@@ -138,6 +141,20 @@ export class WaitsFeature implements AgentFeature {
     }
   }
 
+  /** Calls with another input, or a result in the tool's place, are approved once: nobody saw what would be remembered. */
+  #createGrants({ approvalId, decisions, remember = "once", by = "" }: EventData["hitl.resume"]): NewGrant[] {
+    if (remember === "once") return [];
+    const { store, name } = this.#options;
+    const calls = new Map(store.approvals.get(approvalId)?.calls.map((call) => [call.id, call]));
+    const agent = remember === "agent" ? { agent: name } : {};
+    return decisions.flatMap(({ callId, approved, input, result }) => {
+      const call = calls.get(callId);
+      if (!call || !approved || input !== undefined || result !== undefined) return [];
+      const match = call.remember === undefined ? {} : { match: call.remember };
+      return [{ id: `${approvalId}.${callId}`, tool: call.name, ...match, ...agent, by }];
+    });
+  }
+
   #isListed(): boolean {
     this.#hasListed ??= this.#options.store.inboxSync.hasPendingItems;
     return this.#hasListed;
@@ -152,6 +169,7 @@ export class WaitsFeature implements AgentFeature {
     const items = this.#listItems();
     this.#retryAt = undefined;
     try {
+      if (!(await this.sendGrants())) throw new Error("The agency could not be reached.");
       await send(items);
       // What changed meanwhile is sent by another run.
       if (JSON.stringify(this.#listItems()) === JSON.stringify(items)) store.inboxSync.finish();

@@ -33,3 +33,11 @@ test.each<[command: string, rule: PolicyRule]>([
   );
   expect(authorize("npm test", [rule])).toEqual(["sandbox", "bash"]);
 });
+
+test("a command that was approved for good may run, and one that asks is refused with that reason", () => {
+  const policy: PolicyRule[] = [{ tool: "bash", match: "rm *", action: "ask" }];
+  const shell = { ...bash, matchesRule: () => undefined };
+  expect(() => authorizeCommand({ policy }, [bash], "rm x")).toThrow(/“rm” needs a person's approval/);
+  expect(authorizeCommand({ policy, grants: [{ tool: "bash", match: "rm *" }] }, [bash], "rm x")).toEqual([bash]);
+  expect(() => authorizeCommand({ policy }, [shell], "rm x")).toThrow("A rule asks");
+});

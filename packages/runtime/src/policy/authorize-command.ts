@@ -1,7 +1,7 @@
 import { fail } from "@thinkery/sdk";
+import { createCommandCheck, selectCommandRules } from "./command-check.ts";
 import { evaluatePolicy, type PolicyRules, type PolicyTool } from "./evaluate-policy.ts";
 import { splitCommands } from "./match-command-line.ts";
-import { createCommandCheck } from "./match-command.ts";
 
 /**
  * Checks a command that is run for an agent outside its turns, as if the agent ran it itself. Returns those of its tools
@@ -21,10 +21,13 @@ export function authorizeCommand<Tool extends PolicyTool>(
     if (action !== "allow") throw createRefusal(command, reason);
   }
   // A shell checks each command again when it runs, with its actual arguments.
-  const isAllowed = createCommandCheck(rules?.policy ?? []);
+  const check = createCommandCheck(selectCommandRules(rules), command);
   for (const [name = "", ...args] of splitCommands(command)) {
-    if (isAllowed && !isAllowed(name, args))
-      throw createRefusal(command, `The policy of this agent denies the command “${name}”.`);
+    const action = check?.(name, args);
+    if (action === "deny") throw createRefusal(command, `The policy of this agent denies the command “${name}”.`);
+    if (action === "ask") {
+      throw createRefusal(command, `The command “${name}” needs a person's approval, which a check cannot wait for.`);
+    }
   }
   return usable;
 }

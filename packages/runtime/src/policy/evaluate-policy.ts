@@ -21,9 +21,7 @@ export interface PolicyRules {
 }
 
 /** What the policy needs to know about the called tool. */
-export interface PolicyTool extends Pick<Tool, "name" | "defaultPolicy" | "ruleFor" | "needsApproval"> {
-  /** Returns whether a rule's `match` applies to this input, or undefined if it is not valid for the tool. */
-  matchesRule?(match: string, input: unknown, action: PolicyAction, ruleTool: string): boolean | undefined;
+export interface PolicyTool extends Pick<Tool, "name" | "defaultPolicy" | "ruleFor" | "needsApproval" | "matchesRule"> {
   /** The texts searched for a `match` that the tool does not interpret itself. Defaults to the input's JSON. */
   searchTexts?(input: unknown): readonly string[];
 }

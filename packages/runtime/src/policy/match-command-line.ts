@@ -22,13 +22,22 @@ export function matchCommandLine(match: string, line: string, action: "ask" | "a
 
 /** Returns a `match` for a command line and others like it: `git push *` for `git push origin main`. */
 export function suggestCommandMatch(line: string): string {
-  const trimmed = line.trim();
-  const parts = splitCommands(trimmed);
-  const [part] = parts;
-  if (!part || parts.length > 1 || dynamicSyntax.test(trimmed) || /["'=*?[\]]/.test(part[0] ?? "")) return trimmed;
-  const [name = "", first] = part;
+  const command = parseOnlyCommand(line);
+  if (!command) return line.trim();
+  const [name = "", first] = command;
   const hasSubcommand = programsWithSubcommands.has(name) && first !== undefined && /^[a-z][\w-]*$/i.test(first);
   return `${hasSubcommand ? `${name} ${first}` : name} *`;
+}
+
+/** Returns whether a `match` means exactly this line, which is more than one command that its text tells. */
+export const isWholeLine = (match: string, line: string) =>
+  match.trim() === line.trim() && parseOnlyCommand(line) === undefined;
+
+/** Returns the words of a line's only command, or undefined if its text does not tell what it runs. */
+function parseOnlyCommand(line: string): string[] | undefined {
+  const [command, ...others] = splitCommands(line);
+  if (!command || others.length > 0 || dynamicSyntax.test(line.trim())) return undefined;
+  return /["'=*?[\]]/.test(command[0] ?? "") ? undefined : command;
 }
 
 /** Splits a command line into its commands and their words, judged by its text alone. */

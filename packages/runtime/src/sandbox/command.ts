@@ -1,6 +1,6 @@
 import { type SearchMatch, type SearchRequest as WorkspaceSearchRequest, ToolError } from "@thinkery/sdk";
 import type { z } from "zod";
-import type { PolicyRule } from "../policy/evaluate-policy.ts";
+import type { CommandRules } from "../policy/command-check.ts";
 import type { SandboxService } from "./run.ts";
 import {
   searchOutcomeSchema,
@@ -19,7 +19,7 @@ export interface ShellCommandRequest {
   files: ViewSource;
   state: ShellState;
   limits: Omit<ShellLimits, "timeoutMs">;
-  rules: readonly PolicyRule[];
+  rules: CommandRules;
   /** Calls the capability `fetch` with JSON; omitted if the command has no network access. */
   fetch?(input: string): Promise<string>;
 }

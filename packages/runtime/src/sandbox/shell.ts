@@ -1,6 +1,6 @@
 import type { SearchRequest } from "@thinkery/sdk";
 import { z } from "zod";
-import type { PolicyRule } from "../policy/evaluate-policy.ts";
+import type { CommandRules } from "../policy/command-check.ts";
 import {
   maxConsoleChars,
   maxPathChars,
@@ -59,7 +59,7 @@ export interface ShellJob {
   state: ShellState;
   limits: ShellLimits;
   /** The agent's policy rules for commands. */
-  rules: readonly PolicyRule[];
+  rules: CommandRules;
   /** Whether network commands are available. Main decides what they may reach. */
   network: boolean;
 }

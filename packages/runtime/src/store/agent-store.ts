@@ -12,6 +12,7 @@ import { Log, type RecordedEvent } from "./log.ts";
 import { Messages } from "./messages.ts";
 import { MiddlewareState } from "./middleware-state.ts";
 import { ModelCalls } from "./model-calls.ts";
+import { PendingGrants } from "./pending-grants.ts";
 import { Spending } from "./spending.ts";
 import { Subagents } from "./subagents.ts";
 import { Tasks } from "./tasks.ts";
@@ -40,6 +41,7 @@ export class AgentStore {
   readonly approvals: Approvals;
   readonly continuations: Continuations;
   readonly inboxSync: InboxSync;
+  readonly pendingGrants: PendingGrants;
   readonly calls: ModelCalls;
   readonly spending: Spending;
   readonly facts: AgentFacts;
@@ -62,6 +64,7 @@ export class AgentStore {
     this.approvals = new Approvals(sql, agent);
     this.continuations = new Continuations(sql);
     this.inboxSync = new InboxSync(sql);
+    this.pendingGrants = new PendingGrants(sql);
     this.calls = new ModelCalls(sql);
     this.spending = new Spending(sql);
     this.facts = new AgentFacts(sql);

@@ -47,6 +47,8 @@ export class Continuations {
         if (current) this.#current?.set(callId, { ...current, dueAtMs: undefined, answer });
         return;
       }
+      // A call that goes on may wait again, for something else.
+      case "tool.deferred":
       case "tool.output":
       case "tool.error":
         return this.#close(event.data.callId);

@@ -19,8 +19,12 @@ export const bash = defineTool(
     // The sandbox's own limits on waiting and running apply first.
     timeoutSeconds: 7300,
     // Rules that deny are enforced where each single command runs, with its actual arguments.
-    matchesRule: (match, input, action) =>
-      action !== "deny" && matchCommandLine(match, (input as { command: string }).command, action),
+    matchesRule(match, input, action, ruleTool) {
+      if (action === "deny") return false;
+      // A rule for several tools is matched anywhere in the command line.
+      if (action === "ask" && ruleTool !== "bash") return undefined;
+      return matchCommandLine(match, (input as { command: string }).command, action);
+    },
     ruleFor: (input) => suggestCommandMatch((input as { command: string }).command),
     preview: ({ command }) => ({ kind: "command", command }),
     summarize: (output) => summarizeOutput(String(output)),

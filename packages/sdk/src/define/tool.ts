@@ -91,9 +91,9 @@ export interface Tool<Input = unknown, Output = unknown> {
   defaultPolicy?: "deny" | "allow";
   /**
    * Returns whether a rule's `match` applies to this input, or undefined if `match` is malformed. Without this
-   * function, `match` is searched for in the JSON of the input.
+   * function, `match` is searched for in the JSON of the input. `ruleTool` is the rule's `tool`, which may be a pattern.
    */
-  matchesRule?(match: string, input: unknown, action: "deny" | "ask" | "allow"): boolean | undefined;
+  matchesRule?(match: string, input: unknown, action: "deny" | "ask" | "allow", ruleTool: string): boolean | undefined;
   /** Returns the `match` of a rule that would allow this input; suggested to the user if no rule does. */
   ruleFor?(input: unknown): string;
   /**

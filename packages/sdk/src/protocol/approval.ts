@@ -90,7 +90,7 @@ export const approvalAnswerFields = z.strictObject({
     .array(z.strictObject({ toolName: z.string().min(1).max(200), args: z.unknown() }))
     .max(200)
     .optional()
-    .meta({ description: "New inputs for the calls, in their order." }),
+    .meta({ description: "New inputs for the calls, in their order. Needs `approved: true`." }),
   decisions: z
     .array(
       z.strictObject({
@@ -105,10 +105,10 @@ export const approvalAnswerFields = z.strictObject({
     .max(200)
     .optional()
     .meta({ description: "Decisions about single calls. The others stay pending unless `approved` is given." }),
-  remember: z
-    .enum(rememberScopes)
-    .default("once")
-    .meta({ description: "Whether calls like these are approved from now on, for this agent or for its agency." }),
+  remember: z.enum(rememberScopes).default("once").meta({
+    description:
+      "Whether calls like these are approved from now on, for this agent or for its agency. Calls with another input or a result are approved once.",
+  }),
 });
 
 /** A person's answer to an approval. Calls that `decisions` does not name are decided by `approved`, if it is given. */

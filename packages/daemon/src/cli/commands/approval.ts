@@ -17,7 +17,14 @@ import { connect } from "../connect.ts";
 import { toOneLine } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
 import { parseAgencyTarget, parseTarget } from "../target.ts";
-import { answerApproval, createApproval, createDenial, explainScope, listDecided } from "../waits/answer-approval.ts";
+import {
+  answerApproval,
+  createApproval,
+  createDenial,
+  describeRemembered,
+  explainScope,
+  listDecided,
+} from "../waits/answer-approval.ts";
 import { parseJson } from "../waits/answer-value.ts";
 import { formatAsker } from "../waits/explain.ts";
 import { formatApproval, formatExpiry, summarizeCalls } from "../waits/format.ts";
@@ -190,8 +197,11 @@ async function sendAnswer(
   const answered = await answerApproval(client, approval, answer);
   cli.output.reply(answered, () => {
     const verb = answer.approved === false || answer.decisions?.[0]?.approved === false ? "Denied" : "Approved";
-    const calls = toOneLine([...new Set(listDecided(approval, answer))].join(", "), 200);
-    const done = `${verb} ${calls} of ${formatAsker(cli, approval.agent)}.`;
+    const decided = listDecided(approval, answer);
+    const names = toOneLine([...new Set(decided.map(({ name }) => name))].join(", "), 200);
+    const isRemembered = answer.remember !== undefined && answer.remember !== "once";
+    const allowed = isRemembered ? ` Not asked about any more: ${toOneLine(describeRemembered(decided), 500)}.` : "";
+    const done = `${verb} ${names} of ${formatAsker(cli, approval.agent)}.${allowed}`;
     const open = answered.calls.filter(({ decision }) => !decision).map(({ id, name }) => `${id} (${name})`);
     if (answered.status !== "pending") return `${done} The turn goes on.`;
     return `${done} Still to decide: ${toOneLine(open.join(", "), 500)}.`;

@@ -39,6 +39,10 @@ export function createApproval(approval: Approval, flags: AnswerFlags): Partial<
   if (input !== undefined && result !== undefined) {
     throw fail("bad_request", "Pass --input to run the call with, or --result in its place, not both.");
   }
+  if (remember !== undefined && remember !== "once") {
+    const why = "what would be remembered is the call that was shown, which does not run";
+    throw fail("bad_request", `--remember cannot be combined with --input or --result: ${why}.`);
+  }
   const calls = flags.calls.length > 0 ? findCalls(approval, flags.calls) : listUndecided(approval);
   const [call] = calls;
   if (!call || calls.length > 1) {
@@ -54,11 +58,15 @@ export function createDenial(approval: Approval, { calls, reason }: AnswerFlags)
   return { ...(reason === undefined ? {} : { reason }), ...decide(approval, calls, false) };
 }
 
-/** The names of the calls that an answer decides. */
-export function listDecided({ calls }: Approval, { decisions }: Partial<ApprovalAnswer>): string[] {
+/** The calls that an answer decides. */
+export function listDecided({ calls }: Approval, { decisions }: Partial<ApprovalAnswer>): AskedCall[] {
   const named = decisions && new Set(decisions.map(({ callId }) => callId));
-  return calls.filter(({ id, decision }) => (named ? named.has(id) : decision === undefined)).map(({ name }) => name);
+  return calls.filter(({ id, decision }) => (named ? named.has(id) : decision === undefined));
 }
+
+/** What `remember` allows from now on, each kind of call once. */
+export const describeRemembered = (calls: readonly AskedCall[]): string =>
+  [...new Set(calls.map(({ name, remember }) => `${name} ${remember ?? "(every call)"}`))].join(", ");
 
 function decide(approval: Approval, ids: string[], approved: boolean): Partial<ApprovalAnswer> {
   if (ids.length === 0) return { approved };

@@ -2,6 +2,7 @@ import type { Approval, ApprovalAnswer, AskedCall, RememberScope } from "@thinke
 import type { Cli } from "../cli.ts";
 import { toOneLine } from "../conversation/lines.ts";
 import { sanitize } from "../output.ts";
+import { describeRemembered } from "./answer-approval.ts";
 import { formatAsker } from "./explain.ts";
 import { formatApproval, formatCalls } from "./format.ts";
 import type { PromptTerminal } from "./prompt-terminal.ts";
@@ -81,8 +82,7 @@ async function askScope(
   { agent }: Approval,
   signal: AbortSignal,
 ): Promise<RememberScope | undefined> {
-  const rules = calls.map(({ name, remember }) => `${name} ${remember ?? "(every call)"}`);
-  terminal.write(`This allows ${toOneLine([...new Set(rules)].join(", "), 500)} from now on.`);
+  terminal.write(`This allows ${toOneLine(describeRemembered(calls), 500)} from now on.`);
   const isSubagent = agent.includes("/");
   const choice = await terminal.ask(
     `For [t]his ${isSubagent ? "sub-agent" : "agent"} or [e]very agent of the agency? (Enter to go back): `,

@@ -11,6 +11,7 @@ import {
   type CallDrafts,
   type DraftIssue,
   listOpenCalls,
+  isChanged,
 } from "./build-answer.ts";
 import { CallReview, startEdit } from "./call-review.tsx";
 import { DenyForm } from "./deny-form.tsx";
@@ -135,7 +136,7 @@ export function ApprovalPanel({ agency, agent, approval, onChange }: ApprovalPan
             agency={agency}
             agent={agent}
             calls={open}
-            isAnswered={(callId) => drafts[callId]?.kind === "result"}
+            isChanged={(call) => isChanged(call, drafts[call.id])}
             value={remember}
             onChange={setRemember}
           />

@@ -62,6 +62,12 @@ const createBody = ({ id, digest }: PendingApproval) => ({
   remember: "once" as RememberScope,
 });
 
+/** Returns whether approving a call would do something other than run it as it was asked. */
+export function isChanged(call: AskedCall, draft: CallDraft | undefined): boolean {
+  const decision = decide(call, draft);
+  return "issue" in decision || decision.input !== undefined || decision.result !== undefined;
+}
+
 function decide({ id: callId, args }: AskedCall, draft: CallDraft | undefined): CallDecision | DraftIssue {
   if (!draft) return { callId, approved: true };
   if (draft.kind === "result") return { callId, approved: true, result: draft.text };

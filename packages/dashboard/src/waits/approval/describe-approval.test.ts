@@ -6,14 +6,14 @@ import { showHidden } from "./show-hidden.ts";
 const createApproval = (part: Partial<Approval>) => ({ calls: [], status: "approved", ...part }) as unknown as Approval;
 const decided = (...decisions: AskedCall["decision"][]) => decisions.map((decision) => ({ decision })) as AskedCall[];
 
-test("what is remembered is listed once per kind of call, without calls answered in the tool's place", () => {
+test("what is remembered is listed once per kind of call, without calls that were changed", () => {
   const calls = [
     { id: "1", name: "bash", remember: "rm *" },
     { id: "2", name: "bash", remember: "rm *" },
     { id: "3", name: "bash" },
     { id: "4", name: "writeFile" },
   ];
-  expect(listRemembered(calls, (id) => id === "4")).toEqual([{ tool: "bash", match: "rm *" }, { tool: "bash" }]);
+  expect(listRemembered(calls, ({ id }) => id === "4")).toEqual([{ tool: "bash", match: "rm *" }, { tool: "bash" }]);
 });
 
 test("an outcome says what was decided, by whom, and why", () => {

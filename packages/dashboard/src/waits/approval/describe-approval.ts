@@ -7,14 +7,15 @@ export interface RememberedCalls {
   match?: string;
 }
 
-/** What `remember` allows, each kind of call once. Calls that are answered in the tool's place allow nothing. */
-export function listRemembered(
-  calls: readonly Pick<AskedCall, "id" | "name" | "remember">[],
-  isAnswered: (callId: string) => boolean,
+/** What `remember` allows, each kind of call once. Only calls that run as they were asked are remembered. */
+export function listRemembered<Call extends Pick<AskedCall, "name" | "remember">>(
+  calls: readonly Call[],
+  isChanged: (call: Call) => boolean,
 ): RememberedCalls[] {
   const kinds = new Map<string, RememberedCalls>();
-  for (const { id, name, remember } of calls) {
-    if (isAnswered(id)) continue;
+  for (const call of calls) {
+    if (isChanged(call)) continue;
+    const { name, remember } = call;
     kinds.set(`${name}\0${remember ?? ""}`, { tool: name, ...(remember === undefined ? {} : { match: remember }) });
   }
   return [...kinds.values()];

@@ -7,17 +7,18 @@ import { showHidden } from "./show-hidden.ts";
 
 interface RememberChoiceProps extends AgentPlace {
   calls: readonly AskedCall[];
-  isAnswered(callId: string): boolean;
+  /** Whether a call has another input, or a result in the tool's place. */
+  isChanged(call: AskedCall): boolean;
   value: RememberScope;
   onChange(value: RememberScope): void;
 }
 
 /** Whether calls like these are asked about again, and exactly which ones are not. */
-export function RememberChoice({ agency, agent, calls, isAnswered, value, onChange }: RememberChoiceProps) {
+export function RememberChoice({ agency, agent, calls, isChanged, value, onChange }: RememberChoiceProps) {
   const id = useId();
-  const remembered = listRemembered(calls, isAnswered);
+  const remembered = listRemembered(calls, isChanged);
   const name = getAgentName(agent);
-  if (remembered.length === 0) return null;
+  if (remembered.length === 0) return <p className="faint">Calls that you changed are approved once.</p>;
   return (
     <div className="remember">
       <label htmlFor={id}>Remember</label>
@@ -55,6 +56,7 @@ export function RememberChoice({ agency, agent, calls, isAnswered, value, onChan
                 </li>
               ))}
             </ul>
+            {calls.some(isChanged) && <p className="faint">Calls that you changed are approved once.</p>}
             <p className="faint">Rules that deny a call still apply.</p>
           </>
         )}

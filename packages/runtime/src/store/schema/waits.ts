@@ -37,6 +37,7 @@ export const waitMigrations: Migrations = [
     has_items INTEGER NOT NULL
   );
   `,
+  "CREATE TABLE pending_grants (id TEXT PRIMARY KEY, value TEXT NOT NULL);",
 ];
 
 export const waitTables = waitMigrations.join("\n");

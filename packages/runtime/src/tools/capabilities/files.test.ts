@@ -114,6 +114,6 @@ test("logs contain no content, and the rules of the model's tools apply", () => 
   });
   expect(findTool("readFile").summarize?.({ text: "secret" })).toBe("6 characters");
   for (const name of ["readFile", "writeFile", "deleteFile"])
-    expect(findTool(name).matchesRule?.("secrets/*", { path: "/work/secrets/x" }, "deny")).toBe(true);
-  expect(findTool("moveFile").matchesRule?.("secrets/*", { from: "a", to: "./secrets/x" }, "deny")).toBe(true);
+    expect(findTool(name).matchesRule?.("secrets/*", { path: "/work/secrets/x" }, "deny", name)).toBe(true);
+  expect(findTool("moveFile").matchesRule?.("secrets/*", { from: "a", to: "./secrets/x" }, "deny", "*")).toBe(true);
 });

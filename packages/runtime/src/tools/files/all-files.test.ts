@@ -70,7 +70,7 @@ test("file tools log paths and sizes, never content", () => {
 
 test("policy rules match normalized paths", () => {
   const isDenied = (tool: Tool, match: string, input: unknown) =>
-    tool.matchesRule?.(match, tool.inputSchema.parse(input), "deny");
+    tool.matchesRule?.(match, tool.inputSchema.parse(input), "deny", tool.name);
   for (const path of ["secrets/a", "/work/secrets/a", "./secrets/a", "x/secrets/a", "SECRETS/a"])
     expect(isDenied(writeFile, "secrets/*", { path, content: "" })).toBe(true);
   expect(isDenied(writeFile, "caf\u00e9", { path: "cafe\u0301", content: "" })).toBe(true);
@@ -79,7 +79,8 @@ test("policy rules match normalized paths", () => {
   expect(isDenied(moveFile, "secrets/key", { from: "secrets", to: "a" })).toBe(true);
   expect(isDenied(deleteFile, "src/secrets/key", { path: "src" })).toBe(true);
   expect(isDenied(glob, "secrets", { pattern: "secrets/*" })).toBe(true);
-  const isAllowed = (input: unknown) => moveFile.matchesRule?.("src/*", moveFile.inputSchema.parse(input), "allow");
+  const isAllowed = (input: unknown) =>
+    moveFile.matchesRule?.("src/*", moveFile.inputSchema.parse(input), "allow", "*");
   expect([
     isAllowed({ from: "src/a", to: "src/b" }),
     isAllowed({ from: "src/a", to: "b" }),

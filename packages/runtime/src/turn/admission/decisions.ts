@@ -83,6 +83,9 @@ function createGivenDecisions(approval: Approval, answer: ApprovalAnswer): CallD
   });
   if (!modifiedToolCalls) return given;
   if (decisions.length > 0) throw createIssue("Give `decisions` or `modifiedToolCalls`, not both.", ["decisions"]);
+  if (answer.approved !== true) {
+    throw createIssue("New inputs are for calls that are approved. Set `approved` to true.", ["approved"]);
+  }
   return createModifiedDecisions(approval, modifiedToolCalls);
 }
 
@@ -95,6 +98,7 @@ function createModifiedDecisions(
     throw createIssue(`Expected ${calls.length} calls, as many as were proposed.`, ["modifiedToolCalls"]);
   }
   return calls.map((call, index) => {
+    if (call.decision) throw fail("conflict", `The call ${call.id} is already decided.`);
     const { toolName, args } = modified[index] ?? { toolName: "", args: undefined };
     if (toolName !== call.name) {
       throw createIssue(`Expected ${call.name}: a call can get another input, not another tool.`, [

@@ -17,17 +17,30 @@ import {
   refuseCall,
   runCall,
 } from "./execute-call.ts";
+import { listReadyCalls } from "./open-calls.ts";
 import { maxIdenticalCalls } from "./repetition.ts";
 import { runsLocally, type StepContext } from "./step-context.ts";
 import { createToolContext } from "./tool-context.ts";
 
 type Output = Awaited<ReturnType<typeof createOutput>>;
 
-/**
- * Executes the calls of one model answer in order; adjacent parallel calls run concurrently. When this resolves, every
- * call has its result or waits. Calls after one that needs approval wait too, so that the model's order is kept.
- */
+/** Executes calls of one model response. When this resolves, every call has its result or waits. */
 export async function executeModelCalls(calls: readonly ToolCall[], step: StepContext): Promise<void> {
+  await executeInOrder(calls, step);
+  // What a call waits for may arrive while others run. Nothing else notices, because the turn is not paused then.
+  while (step.mayHaveWaiting()) {
+    step.record();
+    const ready = listReadyCalls(step.store, step.runId);
+    if (ready.length === 0) return;
+    await executeInOrder(ready, step);
+  }
+}
+
+/**
+ * Adjacent parallel calls run concurrently. Calls after one that needs approval wait too, so that the model's order is
+ * kept.
+ */
+async function executeInOrder(calls: readonly ToolCall[], step: StepContext): Promise<void> {
   const scope = createModelScope(step);
   const prepared: PreparedCall[] = [];
   const asked: AskedCall[] = [];

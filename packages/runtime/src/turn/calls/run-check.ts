@@ -1,6 +1,6 @@
 import { type CheckResult, ToolError } from "@thinkery/sdk";
 import { toReadableOutput } from "@thinkery/sdk/internal";
-import type { PolicyRule } from "../../policy/evaluate-policy.ts";
+import type { CommandRules } from "../../policy/command-check.ts";
 import { initialShellState, shellLimits } from "../../sandbox/command.ts";
 import { runOnNewCopy } from "../../sandbox/linux-files.ts";
 import type { AgentLinux } from "../../sandbox/linux.ts";
@@ -15,7 +15,7 @@ export interface CheckOptions {
   /** A Linux sandbox that nothing else uses; omitted if the command must not run there. */
   linux?: AgentLinux | undefined;
   /** Where the command runs if there is no Linux sandbox; omitted if it must not run there. */
-  shell?: { sandbox: Sandbox; agent: string; rules: readonly PolicyRule[] } | undefined;
+  shell?: { sandbox: Sandbox; agent: string; rules: CommandRules } | undefined;
 }
 
 const maxOutputChars = 4000;

@@ -13,8 +13,8 @@ import {
   workspaceFolder,
 } from "@thinkery/sdk";
 import { matchesWildcard } from "@thinkery/sdk/internal";
+import { selectCommandRules } from "../../policy/command-check.ts";
 import { explainFileDenial } from "../../policy/file-access.ts";
-import { selectCommandRules } from "../../policy/match-command.ts";
 import {
   initialShellState,
   type ShellCommandResult,
@@ -84,10 +84,9 @@ function createRequest(
   { step, fetch, isApproved }: ShellOptions,
 ): ShellCommandRequest {
   const { shellFiles, config } = step.deps;
-  const policy = config?.policy ?? [];
-  const hasNetwork = policy.some(({ tool, action }) => action === "allow" && matchesWildcard("fetch", tool));
-  const commandRules = selectCommandRules(policy);
-  const rules = isApproved ? commandRules.filter(({ action }) => action !== "ask") : commandRules;
+  const hasNetwork = config?.policy?.some(({ tool, action }) => action === "allow" && matchesWildcard("fetch", tool));
+  const { policy, grants } = selectCommandRules(config);
+  const rules = { policy: isApproved ? policy.filter(({ action }) => action !== "ask") : policy, grants };
   return { command, state, files: shellFiles, limits: shellLimits, rules, ...(hasNetwork ? { fetch } : {}) };
 }
 

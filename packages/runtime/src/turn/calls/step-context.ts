@@ -26,6 +26,8 @@ export interface StepContext {
   record(...events: NewEvent[]): void;
   /** Holds events to be written with the next ones. Only for use where nothing else can happen in between. */
   hold(...events: NewEvent[]): void;
+  /** Whether there may be calls of the turn that wait, or got what they waited for. */
+  mayHaveWaiting(): boolean;
 }
 
 /** Returns whether a call has no effect outside this object: it is one transaction and needs no timeout. */

@@ -306,6 +306,7 @@ export class RunningTurn implements TurnContext {
         this.#recorder.record(...events);
       },
       hold: (...events) => this.#recorder.hold(...events),
+      mayHaveWaiting: () => this.#mayHaveDeferred,
     });
     this.#pendingCalls = undefined;
   }

@@ -1,5 +1,5 @@
 import { Bash, type BashExecResult, type CommandName, type ExecResult } from "just-bash/browser";
-import { createCommandCheck } from "../../../policy/match-command.ts";
+import { createCommandCheck } from "../../../policy/command-check.ts";
 import {
   maxConsoleChars,
   maxPathChars,
@@ -98,8 +98,12 @@ interface InterpreterInternals {
   state: { exportedVars: Set<string> };
 }
 
-function openShell({ state, limits, rules, network }: CommandOptions["job"], files: TreeFileSystem, host: ShellHost) {
-  const isAllowed = createCommandCheck(rules);
+function openShell(
+  { command, state, limits, rules, network }: CommandOptions["job"],
+  files: TreeFileSystem,
+  host: ShellHost,
+) {
+  const check = createCommandCheck(rules, command);
   let envAtExit: Record<string, string> | undefined;
   const bash = new Bash({
     fs: files,
@@ -126,7 +130,9 @@ function openShell({ state, limits, rules, network }: CommandOptions["job"], fil
     // The isolate contains nothing that the interpreter must not reach.
     defenseInDepth: false,
     coverage: withCommandHook((name, args, { env, cwd }) => {
-      if (isAllowed && !isAllowed(name, args)) return createDeniedResult(name);
+      const action = check?.(name, args);
+      if (action === "deny") return createRefusal(`${name}: denied by this agent's policy`);
+      if (action === "ask") return createRefusal(`${name}: ${askedAdvice}`);
       // `exit` ends the interpreter before it reports its variables.
       if (name === "exit") envAtExit = { ...Object.fromEntries(env), PWD: cwd };
       return undefined;
@@ -190,9 +196,11 @@ function selectPersistentVariables(
   return Object.fromEntries(selected);
 }
 
-function createDeniedResult(name: string): ExecResult {
-  return { stdout: "", stderr: `${name}: denied by this agent's policy\n`, exitCode: 126 };
-}
+/** Only a whole call can wait for a person, and its text did not tell that it would run this command. */
+const askedAdvice =
+  "needs a person's approval, which a command inside a script or a substitution cannot wait for yet; run it as a command of its own";
+
+const createRefusal = (reason: string): ExecResult => ({ stdout: "", stderr: `${reason}\n`, exitCode: 126 });
 
 function createSource(host: ShellHost): ContentSource {
   return async (path) => {

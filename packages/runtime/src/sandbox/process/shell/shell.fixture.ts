@@ -61,7 +61,7 @@ export async function openBundle() {
               depth: 100,
               ...limits,
             },
-            rules,
+            rules: { policy: rules, grants: [] },
             network: host.fetch !== undefined,
           },
           { read: async () => undefined, fetch: async () => "", ...host },
