@@ -116,6 +116,45 @@ test("a user over the disk limit can neither store nor start turns, but delete",
   await waitUntil("room for a turn", () => invoke("three").catch(() => undefined));
 });
 
+test("versions, moves and branches count towards a user's disk limit, and deleting does not", async () => {
+  await host.client.call("addUser", { body: { name: "hal", limits: { diskMb: 2 } } });
+  const hal = await openClient("hal", "admin");
+  const params = { agency: "hal", agent: "one" };
+  const full = { code: "too_large", message: expect.stringContaining("disk space") };
+  const openAgent = async (agent: string) => {
+    await hal.call("createAgent", { params: { agency: "hal" }, body: { name: agent } });
+    return hal.agent(`${agent}@hal`);
+  };
+  const one = await openAgent("one");
+  const randomText = (kilobytes: number) => randomBytes(kilobytes * 500).toString("hex");
+  const rewrite = async () => {
+    for (let version = 0; version < 10; version++) await one.putFile("a.txt", randomText(400));
+  };
+  await expect(rewrite()).rejects.toMatchObject(full);
+  const { users } = await host.client.call("listUsers", { query: {} });
+  expect(users.find(({ name }) => name === "hal")?.diskBytes).toBeLessThan(3_000_000);
+  for (let file = 0; file < 50; file++) await one.putFile(`many/${file % 2}.txt`, randomText(10)).catch(() => {});
+  const move = (from: string, to: string) => hal.call("editFiles", { params, body: { edits: [{ move: from, to }] } });
+  const moveForever = async () => {
+    for (let moves = 0; moves < 1_000; moves++)
+      await move(...((moves % 2 ? ["b", "many"] : ["many", "b"]) as [string, string]));
+  };
+  await expect(moveForever()).rejects.toMatchObject(full);
+  await one.deleteFile("a.txt");
+  await hal.call("deleteAgent", { params });
+
+  const two = await openAgent("two");
+  await two.putFile("a.txt", randomText(400));
+  const createBranches = async () => {
+    for (let branch = 0; branch < 100; branch++)
+      await hal.call("createBranch", { params: { agency: "hal", agent: "two" }, body: { name: `b${branch}` } });
+  };
+  await expect(createBranches()).rejects.toMatchObject(full);
+  const { branches } = await hal.call("listBranches", { params: { agency: "hal", agent: "two" } });
+  expect(branches.length).toBeLessThan(5);
+  await hal.call("deleteBranch", { params: { agency: "hal", agent: "two", branch: "b0" } });
+});
+
 test("the host's owner has no disk limit, and a user without one neither", async () => {
   const fay = await openClient("fay", "admin");
   await fay.call("createAgent", { params: { agency: "fay" }, body: { name: "one" } });

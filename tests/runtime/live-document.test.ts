@@ -18,6 +18,8 @@ interface OpenDocument {
   texts: Record<string, string>;
   files: Record<string, string>;
   tail: number;
+  /** What its edits took to be placed. */
+  steps: number;
   parts: number;
   maxRowBytes: number;
 }
@@ -53,6 +55,22 @@ test("a document is stored as a snapshot plus later updates, and reopens unchang
   expect(long.tail).toBeLessThanOrEqual(501);
   const closed = await open("tail", { updates: typeKeys(long, "a.txt", 60) });
   expect([closed.tail, closed.parts, closed.texts["a.txt"]?.length]).toEqual([0, 1, 6 + 30 + 1_000 + 60]);
+});
+
+test("a document whose edits would take too long to place again is rebuilt from the files, once", async () => {
+  const [ada, ben] = [await open("steps", { edits: [{ write: "a.txt", content: "x" }] }), await open("steps")];
+  const prepend = ({ doc }: OpenDocument, name: string) => {
+    const before = Y.encodeStateVector(doc);
+    for (let line = 0; line < 20; line += 1) doc.getMap<Y.Text>("files").get("a.txt")?.insert(0, name);
+    return Buffer.from(Y.encodeStateAsUpdate(doc, before)).toString("base64");
+  };
+  expect((await open("steps", { updates: [prepend(ada, "a")] })).steps).toBe(0);
+  const both = await open("steps", { updates: [prepend(ben, "b")] });
+  // Ben's lines were each placed past Ada's.
+  expect([both.steps >= 20 * 20, both.damaged]).toEqual([true, false]);
+  const rebuilt = await open("steps", { damage: "UPDATE live_docs SET steps = 100000000" });
+  expect([rebuilt.damaged, rebuilt.steps, rebuilt.texts]).toEqual([true, 0, both.files]);
+  expect((await open("steps")).damaged).toBe(false);
 });
 
 test("a document larger than one row is stored in several", async () => {

@@ -61,6 +61,7 @@ export class DocumentObject extends DurableObject {
       damaged: document.isDamaged,
       state,
       files: Object.fromEntries([...files.iterateContents()].map(({ path, content }) => [path, content])),
+      steps: count("(SELECT steps FROM live_docs)"),
       tail: count("(SELECT count(*) FROM live_updates)"),
       parts: count("(SELECT count(*) FROM live_snapshots WHERE part >= 0)"),
       maxRowBytes: count(

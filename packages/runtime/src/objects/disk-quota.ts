@@ -35,7 +35,7 @@ export class DiskQuota {
     this.#options = options;
   }
 
-  /** Throws if the user has no room for so many more bytes of text, as far as the last report knows. */
+  /** Throws if the user has no room for so many more bytes in the database, as far as the last report knows. */
   check(bytes: number): void {
     const { freeBytes } = this.#last ?? {};
     if (bytes > 0 && freeBytes !== undefined && this.#growthBytes + bytes > freeBytes) throw createDiskLimitError();

@@ -15,7 +15,7 @@ interface FilesOptions {
   blobs: Blobs;
   env: Env;
   record(event: NewEvent): void;
-  /** Throws if the user has no disk space for so many more bytes. */
+  /** Throws if the user has no disk space for so many more bytes in the database. */
   checkGrowth(bytes: number): void;
   getOwner(): string;
   /** Whether the workspace has its tables. A sub-agent works on its root agent's files and needs none. */

@@ -55,7 +55,11 @@ export abstract class Think extends BaseObject<AgentStatus> {
     },
     async () => (await this.#open()).merges,
   );
-  readonly #workspace = new WorkspaceApi(async () => (await this.#open()).files.port);
+  readonly #workspace = new WorkspaceApi(async () => {
+    const { disk, files } = await this.#open();
+    await disk.refresh();
+    return files.port;
+  });
   readonly #app = new AppApi(async () => (await this.#open()).app);
   readonly #subagents = new SubagentsApi(() => this.#open());
   readonly #taskGraph = new TasksApi(() => this.#open());

@@ -6,6 +6,7 @@ import { type ContentWithInfo, countTextUnits, toContentWithInfo } from "./conte
 import type { FileRows } from "./file-rows.ts";
 import type { HistoryReader } from "./history-reader.ts";
 import type { History } from "./history.ts";
+import { countBranchBytes } from "./stored-bytes.ts";
 
 const maxBranches = 100;
 
@@ -17,6 +18,8 @@ interface BranchManagerOptions {
   historyReader: HistoryReader;
   commits: Commits;
   record(event: NewEvent): void;
+  /** Throws if the agent must not store so many more bytes in its database. */
+  checkGrowth?(bytes: number): void;
 }
 
 /** A file as it was; without content if it did not exist. */
@@ -38,7 +41,7 @@ export class BranchManager {
   }
 
   *create({ name, from, version, event }: NewBranch & { from: string }, origin: Origin): Work<Branch> {
-    const { storage, rows, history, branches, historyReader, commits } = this.#options;
+    const { storage, rows, history, branches, historyReader, commits, checkGrowth } = this.#options;
     const id = name ?? branches.findFreeName();
     if (id === mainBranch || branches.get(id)) throw fail("conflict", `A branch named “${id}” already exists.`);
     if (branches.list().length >= maxBranches)
@@ -54,6 +57,7 @@ export class BranchManager {
       restored.push({ path, content: content === undefined ? undefined : toContentWithInfo(content, path) });
       yield 60 + 10 * countTextUnits(content);
     }
+    checkGrowth?.(countBranchBytes(commits.getTotals(parent)) + countRestoredBytes(restored));
     if (restored.length > 0) yield fullSlice;
     // No pause from here on.
     const now = Date.now();
@@ -120,4 +124,8 @@ export class BranchManager {
       changed: this.#options.history.countAfter(name, baseBranch === name ? base : at),
     };
   }
+}
+
+function countRestoredBytes(files: readonly RestoredFile[]): number {
+  return files.reduce((sum, { content }) => sum + (typeof content?.content === "string" ? content.info.size : 0), 0);
 }

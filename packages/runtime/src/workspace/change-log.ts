@@ -4,6 +4,7 @@ import { type BlobPage, type BlobSource, readBlobPage } from "../store/blobs/blo
 import { toBlobContent, type ContentInfo } from "./content.ts";
 import { getPathRange } from "./file-rows.ts";
 import type { Step } from "./step.ts";
+import { maxPatchChars } from "./stored-bytes.ts";
 import { TextCopies } from "./text-copies.ts";
 import { revertPatch } from "./text/patch.ts";
 
@@ -32,9 +33,6 @@ interface StoredChange extends Record<string, SqlStorageValue> {
   after_copy: string | null;
   patch: string | null;
 }
-
-/** A larger patch is not worth storing: both texts are stored in full instead. */
-const maxPatchChars = 256 * 1024;
 
 const pageSize = 200;
 

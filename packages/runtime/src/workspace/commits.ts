@@ -19,6 +19,7 @@ import type { FileRows, Totals } from "./file-rows.ts";
 import type { History } from "./history.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { Step } from "./step.ts";
+import { countStoredBytes } from "./stored-bytes.ts";
 
 /** Maximum patches between two full copies of a text, which bounds the work to restore an older one. */
 const maxPatchesBetweenCopies = 32;
@@ -70,6 +71,7 @@ interface CommitsOptions {
   seen: SeenFiles;
   limits: WorkspaceLimits;
   record(event: NewEvent): void;
+  /** Throws if the agent must not store so many more bytes in its database. */
   checkGrowth?(bytes: number): void;
 }
 
@@ -141,7 +143,6 @@ export class Commits {
       return { overlaps: [], patches: [] };
     }
     const totals = yield* this.#check(batch, steps, branch);
-    yield* computePatches(steps);
     if (steps.length > maxSmallCommit) yield fullSlice + unitsPerStep * steps.length;
     // No pause from here on.
     const now = Date.now();
@@ -201,7 +202,8 @@ export class Commits {
     const before = this.getTotals(branch);
     const after = yield* batch.check(steps, limits, before);
     branchUsage.check(branch, steps, limits, () => this.getTotals(mainBranch));
-    checkGrowth?.(after.textBytes - before.textBytes);
+    yield* computePatches(steps);
+    checkGrowth?.(countStoredBytes(steps));
     return after;
   }
 

@@ -44,7 +44,7 @@ interface WorkspaceOptions {
   limits: WorkspaceLimits;
   /** Records events about files, unless a commit brings its own `record`. */
   record(event: NewEvent): void;
-  /** Throws if the agent must not store so many more bytes of text. */
+  /** Throws if the agent must not store so many more bytes in its database. */
   checkGrowth?(bytes: number): void;
   /** Returns the user whose files these are. */
   getOwner?(): string;

@@ -110,4 +110,8 @@ export const fileMigrations: Migrations = [
   ALTER TABLE branches ADD COLUMN merge_key TEXT;
   ALTER TABLE branches ADD COLUMN merge_result TEXT;
   `,
+  // What it took to place the edits of a live document, and takes again whenever it is opened.
+  `
+  ALTER TABLE live_docs ADD COLUMN steps INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

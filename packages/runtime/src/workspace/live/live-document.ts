@@ -18,6 +18,12 @@ interface LiveDocumentOptions {
   store: LiveStorage;
 }
 
+/**
+ * A document whose edits took more steps to place is rebuilt when it is opened next, without its history. Opening it
+ * would take them again, in one piece.
+ */
+const maxStoredSteps = 10_000_000;
+
 /** What an update changed. */
 interface TouchedFiles {
   paths: Set<string>;
@@ -92,6 +98,7 @@ export class LiveDocument {
     check(clients);
     // The client has edits of ours that we lack, so our document is older than what it has seen.
     if (clients.has(this.#doc.clientID)) this.#doc.clientID = this.#options.store.renewClientId();
+    if (validation.steps > 0) this.#options.store.addSteps(validation.steps);
     const before = this.vector;
     let touched: TouchedFiles = { paths: new Set(), binaries: new Set(), conflictCopies: [] };
     this.#updates = [];
@@ -243,6 +250,7 @@ function isCanonicalPath(path: string): boolean {
 /** Loads the stored document. Returns undefined if it cannot be read. */
 function loadDocument({ store, branch }: LiveDocumentOptions): Y.Doc | undefined {
   try {
+    if (store.getSteps() > maxStoredSteps) throw new Error("too many of its edits are at the same positions");
     const stored = store.read();
     if (!stored) throw new Error("checksum mismatch");
     const doc = new Y.Doc();

@@ -36,6 +36,8 @@ export type LiveStorage = Pick<
   | "needsSnapshot"
   | "readSettled"
   | "read"
+  | "getSteps"
+  | "addSteps"
   | "getClientId"
   | "renewClientId"
   | "append"
@@ -94,6 +96,19 @@ export class LiveStore {
     return parts.length > 0 ? [concatPieces(parts), ...updates] : updates;
   }
 
+  /** Returns the steps of all updates, as `addSteps` counted them. */
+  getSteps(): number {
+    return (
+      this.#sql.exec<{ steps: number }>("SELECT steps FROM live_docs WHERE branch = ?", this.#branch).toArray()[0]
+        ?.steps ?? 0
+    );
+  }
+
+  /** Counts the steps an update takes to apply. */
+  addSteps(steps: number): void {
+    this.#sql.exec("UPDATE live_docs SET steps = steps + ? WHERE branch = ?", steps, this.#branch);
+  }
+
   /** Returns the client id of the host's own edits. It is reused, because a document keeps every id forever. */
   getClientId(): number {
     const [row] = this.#sql
@@ -140,6 +155,7 @@ export class LiveStore {
   forget(): void {
     this.#storage.transactionSync(() => {
       this.#clear();
+      this.#sql.exec("UPDATE live_docs SET steps = 0 WHERE branch = ?", this.#branch);
       this.renewClientId();
     });
   }

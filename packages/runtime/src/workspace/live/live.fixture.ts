@@ -19,6 +19,7 @@ export function createMemoryWorkspace(initialFiles: Record<string, FileContent> 
     version: 0,
     tail: [] as Uint8Array[],
     damaged: false,
+    steps: 0,
   };
   const current = { room: undefined as Room | undefined };
 
@@ -59,6 +60,8 @@ export function createMemoryWorkspace(initialFiles: Record<string, FileContent> 
       storage.version === version && storage.tail.length === 0 && !storage.damaged ? storage.snapshot : undefined,
     read: () =>
       storage.damaged ? undefined : [...(storage.snapshot ? [storage.snapshot.whole] : []), ...storage.tail],
+    getSteps: () => storage.steps,
+    addSteps: (steps) => void (storage.steps += steps),
     getClientId: () => storage.client,
     renewClientId: () => (storage.client += 2 ** 32),
     append: (update) => storage.tail.push(update) > 0,
@@ -72,6 +75,7 @@ export function createMemoryWorkspace(initialFiles: Record<string, FileContent> 
       storage.snapshot = undefined;
       storage.tail = [];
       storage.damaged = false;
+      storage.steps = 0;
     },
   };
 

@@ -3,7 +3,9 @@ import * as Y from "yjs";
 import { createHostileFrame } from "../../../../../tests/attack/yjs/frames.ts";
 import { createRandom } from "../../../../../tests/kit/random.ts";
 import { craftUpdate, createUpdateMessage } from "./crafted.fixture.ts";
+import { withStepCounter } from "./item-steps.fixture.ts";
 import { connect, disconnectAll, createMemoryWorkspace, settle } from "./live.fixture.ts";
+import { isInOrder } from "./order.ts";
 
 afterEach(disconnectAll);
 
@@ -51,4 +53,23 @@ test("connected clients and later ones converge after hostile updates", () => {
     expect([sorted(ada.all()), sorted(late.all())]).toEqual([texts, texts]);
     disconnectAll();
   }
+});
+
+test("checking the order of many items takes a few steps per item, however far apart their origins are", () => {
+  withStepCounter((countSteps) => {
+    const doc = new Y.Doc();
+    doc.clientID = 1;
+    doc.getMap("files").set("a.txt", new Y.Text("x".repeat(2_000)));
+    const before = Y.decodeStateVector(Y.encodeStateVector(doc));
+    const structs = Array.from({ length: 1_000 }, (_, index) => ({
+      left: [1, 1 + index] as const,
+      right: [1, 2_000] as const,
+      content: { text: "y" },
+    }));
+    doc.transact(() => {
+      Y.applyUpdate(doc, craftUpdate({ runs: [[9, 0, ...structs]] }));
+      const steps = countSteps(() => expect(isInOrder(doc, before, new Set([9]))).toBe(true));
+      expect(steps).toBeLessThan(30 * 1_000);
+    });
+  });
 });

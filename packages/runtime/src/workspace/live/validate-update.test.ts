@@ -231,6 +231,15 @@ test("updates that are too expensive to apply are rejected", () => {
   });
   expect(applyAndDescribe(crowd(1_000))).toBe("valid");
   expect(applyAndDescribe(crowd(10_000))).toBe("4413");
+  // Each item was inserted at the one before, so Yjs passes all that follow to place one more without a right neighbour.
+  const doc = createDoc();
+  const insertAtEach = (client: number, count: number): CraftedStruct[] =>
+    Array.from({ length: count }, (_, index) => ({
+      left: index === 0 ? [1, 5] : [client, index - 1],
+      content: { text: "x" },
+    }));
+  Y.applyUpdate(doc, craftUpdate({ runs: [8, 9].map((client) => [client, 0, ...insertAtEach(17 - client, 2_000)]) }));
+  expect(() => validateUpdate(doc, craftUpdate({ runs: [[100, 0, ...insertAtEach(9, 2_000)]] }))).toThrow(LiveError);
   const holes = (count: number): CraftedUpdate => ({
     runs: [[9, 0, createText({ text: "x".repeat(2 * count) })]],
     deletions: [[9, ...Array.from({ length: count }, (_, index) => [2 * index, 1] as const)]],

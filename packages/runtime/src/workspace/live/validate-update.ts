@@ -1,5 +1,6 @@
 import * as Y from "yjs";
 import { decodeSafely } from "./frames.ts";
+import { InsertionCost } from "./insertion-cost.ts";
 import { getBinaries, getFiles } from "./layout.ts";
 import { LiveError } from "./live-error.ts";
 
@@ -14,8 +15,6 @@ interface ClientRun {
 
 /** Larger clocks are not exact on every peer. */
 const maxClock = 2 ** 31 - 1;
-/** Placing an insertion means walking past all others at the same position, on the thread that all agents share. */
-const maxSteps = 50_000_000;
 /** A deletion within an insertion splits it, and each split shifts all structs after it. */
 const maxSplits = 20_000;
 
@@ -33,6 +32,8 @@ export interface UpdateValidation {
   deleted: ReturnType<typeof Y.createDeleteSet>;
   /** Text typed into files that no longer exist. Which file it belonged to cannot be known. */
   orphaned: string;
+  /** How many items Yjs passes at most to place its insertions. */
+  steps: number;
 }
 
 class GapError extends Error {}
@@ -57,14 +58,17 @@ class UpdateValidator {
   /** The place of each new item. */
   readonly #places = new Map<Struct, string>();
   readonly #clients = new Set<number>();
-  readonly #insertionsPerPlace = new Map<string, number>();
+  readonly #cost: InsertionCost;
   readonly #orphaned: Y.Item[] = [];
-  #items = 0;
 
   constructor(doc: Y.Doc, update: Uint8Array) {
     this.#doc = doc;
     this.#files = getFiles(doc);
     this.#binaries = getBinaries(doc);
+    this.#cost = new InsertionCost(doc, (id) => {
+      const isKnown = this.#isKnown(id);
+      return { isKnown, struct: isKnown ? Y.getItem(doc.store, id) : this.#getAddedStruct(id) };
+    });
     const { structs, ds } = Y.decodeUpdate(update);
     this.#deleted = ds;
     for (const struct of structs) this.#addStruct(struct);
@@ -78,14 +82,12 @@ class UpdateValidator {
       }
       this.#validateDeletions();
     } catch (error) {
-      if (error instanceof GapError) return { gap: true, clients: this.#clients, deleted: this.#deleted, orphaned: "" };
+      if (error instanceof GapError)
+        return { gap: true, clients: this.#clients, deleted: this.#deleted, orphaned: "", steps: 0 };
       throw error;
     }
-    let maxInsertions = 0;
-    for (const count of this.#insertionsPerPlace.values()) maxInsertions = Math.max(maxInsertions, count);
-    if (maxInsertions * this.#items > maxSteps)
-      throw new LiveError(4413, "Too many edits at one position in one update.");
     return {
+      steps: this.#cost.check(),
       gap: false,
       clients: this.#clients,
       deleted: this.#deleted,
@@ -128,9 +130,7 @@ class UpdateValidator {
     if (!isAllowedContent(struct.content, place)) throw createMalformedError();
     this.#places.set(struct, place);
     if (place === deletedPlace) this.#orphaned.push(struct);
-    this.#items += 1;
-    const position = struct.origin ? `${struct.origin.client}:${struct.origin.clock}` : place;
-    this.#insertionsPerPlace.set(position, (this.#insertionsPerPlace.get(position) ?? 0) + 1);
+    else this.#cost.add(struct, place);
   }
 
   /** Returns the place of its neighbours or, without any, of its parent. */
@@ -205,7 +205,9 @@ class UpdateValidator {
         if (len < 1 || clock < done) throw createMalformedError();
         done = clock + len;
         if (done > end) throw new GapError();
-        if (clock >= known || !structs[Y.findIndexSS(structs, clock)]?.deleted) splits += 1;
+        if (clock < known && structs[Y.findIndexSS(structs, clock)]?.deleted) continue;
+        splits += 1;
+        this.#cost.addSplit(client);
       }
     }
     if (splits > maxSplits) throw new LiveError(4413, "Too many deletions in one update.");
