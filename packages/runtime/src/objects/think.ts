@@ -25,6 +25,7 @@ import type { Env } from "./env.ts";
 import { callFeature, type FeatureCall } from "./feature-call.ts";
 import { FilesApi } from "./files-api.ts";
 import { hasLiveState, isLive, type LiveSockets } from "./live-sockets.ts";
+import { runHeartbeat } from "./run-heartbeat.ts";
 import { SchedulesApi } from "./schedules-api.ts";
 import { createStatus } from "./snapshot.ts";
 import type { Sockets } from "./sockets.ts";
@@ -251,29 +252,13 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
   async heartbeat(beat: number): Promise<void> {
     await this.__unsafe_ensureInitialized();
-    const { heartbeat, queue, store, budgetClient, turnLease, disk, subagents, assignment, lease } = this.#agent;
+    const { heartbeat } = this.#agent;
     if (!heartbeat.take(beat)) return;
     await this.ensureReady().catch((error: unknown) => {
       heartbeat.stop();
       throw error;
     });
-    if (queue.isBusy) await Promise.all([turnLease.renew(), disk.reportChange()]);
-    queue.checkProgress(Date.now());
-    queue.wake();
-    assignment.tick(Date.now());
-    // An agent that was erased in the meantime has nothing to report.
-    const isReported = store.log.last === 0 || (await budgetClient.reportIfDue(queue.isBusy));
-    const isTold = queue.isBusy || !lease || (await lease.tellIfDue());
-    // A turn may have started while the report was sent.
-    if (
-      queue.isBusy ||
-      !isReported ||
-      !isTold ||
-      subagents.isBusy ||
-      !(assignment.isReported || assignment.isSuspended)
-    )
-      await heartbeat.arm();
-    else heartbeat.stop();
+    await runHeartbeat(this.#agent);
   }
 
   override onStart(): void {
