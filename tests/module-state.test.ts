@@ -14,9 +14,7 @@ const allowed: Record<string, string> = {
   "agency/revision.ts last": "numbers the hints",
   "host/drain.ts holdCount": "best effort; work interrupted by a stop is recovered as after a crash",
   "host/drain.ts isStopping": "best effort, as above",
-  "host/fair-work.ts isClaimed": "who works within the isolate; elsewhere objects have their own threads",
-  "host/fair-work.ts claimedAt": "as isClaimed",
-  "host/fair-work.ts lastPause": "as isClaimed",
+  "host/fair-work.ts thread": "who works within the isolate; elsewhere objects have their own threads",
   "http/authenticate.ts callerCache": "positive results, for 10 s",
   "http/directory.ts accessCache": "positive results, for 30 s; a deleted object refuses requests itself",
   "http/failure-limit.ts failureCounts": "best effort; each isolate counts the failures it sees",
@@ -30,7 +28,7 @@ const allowed: Record<string, string> = {
 
 /** Matches declarations in the first column. */
 const declaration =
-  /^(?:export )?(?:(let|var) (?<variable>\w+)|const (?<container>\w+)(?<type>[^=]*)= (?:new (?:Map|Set|WeakMap|WeakSet|Array)\b|\[\]|\{\}))(?<rest>.*)/gm;
+  /^(?:export )?(?:(let|var) (?<variable>\w+)|const (?<container>\w+)(?<type>[^=]*)= (?:new (?!TextEncoder|TextDecoder|RegExp|URL)[A-Z]\w*\b|\[\]|\{\}))(?<rest>.*)/gm;
 
 /** Tells whether a set or map is a constant: readonly, or created with content. */
 function isConstant({ type = "", rest = "" }: Record<string, string | undefined>): boolean {

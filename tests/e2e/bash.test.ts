@@ -161,7 +161,7 @@ test("policy rules apply to every command, however it is invoked", async () => {
       "rm a.txt; echo a.txt | xargs rm; find . -name a.txt -exec rm {} +; $(echo mv) a.txt /tmp/a; mv a.txt b.txt",
     ),
   ).toBe(
-    "rm: denied by this agent's policy\nrm: denied by this agent's policy\nrm: denied by this agent's policy\nmv: denied by this agent's policy",
+    "rm: denied by this agent's policy\nrm: denied by this agent's policy\nrm: denied by this agent's policy\nmv: needs a person's approval, which a command inside a script or a substitution cannot wait for yet; run it as a command of its own",
   );
   expect(await read(agent, "b.txt")).toBe("a");
   const denied = await createAgentWithPolicy({ tool: "bash", action: "deny" });

@@ -150,7 +150,7 @@ const setConfig = (config: object) => testbed.api("/agency/global/blueprints", "
 function isRefused(log: AgentEvent[], runId: string, result: string): boolean {
   const events = log.filter(({ data }) => "runId" in data && data.runId === runId);
   const isInLog = events.some(({ data }) => "errorCode" in data && data.errorCode === "denied");
-  return isInLog || /denied by this agent's policy/.test(result);
+  return isInLog || /denied by this agent's policy|needs a person's approval, which/.test(result);
 }
 
 /** Runs a turn to its end; denies what it asks for. */

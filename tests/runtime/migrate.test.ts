@@ -70,12 +70,12 @@ test.each([4, 5, 6])(
       rows: [
         { feature: "agent", version: 6 },
         { feature: "childSpending", version: 1 },
-        { feature: "files", version: 4 },
+        { feature: "files", version: 5 },
         { feature: "key", version: 0 },
         { feature: "schedules", version: 1 },
         { feature: "subagents", version: 3 },
         { feature: "tasks", version: 1 },
-        { feature: "waits", version: 1 },
+        { feature: "waits", version: 2 },
         { feature: "webhooks", version: 1 },
       ],
     });
