@@ -53,7 +53,7 @@ interface AgentResolverOptions {
   /** Whether the agent has this webhook, or any at all. */
   hasWebhook(name?: string): boolean;
   redactor: Redactor;
-  schedules: SchedulePort;
+  schedules(): SchedulePort & { hasAny: boolean };
 }
 
 /** The tools and the initialized middleware of a blueprint, reused until it changes. */
@@ -90,6 +90,7 @@ export class AgentResolver {
     const tools = this.#addPropsTools(base, registered, request);
     if (this.#options.store.tasks.hasOpen || this.#options.subagents().hasOpen) tools.enable("tasks");
     if (this.#options.hasWebhook()) tools.enable("webhooks");
+    if (this.#options.schedules().hasAny) tools.enable("schedules");
     const models = openSystemModels(env, system);
     const roles = this.#openRoles(models, registered, blueprint, request);
     const { definition, driver } = this.#openDriver(agent, blueprint);
@@ -117,7 +118,7 @@ export class AgentResolver {
       subagents: this.#options.subagents(),
       hasWebhook: (name) => this.#options.hasWebhook(name),
       redact: (value) => this.#options.redactor.redactValue(value),
-      schedules: this.#options.schedules,
+      schedules: this.#options.schedules(),
     };
   }
 

@@ -131,7 +131,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     subagents: () => subagents,
     hasWebhook: (webhook) => receiver.has(webhook),
     redactor,
-    schedules: { create: (schedule) => schedules.createForTool(schedule) },
+    schedules: () => schedules,
   });
   const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
   const merges = new CheckedMerges({

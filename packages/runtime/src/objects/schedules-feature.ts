@@ -1,9 +1,17 @@
-import { type AgentExport, fail, type NewSchedule, type Schedule } from "@thinkery/sdk";
+import {
+  type AgentExport,
+  fail,
+  type NewSchedule,
+  type Schedule,
+  type ScheduleList,
+  type ScheduleRun,
+} from "@thinkery/sdk";
 import type { Redactor } from "@thinkery/sdk/internal";
 import { ScheduleBook } from "../schedules/schedule-book.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
+import type { SchedulePort } from "../turn/schedule-port.ts";
 import { admitScheduled, getTurnOutcomes } from "./admit-scheduled.ts";
 import type { AgentFeature } from "./feature.ts";
 import type { Registration } from "./registration.ts";
@@ -21,8 +29,11 @@ interface SchedulesOptions {
   redactor: Redactor;
 }
 
+/** Schedules that a tool lists at a time. */
+const maxListed = 50;
+
 /** The schedules of an agent. A sub-agent works on one assignment, so it has none. */
-export class SchedulesFeature implements AgentFeature {
+export class SchedulesFeature implements AgentFeature, SchedulePort {
   readonly #options: SchedulesOptions;
   readonly #book: ScheduleBook | undefined;
 
@@ -43,10 +54,31 @@ export class SchedulesFeature implements AgentFeature {
     return this.#book;
   }
 
-  /** Creates a schedule for a call of the agent itself. */
-  createForTool(schedule: Pick<NewSchedule, "when" | "input" | "timeZone" | "idempotencyKey">): Promise<Schedule> {
+  get hasAny(): boolean {
+    return this.#book?.hasAny() ?? false;
+  }
+
+  // Calls of the agent itself:
+
+  create(schedule: Pick<NewSchedule, "when" | "input" | "timeZone" | "idempotencyKey">): Promise<Schedule> {
     const user = this.#options.registration.get().agent.owner;
     return this.book.create({ ...schedule, missed: "once", overlap: "queue" }, { user });
+  }
+
+  list(after: string | undefined): Promise<ScheduleList> {
+    return this.book.list({ limit: maxListed, ...(after === undefined ? {} : { after }) });
+  }
+
+  setPaused(id: string, paused: boolean): Promise<Schedule> {
+    return this.book.update(id, { paused });
+  }
+
+  run(id: string, key: string): Promise<ScheduleRun> {
+    return this.book.run(id, key);
+  }
+
+  delete(id: string): void {
+    this.book.delete(id);
   }
 
   /** The conversation is about to be cleared. */

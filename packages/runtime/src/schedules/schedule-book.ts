@@ -126,12 +126,17 @@ export class ScheduleBook {
     this.#table.deleteOfAgent(agent);
   }
 
-  /** Runs a schedule now, in addition to its times, even if it is paused. */
-  async run(id: string): Promise<ScheduleRun> {
-    const row = this.#require(id);
+  hasAny(): boolean {
+    return this.#table.hasAny();
+  }
+
+  /** Runs a schedule now, in addition to its times, even if it is paused. The same key twice is the same run. */
+  async run(id: string, key: string = crypto.randomUUID()): Promise<ScheduleRun> {
     const now = Date.now();
+    this.#require(id);
     await this.#options.wakeAt(now);
-    const number = this.#table.addManual(row, now);
+    // It may have been deleted in the meantime.
+    const number = this.#table.addManual(this.#require(id), now, key);
     await this.#admission.admitAll();
     const run = this.#table.getRun(number);
     if (!run) throw fail("not_found", "The schedule was deleted in the meantime.");

@@ -56,6 +56,10 @@ export class ScheduleTable {
     return this.#storage.transactionSync(work);
   }
 
+  hasAny(): boolean {
+    return this.#read("SELECT 1 FROM schedules LIMIT 1").length > 0;
+  }
+
   count(): number {
     return this.#read<{ count: number }>("SELECT COUNT(*) AS count FROM schedules")[0]?.count ?? 0;
   }
@@ -141,8 +145,10 @@ export class ScheduleTable {
     });
   }
 
-  addManual(row: ScheduleRow, at: number): number {
-    const key = `${createRunKey(row.id, at)}:${crypto.randomUUID()}`;
+  addManual(row: ScheduleRow, at: number, requestKey: string): number {
+    const key = `schedule:${row.id}:${requestKey}`;
+    const [known] = this.#readRuns("WHERE schedule = ? AND key = ?", row.number, key);
+    if (known) return known.number;
     this.#insertRun(row.number, key, at, at, "pending", false, { manual: true });
     return this.#read<{ number: number }>("SELECT MAX(number) AS number FROM schedule_runs")[0]?.number ?? 0;
   }

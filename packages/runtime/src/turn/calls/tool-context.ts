@@ -13,6 +13,7 @@ import type { NestedSandbox } from "../../sandbox/sandbox.ts";
 import { CodeCalls } from "./code-calls.ts";
 import { createFiles, createLinuxFiles } from "./files.ts";
 import { createModuleFinder } from "./modules.ts";
+import { openSchedules } from "./schedules.ts";
 import { openShell } from "./shell.ts";
 import type { StepContext } from "./step-context.ts";
 import { openTasks } from "./tasks.ts";
@@ -67,13 +68,7 @@ export function createToolContext(
     get tasks() {
       return openTasks(callId, step);
     },
-    schedules: {
-      create(schedule) {
-        step.record();
-        // A call that a crash interrupted is executed again.
-        return deps.schedules.create({ ...schedule, idempotencyKey: `call:${runId}:${callId}` });
-      },
-    },
+    schedules: openSchedules(callId, step),
   };
 }
 
