@@ -32,9 +32,9 @@ function createSdkModel(adapter: string, options: WireOptions): Model {
     case "sdk-responses":
       return createAiSdkModel(openai().responses(model), {
         ...options,
-        providerOptions: {
+        providerOptions: () => ({
           openai: { store: false, reasoningSummary: "auto", include: ["reasoning.encrypted_content"] },
-        },
+        }),
       });
     case "sdk-messages":
       return createAiSdkModel(createAnthropic({ baseURL, apiKey, fetch })(model), options);

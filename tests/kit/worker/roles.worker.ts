@@ -1,5 +1,5 @@
 import { AgentSystem } from "@thinkery/runtime";
-import type { ModelRoles } from "@thinkery/sdk";
+import type { ModelRoles, RoleEfforts } from "@thinkery/sdk";
 import { modelTools } from "./model-tools.ts";
 
 const system = modelTools
@@ -15,5 +15,9 @@ export class Think extends system.Think {
     return this.name.includes("~classy")
       ? { primary: "box:class", fast: "box:class-fast", summarizer: "box:class-short", vision: "box:class-eyes" }
       : {};
+  }
+
+  protected override getReasoningConfig(): RoleEfforts {
+    return this.name.includes("~classy") ? { primary: "low", fast: "low", summarizer: "low" } : {};
   }
 }

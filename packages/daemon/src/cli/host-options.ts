@@ -56,6 +56,7 @@ export async function resolveHostOptions(cli: Cli, flags: HostFlags): Promise<Ho
     models: {
       ...(config.model ? { model: config.model } : {}),
       models: config.models,
+      reasoning: config.reasoning,
       providers: config.providers,
       prices: config.prices,
       contextTokens: config.contextTokens,

@@ -18,6 +18,7 @@ export const defaultConfig = {
   allowedOrigins: [] as string[],
   toolOrigins: [] as string[],
   models: {} as NonNullable<ModelConfig["models"]>,
+  reasoning: {} as NonNullable<ModelConfig["reasoning"]>,
   providers: {} as ModelConfig["providers"],
   prices: {} as ModelConfig["prices"],
   contextTokens: {} as NonNullable<ModelConfig["contextTokens"]>,

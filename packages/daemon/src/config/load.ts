@@ -64,6 +64,7 @@ const reasons: Readonly<Record<string, string>> = {
   toolOrigins: "could let tools call services on this machine",
   worker: "could make the host run any code",
   policy: "could allow calls that your rules leave closed",
+  reasoning: "could make every model call expensive",
   prices: "could make budgets count too little",
   sandbox: "could raise the limits of code that agents run",
   linux: "could raise the limits of commands that agents run",

@@ -1,4 +1,4 @@
-import { modelIdSchema, policyRuleSchema, policyRulesSchema, priceSchema } from "@thinkery/sdk";
+import { modelIdSchema, policyRuleSchema, policyRulesSchema, priceSchema, roleEffortsSchema } from "@thinkery/sdk";
 import {
   configuredRolesSchema,
   contextTokensSchema,
@@ -119,6 +119,13 @@ export const configSchema = z
         description:
           "Models of the other roles: fast (sub-agents and quick checks), summarizer (long conversations), vision (images). Defaults: fast is a small model of the same provider if one is known, summarizer is the fast model, and vision is the main model.",
       }),
+      reasoning: roleEffortsSchema
+        .default(defaultConfig.reasoning)
+        .meta(
+          homeOnly(
+            "How much the model of each role (primary, fast, summarizer, vision) thinks before it responds: none, minimal, low, medium, high, xhigh or max. Default: as the provider decides.",
+          ),
+        ),
       providers: providers.default(defaultConfig.providers).meta({
         description:
           "Additional model providers, or other base URLs for built-in ones. Only in config.jsonc of the data folder: a file in the working folder could send your keys elsewhere.",
@@ -168,6 +175,7 @@ export type Config = z.output<typeof configSchema>;
 
 const keysInside: Record<string, string[]> = {
   models: Object.keys(configuredRolesSchema.shape),
+  reasoning: Object.keys(roleEffortsSchema.shape),
   providers: Object.keys(providerSettingSchema.shape),
   prices: Object.keys(priceSchema.shape),
   policy: Object.keys(policyRuleSchema.shape),

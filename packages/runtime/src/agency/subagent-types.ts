@@ -1,10 +1,12 @@
-import { type Blueprint, blueprintSchema, listSubagentTypes } from "@thinkery/sdk";
+import { type Blueprint, blueprintSchema, listSubagentTypes, type ReasoningEffort } from "@thinkery/sdk";
 
 /** A blueprint as agents that may delegate to it see it. */
 export interface SubagentTypeInfo {
   name: string;
   description: string;
   model?: string;
+  /** How much the model of its primary role thinks. */
+  effort?: ReasoningEffort;
   /** The blueprint itself, if another one's config contains it. */
   blueprint?: Blueprint;
 }
@@ -24,8 +26,14 @@ export function selectSubagentTypes(
 }
 
 /** `inline`: the blueprint, if no agency has it. */
-export function toType({ name, description, model }: Blueprint, inline?: Blueprint): SubagentTypeInfo {
-  return { name, description, ...(model ? { model } : {}), ...(inline ? { blueprint: inline } : {}) };
+export function toType({ name, description, model, reasoning }: Blueprint, inline?: Blueprint): SubagentTypeInfo {
+  return {
+    name,
+    description,
+    ...(model ? { model } : {}),
+    ...(reasoning?.primary ? { effort: reasoning.primary } : {}),
+    ...(inline ? { blueprint: inline } : {}),
+  };
 }
 
 const maxListedTypes = 20;

@@ -1,4 +1,4 @@
-import type { ChatMessage, ModelPlan, PlanSettings } from "@thinkery/sdk";
+import { type ChatMessage, type ModelPlan, type PlanSettings, reasoningEfforts } from "@thinkery/sdk";
 import type { ToolDefinition } from "../model/model.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 
@@ -80,14 +80,23 @@ export class PlanDraft implements ModelPlan {
   }
 
   updateSettings(settings: PlanSettings): void {
-    const { temperature, maxOutputTokens, ...others } = settings;
+    const { temperature, maxOutputTokens, reasoningEffort, thinkingBudget, ...others } = settings;
     const [unknown] = Object.keys(others);
-    if (unknown) throw new Error(`Unknown setting “${unknown}”; expected temperature or maxOutputTokens.`);
+    if (unknown)
+      throw new Error(
+        `Unknown setting “${unknown}”; expected temperature, maxOutputTokens, reasoningEffort or thinkingBudget.`,
+      );
     if (temperature !== undefined && !(typeof temperature === "number" && temperature >= 0 && temperature <= 2)) {
       throw new Error(`temperature must be a number from 0 to 2, not ${String(temperature)}.`);
     }
     if (maxOutputTokens !== undefined && !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens > 0)) {
       throw new Error(`maxOutputTokens must be a positive integer, not ${String(maxOutputTokens)}.`);
+    }
+    if (reasoningEffort !== undefined && !reasoningEfforts.includes(reasoningEffort)) {
+      throw new Error(`reasoningEffort must be one of ${reasoningEfforts.join(", ")}, not ${String(reasoningEffort)}.`);
+    }
+    if (thinkingBudget !== undefined && !(Number.isSafeInteger(thinkingBudget) && thinkingBudget >= 0)) {
+      throw new Error(`thinkingBudget must be 0 or a positive integer, not ${String(thinkingBudget)}.`);
     }
     this.#edit({ settings: { ...this.#edits.settings, ...settings } });
   }

@@ -1,4 +1,11 @@
-import { type DefaultModel, fail, type ModelInfo, type ModelRoles, type ProviderInfo } from "@thinkery/sdk";
+import {
+  type DefaultModel,
+  fail,
+  type ModelInfo,
+  type ModelRoles,
+  type ProviderInfo,
+  type RoleEfforts,
+} from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
 import { openHost } from "../host/host.ts";
 import { type ContextWindows, findKnownContext, openContextWindows } from "./context.ts";
@@ -29,8 +36,8 @@ const maxResolved = 1000;
 export interface Models extends Prices, ContextWindows {
   /** Throws if the id's provider is unknown. Does not check that the provider has the model. */
   check(id: string): void;
-  /** Models per role as set in the host's configuration. */
-  readonly configured: ModelRoles;
+  /** Models and efforts per role as set in the host's configuration. */
+  readonly configured: ModelRoles & { reasoning?: RoleEfforts };
   /** Returns a fast, cheap model of the same provider (and key), unless this one is at least as cheap. */
   findSmallModel(id: string): string | undefined;
   /** Opens a model. Throws a readable error if the id, the key or the script is invalid. */
@@ -245,6 +252,7 @@ function createModels(env: ModelEnv): Models {
     configured: {
       ...(env.MODEL_CONFIG?.model ? { primary: env.MODEL_CONFIG.model } : {}),
       ...env.MODEL_CONFIG?.models,
+      ...(env.MODEL_CONFIG?.reasoning ? { reasoning: env.MODEL_CONFIG.reasoning } : {}),
     },
     findSmallModel,
     resolve,

@@ -1,3 +1,5 @@
+import type { ReasoningEffort } from "@thinkery/sdk";
+
 export type JsonSchema = Record<string, unknown>;
 
 export interface ToolDefinition {
@@ -60,6 +62,9 @@ export interface Replay {
 export interface ModelSettings {
   temperature?: number;
   maxOutputTokens?: number;
+  reasoningEffort?: ReasoningEffort;
+  /** In tokens; for models that only know efforts, and the other way round, see reasoning.ts. */
+  thinkingBudget?: number;
 }
 
 export interface ModelRequest {

@@ -1,13 +1,13 @@
-import type { ModelRole, ModelRoles } from "@thinkery/sdk";
+import type { ModelRole } from "@thinkery/sdk";
 import { expect, test } from "vitest";
 import { openModels } from "./catalogue.ts";
 import type { ModelEnv } from "./providers.ts";
-import { openRoles } from "./roles.ts";
+import { openRoles, type RoleLayer } from "./roles.ts";
 
 const MODELS = { fetch: () => Promise.reject(new TypeError("unexpected request")) };
 const keys = { OPENAI_API_KEY: "sk", ANTHROPIC_API_KEY: "sk", GOOGLE_GENERATIVE_AI_API_KEY: "k" };
 
-function createRoles(layers: Partial<ModelRoles>[], env: object = keys) {
+function createRoles(layers: RoleLayer[], env: object = keys) {
   const opened = openRoles(openModels({ MODELS, ...env } as unknown as ModelEnv), layers);
   return { opened, id: async (role: ModelRole) => (await opened.getModel(role)).id };
 }
@@ -97,4 +97,18 @@ test("an unusable model is reported with its role, and only when it is needed", 
     code: "unavailable",
     message: expect.stringMatching(/role “vision”.*ANTHROPIC_API_KEY/),
   });
+});
+
+test("each role thinks as much as the strongest layer says that sets it", () => {
+  const MODEL_CONFIG = { reasoning: { primary: "high", summarizer: "none" }, providers: {}, prices: {} };
+  const { opened } = createRoles(
+    [{ reasoning: { fast: "low" } }, { primary: "openai:gpt-5" }, { reasoning: { fast: "max", primary: "medium" } }],
+    { ...keys, MODEL_CONFIG },
+  );
+  expect((["primary", "fast", "summarizer", "vision"] as const).map((role) => opened.getEffort(role))).toEqual([
+    "medium",
+    "low",
+    "none",
+    undefined,
+  ]);
 });

@@ -1,4 +1,11 @@
-import { fail, isThinkeryError, type ModelRole, type ModelRoles } from "@thinkery/sdk";
+import {
+  fail,
+  isThinkeryError,
+  type ModelRole,
+  type ModelRoles,
+  type ReasoningEffort,
+  type RoleEfforts,
+} from "@thinkery/sdk";
 import type { Models } from "./catalogue.ts";
 import type { Model } from "./model.ts";
 
@@ -8,15 +15,23 @@ export interface Roles {
   getModel(role: ModelRole): Promise<Model>;
   /** Returns the model's id without opening it. */
   getModelId(role: ModelRole): Promise<string>;
+  /** Returns how much a role's model thinks, unless a request says otherwise; undefined if the provider decides. */
+  getEffort(role: ModelRole): ReasoningEffort | undefined;
+}
+
+export interface RoleLayer extends Partial<ModelRoles> {
+  reasoning?: RoleEfforts | undefined;
 }
 
 /**
  * Each role takes the first layer that sets it (strongest first), then the host's configuration. If no layer sets it,
  * the catalogue picks a primary model and the other roles follow from that.
  */
-export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]): Roles {
-  const all = [...layers, models.configured];
+export function openRoles(models: Models, layers: readonly RoleLayer[]): Roles {
+  const all: readonly RoleLayer[] = [...layers, models.configured];
   const findConfigured = (role: ModelRole) => all.find((layer) => layer[role])?.[role];
+  const getEffort = (role: ModelRole) => all.find(({ reasoning }) => reasoning?.[role])?.reasoning?.[role];
+  const resolved = new Map<string, Model>();
   const opened = new Map<ModelRole, Model>();
 
   async function getModelId(role: ModelRole): Promise<string> {
@@ -33,8 +48,10 @@ export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]
     if (existing) return existing;
     const id = await getModelId(role);
     // Resolving a script twice would create two models.
-    const same = [...opened.values()].find((model) => model.id === id);
-    const model = same ?? (await openForRole(role, id));
+    const base = resolved.get(id) ?? (await openForRole(role, id));
+    resolved.set(id, base);
+    const effort = getEffort(role);
+    const model = effort ? withEffort(base, effort) : base;
     opened.set(role, model);
     return model;
   }
@@ -47,7 +64,20 @@ export function openRoles(models: Models, layers: readonly Partial<ModelRoles>[]
     }
   }
 
-  return { getModel, getModelId, getPrimary: () => getModel("primary") };
+  return { getModel, getModelId, getEffort, getPrimary: () => getModel("primary") };
+}
+
+/** The same model, thinking this much in requests that do not say how much. */
+function withEffort(model: Model, reasoningEffort: ReasoningEffort): Model {
+  return {
+    id: model.id,
+    stream(request, signal) {
+      const { settings } = request;
+      if (settings?.reasoningEffort !== undefined || settings?.thinkingBudget !== undefined)
+        return model.stream(request, signal);
+      return model.stream({ ...request, settings: { ...settings, reasoningEffort } }, signal);
+    },
+  };
 }
 
 /** Names the role, because the reader may not have chosen this model and needs to know where to look. */

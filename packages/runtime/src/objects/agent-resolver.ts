@@ -136,26 +136,31 @@ export class AgentResolver {
       types.find(({ name }) => name === typeName) ??
       (typeName === agent.blueprint ? toType(blueprint, assignment?.blueprint) : undefined);
     const models = openSystemModels(this.#options.env, this.#options.system);
-    const fast = () => this.#openRoles(models, registered, blueprint, request).getModelId("fast");
+    const roles = this.#openRoles(models, registered, blueprint, request);
     const inherited = mergeProps(registered.props, request);
     const { config } = this.#createBaseDeps(registered, blueprint, inherited, new Toolbox());
     const budget: AgentBudget | undefined = config?.budget;
     return {
       type,
       isLeased: limitsSpending(budget) || limitsSpending(budget?.agent) || assignment?.isLeased === true,
-      model: type?.model ? undefined : await fast().catch(() => undefined),
-      ...selectInherited(config, inherited),
+      model: type?.model ? undefined : await roles.getModelId("fast").catch(() => undefined),
+      // Its main model plays the role “fast”, unless its blueprint chose one.
+      ...selectInherited(config, inherited, type?.model || type?.effort ? undefined : roles.getEffort("fast")),
     };
   }
 
   #openRoles(models: Models, { agent, props }: RegisteredAgent, blueprint: Blueprint, request: Props | undefined) {
     const { system, layer } = this.#options;
     return openRoles(models, [
-      ...(request?.models ? [request.models] : []),
-      ...(props.models ? [props.models] : []),
+      { ...request?.models, reasoning: request?.reasoning },
+      { ...props.models, reasoning: props.reasoning },
       ...(agent.model ? [{ primary: agent.model }] : []),
-      { ...(blueprint.model ? { primary: blueprint.model } : {}), ...blueprint.models },
-      layer.models(),
+      {
+        ...(blueprint.model ? { primary: blueprint.model } : {}),
+        ...blueprint.models,
+        reasoning: blueprint.reasoning,
+      },
+      { ...layer.models(), reasoning: layer.reasoning() },
       ...(system.defaultModel ? [{ primary: system.defaultModel }] : []),
     ]);
   }

@@ -4,6 +4,7 @@ import {
   type Blueprint,
   parseProps,
   type ModelRoles,
+  type RoleEfforts,
   type PersonWait,
   type Props,
   type SubagentFrame,
@@ -94,6 +95,11 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   /** Class layer: a product's models, unless blueprint or props override them. */
   protected getModelConfig(): Partial<ModelRoles> {
+    return {};
+  }
+
+  /** Class layer: how much a product's models think, unless blueprint or props override it. */
+  protected getReasoningConfig(): RoleEfforts {
     return {};
   }
 
@@ -271,6 +277,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
         instructions: () => this.getAdditionalInstructions(),
         tools: () => this.getCustomTools(),
         models: () => this.getModelConfig(),
+        reasoning: () => this.getReasoningConfig(),
       },
       schedule: (seconds, beat) => this.schedule(seconds, "heartbeat", beat, { idempotent: true }),
       scheduleDue: (at) => this.#scheduleDue(at),

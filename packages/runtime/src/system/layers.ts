@@ -1,4 +1,12 @@
-import { budgetKinds, fail, type Limits, type ModelRoles, type Props, type Tool } from "@thinkery/sdk";
+import {
+  budgetKinds,
+  fail,
+  type Limits,
+  type ModelRoles,
+  type Props,
+  type RoleEfforts,
+  type Tool,
+} from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
 import { createCodeTool } from "../tools/code-tool.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
@@ -11,11 +19,13 @@ export interface ClassLayer {
   instructions(): string;
   tools(): readonly Tool[];
   models(): Partial<ModelRoles>;
+  reasoning(): RoleEfforts;
 }
 
 /** Merges an agent's props with those of a request, which win where only one value is possible. */
 export function mergeProps(own: Props = {}, request: Props = {}): Props {
   const models = { ...own.models, ...request.models };
+  const reasoning = { ...own.reasoning, ...request.reasoning };
   const tools = [...(own.tools ?? []), ...(request.tools ?? [])];
   const settings = { ...own.settings, ...request.settings };
   const budget = mergeLimits(own.budget, request.budget);
@@ -24,6 +34,7 @@ export function mergeProps(own: Props = {}, request: Props = {}): Props {
   return {
     ...(instructions ? { additionalInstructions: instructions } : {}),
     ...(Object.keys(models).length > 0 ? { models } : {}),
+    ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...(budget ? { budget } : {}),
     ...(tools.length > 0 ? { tools } : {}),

@@ -1,3 +1,4 @@
+import type { ReasoningEffort } from "../protocol/choices.ts";
 import type { ChatMessage } from "../protocol/turn.ts";
 
 /** Settings of one model call. */
@@ -5,6 +6,10 @@ export interface PlanSettings {
   /** From 0 to 2. */
   temperature?: number;
   maxOutputTokens?: number;
+  /** How much the model thinks before it responds. */
+  reasoningEffort?: ReasoningEffort;
+  /** Tokens that the model may think for. Models without such a limit use the nearest effort. */
+  thinkingBudget?: number;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { priceSchema } from "../protocol/models.ts";
 import { modelIdSchema } from "../protocol/name-schemas.ts";
-import { modelRolesSchema } from "../protocol/roles.ts";
+import { modelRolesSchema, roleEffortsSchema } from "../protocol/roles.ts";
 import {
   defaultLinuxLimits,
   defaultSandboxLimits,
@@ -52,6 +52,7 @@ export const configuredRolesSchema = modelRolesSchema.omit({ primary: true });
 export const modelConfigSchema = z.object({
   model: modelIdSchema.optional(),
   models: configuredRolesSchema.optional(),
+  reasoning: roleEffortsSchema.optional(),
   providers: z.record(z.string(), providerSettingSchema),
   prices: z.record(z.string(), priceSchema),
   contextTokens: z.record(z.string(), contextTokensSchema).optional(),

@@ -3,7 +3,7 @@ import { agentBudgetSchema } from "./budget.ts";
 import { blueprintNameSchema, driverNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 import { policyRulesSchema } from "./policy.ts";
-import { modelRolesSchema } from "./roles.ts";
+import { modelRolesSchema, roleEffortsSchema } from "./roles.ts";
 
 const maxExpirySeconds = 365 * 24 * 3600;
 
@@ -26,6 +26,7 @@ const fields = {
   tags: z.array(z.string().min(1).max(64)).max(64).default(["default"]),
   model: modelIdSchema.optional().meta({ description: "The model of the primary role." }),
   models: modelRolesSchema.omit({ primary: true }).optional().meta({ description: "The models of the other roles." }),
+  reasoning: roleEffortsSchema.optional(),
   driver: driverNameSchema.optional().meta({ description: "How turns are computed. Defaults to `think`." }),
 };
 

@@ -20,6 +20,11 @@ export const modelRoles = ["primary", "fast", "summarizer", "vision"] as const;
 
 export type ModelRole = (typeof modelRoles)[number];
 
+/** How much a reasoning model thinks before it responds. A model that lacks a level uses the nearest one. */
+export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+export type ReasoningEffort = (typeof reasoningEfforts)[number];
+
 /** Providers that need no configuration except a key, in the order in which the default model is chosen. */
 export const builtInProviders = ["anthropic", "openai", "google", "ollama", "lmstudio"] as const;
 

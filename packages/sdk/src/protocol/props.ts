@@ -3,7 +3,7 @@ import { limitsSchema } from "./budget.ts";
 import { createValidationError } from "./error-body.ts";
 import { fail } from "./errors.ts";
 import { toolNameRule } from "./names.ts";
-import { modelRolesSchema } from "./roles.ts";
+import { modelRolesSchema, reasoningEffortSchema, roleEffortsSchema } from "./roles.ts";
 import { countSchemaNodes } from "./schema-size.ts";
 
 const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRule.form);
@@ -62,6 +62,15 @@ export type CodeTool = z.infer<typeof codeToolSchema>;
 const settingsSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: z.int().min(1).max(1_000_000).optional(),
+  reasoningEffort: reasoningEffortSchema
+    .optional()
+    .meta({ description: "How much the model thinks before it responds, whatever its role." }),
+  thinkingBudget: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .meta({ description: "Tokens that the model may think for. Models without such a limit use the nearest effort." }),
 });
 
 const maxPropsBytes = 64 * 1024;
@@ -77,6 +86,7 @@ export const propsSchema = z
       .optional()
       .meta({ description: "Instructions for the model, after all others." }),
     models: modelRolesSchema.optional(),
+    reasoning: roleEffortsSchema.optional(),
     tools: z.array(propsToolSchema).max(64).optional(),
     settings: settingsSchema.optional().meta({ description: "Settings for every model call." }),
     budget: limitsSchema

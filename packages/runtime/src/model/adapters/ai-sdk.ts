@@ -1,5 +1,11 @@
-import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { FinishReason, Model, ModelPart, ModelRequest, Usage } from "../model.ts";
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+  SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
+import type { FinishReason, Model, ModelPart, ModelRequest, ModelSettings, Usage } from "../model.ts";
+import { getEffort } from "../reasoning.ts";
 import { createNetworkError } from "../wire/create-model-error.ts";
 import { IdleTimeout } from "../wire/idle-timeout.ts";
 import type { Layout } from "../wire/layout.ts";
@@ -12,8 +18,8 @@ export interface AiSdkOptions {
   key?: string;
   keyName?: string;
   idleMs?: number;
-  /** Provider options for every call. */
-  providerOptions?: SharedV4ProviderOptions;
+  /** Returns the provider's own options for a call. */
+  providerOptions?(settings: ModelSettings | undefined): SharedV4ProviderOptions;
 }
 
 const finishReasons: Record<string, FinishReason> = {
@@ -49,9 +55,9 @@ async function* streamParts(
         description,
         inputSchema: parameters,
       })),
-      ...request.settings,
+      ...toCallSettings(request.settings),
       abortSignal: idleTimeout.controller.signal,
-      ...(options.providerOptions ? { providerOptions: options.providerOptions } : {}),
+      ...(options.providerOptions ? { providerOptions: options.providerOptions(request.settings) } : {}),
     });
     idleTimeout.begin();
     reader = (await response).stream.getReader();
@@ -75,6 +81,18 @@ async function* streamParts(
     idleTimeout.controller.abort();
   }
 }
+
+function toCallSettings(settings: ModelSettings = {}): Pick<LanguageModelV4CallOptions, CallSetting> {
+  const { temperature, maxOutputTokens } = settings;
+  const effort = getEffort(settings);
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(effort ? { reasoning: effort } : {}),
+  };
+}
+
+type CallSetting = "temperature" | "maxOutputTokens" | "reasoning";
 
 class AiSdkResponseParser {
   private layout: Layout<AiSdkReplay> = [];

@@ -1,4 +1,5 @@
-import type { Model } from "../model.ts";
+import type { Model, ModelSettings } from "../model.ts";
+import { getEffort } from "../reasoning.ts";
 import type { WireOptions } from "../wire/call.ts";
 import { createRedirectError } from "../wire/create-model-error.ts";
 import { createAiSdkModel } from "./ai-sdk.ts";
@@ -13,10 +14,18 @@ export async function createGoogleModel(options: WireOptions): Promise<Model> {
     fetch: createGuardedFetch(options),
     ...(options.headers ? { headers: options.headers } : {}),
   });
+  // Later models only know levels, which the AI SDK derives from the effort.
+  const hasBudget = /^(models\/)?gemini-2\.5/.test(options.model);
+  const createThinking = (settings: ModelSettings | undefined) => ({
+    includeThoughts: getEffort(settings) !== "none",
+    ...(hasBudget && settings?.thinkingBudget !== undefined ? { thinkingBudget: settings.thinkingBudget } : {}),
+  });
   const supportsThinking = /^(models\/)?gemini-(2\.5|[3-9])/.test(options.model);
   return createAiSdkModel(google(options.model), {
     ...options,
-    ...(supportsThinking ? { providerOptions: { google: { thinkingConfig: { includeThoughts: true } } } } : {}),
+    ...(supportsThinking
+      ? { providerOptions: (settings) => ({ google: { thinkingConfig: createThinking(settings) } }) }
+      : {}),
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ModelMessage, ModelRequest } from "../model.ts";
+import type { ModelMessage, ModelRequest, ModelSettings } from "../model.ts";
 import { createChatBody } from "./chat/request.ts";
 import { getMaxOutputTokens, supportsTemperature } from "./messages/claude.ts";
 import { createMessagesBody } from "./messages/request.ts";
@@ -155,6 +155,100 @@ describe("messages", () => {
   ])("%s has an output limit of %i tokens; accepts a temperature: %s", (model, maxTokens, hasTemperature) => {
     expect(getMaxOutputTokens(model)).toBe(maxTokens);
     expect(supportsTemperature(model)).toBe(hasTemperature);
+  });
+});
+
+describe("reasoning", () => {
+  const settings = (given: ModelSettings) => request([{ role: "user", content: "Hi" }], given);
+  const chat = (model: string, given: ModelSettings, isOpenAi = true) =>
+    (createChatBody(settings(given), { model, adapter: "a", isOpenAi }) as any).reasoning_effort;
+  const responses = (model: string, given: ModelSettings) =>
+    (createResponsesBody(settings(given), { model, adapter: "a", summaries: true }) as any).reasoning;
+  const claude = (model: string, given: ModelSettings, messages?: ModelMessage[]) => {
+    const body = createMessagesBody({ ...settings(given), ...(messages ? { messages } : {}) }, { model, adapter: "a" });
+    const { max_tokens, thinking, output_config, temperature } = body as any;
+    return { max_tokens, thinking, output_config, temperature };
+  };
+
+  test.each([
+    ["o3", "none", "low"],
+    ["o3", "max", "high"],
+    ["gpt-5", "none", "minimal"],
+    ["gpt-5-mini", "xhigh", "high"],
+    ["gpt-5.1", "none", "none"],
+    ["gpt-5.1", "minimal", "none"],
+    ["gpt-5.4-mini", "max", "xhigh"],
+    ["gpt-5.6-sol", "max", "max"],
+    ["gpt-6-astra", "none", "low"],
+  ] as const)("%s at %s is asked for %s", (model, reasoningEffort, expected) => {
+    expect(responses(model, { reasoningEffort })).toEqual({ effort: expected, summary: "auto" });
+    expect(chat(model, { reasoningEffort })).toBe(expected);
+  });
+
+  test("it is not sent to models that cannot reason, nor unless it is set", () => {
+    expect(responses("gpt-4o", { reasoningEffort: "high" })).toBeUndefined();
+    expect(chat("gpt-4o", { reasoningEffort: "high" })).toBeUndefined();
+    expect(responses("gpt-5", { temperature: 1 })).toEqual({ summary: "auto" });
+    expect(chat("gpt-5", {})).toBeUndefined();
+    expect(claude("claude-3-5-sonnet-20241022", { reasoningEffort: "high" })).toEqual({ max_tokens: 8192 });
+    expect(claude("claude-opus-5", {})).toEqual({ max_tokens: 64_000 });
+  });
+
+  test("other servers get the efforts that they have in common", () => {
+    expect(chat("qwen", { reasoningEffort: "max" }, false)).toBe("high");
+    expect(chat("qwen", { reasoningEffort: "none" }, false)).toBe("none");
+    expect(chat("qwen", { thinkingBudget: 3000 }, false)).toBe("low");
+  });
+
+  test("older Claude models get a budget in addition to what they write, and no temperature", () => {
+    expect(claude("claude-sonnet-4-5", { thinkingBudget: 2000, maxOutputTokens: 1000, temperature: 0.2 })).toEqual({
+      max_tokens: 3000,
+      thinking: { type: "enabled", budget_tokens: 2000 },
+    });
+    expect(claude("claude-sonnet-4-5", { reasoningEffort: "max" })).toEqual({
+      max_tokens: 64_000,
+      thinking: { type: "enabled", budget_tokens: 59_904 },
+    });
+    expect(claude("claude-sonnet-4-5", { thinkingBudget: 1 })).toMatchObject({ thinking: { budget_tokens: 1024 } });
+    expect(claude("claude-sonnet-4-5", { reasoningEffort: "none", temperature: 0.2 })).toMatchObject({
+      thinking: { type: "disabled" },
+      temperature: 0.2,
+    });
+    // The smallest model that the API may serve: the budget still leaves room for a response.
+    const { max_tokens, thinking } = claude("something-else", { reasoningEffort: "max" });
+    expect(max_tokens).toBeGreaterThan(thinking.budget_tokens);
+  });
+
+  test("newer Claude models get an effort; some cannot be told not to think", () => {
+    expect(claude("claude-opus-4-6", { reasoningEffort: "xhigh", temperature: 0.2 })).toEqual({
+      max_tokens: 64_000,
+      thinking: { type: "adaptive", display: "summarized" },
+      output_config: { effort: "high" },
+    });
+    expect(claude("claude-opus-5", { reasoningEffort: "xhigh" })).toMatchObject({ output_config: { effort: "xhigh" } });
+    expect(claude("claude-opus-5", { thinkingBudget: 0 })).toMatchObject({ thinking: { type: "disabled" } });
+    expect(claude("claude-haiku-5-5", { thinkingBudget: 0 })).toMatchObject({ thinking: { type: "disabled" } });
+    expect(claude("claude-opus-5-5", { reasoningEffort: "none" })).toMatchObject({
+      thinking: { type: "adaptive" },
+      output_config: { effort: "low" },
+    });
+  });
+
+  test("with a budget, the model may not begin to think after calls that it made without thinking", () => {
+    const replay = { adapter: "a", data: [{ kept: { type: "thinking", thinking: "hm", signature: "s" } }] };
+    const messages = (thought: boolean): ModelMessage[] => [
+      { role: "user", content: "Hi" },
+      {
+        role: "assistant",
+        content: "",
+        toolCalls: [{ id: "a", name: "look", input: {} }],
+        ...(thought ? { replay } : {}),
+      },
+      { role: "tool", callId: "a", name: "look", content: "seen" },
+    ];
+    expect(claude("claude-sonnet-4-5", { reasoningEffort: "low" }, messages(false)).thinking).toBeUndefined();
+    expect(claude("claude-sonnet-4-5", { reasoningEffort: "low" }, messages(true)).thinking).toBeDefined();
+    expect(claude("claude-opus-5", { reasoningEffort: "low" }, messages(false)).thinking).toBeDefined();
   });
 });
 

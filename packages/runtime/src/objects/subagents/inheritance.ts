@@ -1,14 +1,23 @@
-import type { Blueprint, Props } from "@thinkery/sdk";
+import type { Blueprint, Props, ReasoningEffort } from "@thinkery/sdk";
 import type { System } from "../../system/system.ts";
 import { serveApp } from "../../tools/serve-app.ts";
 import type { Assignment } from "./assignment.ts";
 
-/** Returns what a sub-agent gets of its parent: props, except for budget and model, and the rules that deny or ask. */
-export function selectInherited(config: Blueprint["config"], inherited: Props) {
-  const { budget: _, models, ...props } = inherited;
+/**
+ * Returns what a sub-agent gets of its parent: props, except for budget and main model, and the rules that deny or ask.
+ * `effort` is how much its main model thinks.
+ */
+export function selectInherited(config: Blueprint["config"], inherited: Props, effort?: ReasoningEffort) {
+  const { budget: _, models, reasoning, ...props } = inherited;
   const { primary: __, ...roles } = models ?? {};
+  const { primary: ___, ...efforts } = { ...reasoning };
+  const childReasoning = { ...efforts, ...(effort ? { primary: effort } : {}) };
   return {
-    props: { ...props, ...(Object.keys(roles).length > 0 ? { models: roles } : {}) } satisfies Props,
+    props: {
+      ...props,
+      ...(Object.keys(roles).length > 0 ? { models: roles } : {}),
+      ...(Object.keys(childReasoning).length > 0 ? { reasoning: childReasoning } : {}),
+    } satisfies Props,
     policy: (config?.policy ?? []).filter(({ action }) => action !== "allow"),
     hitlTools: [...(config?.hitl?.tools ?? [])],
   };

@@ -1,6 +1,7 @@
-import type { ModelMessage, ModelRequest, UserPart } from "../../model.ts";
+import type { ModelMessage, ModelRequest, ModelSettings, UserPart } from "../../model.ts";
+import { findNearestEffort, getEffort } from "../../reasoning.ts";
 import { toDataUrl } from "../images.ts";
-import { isReasoner } from "../openai.ts";
+import { createEffort, isReasoner } from "../openai.ts";
 import { toInputObject } from "../parts.ts";
 import type { ChatReplay } from "./response-parser.ts";
 
@@ -25,6 +26,7 @@ export function createChatBody(
   { model, adapter, isOpenAi }: ChatBodyOptions,
 ): object {
   const { temperature, maxOutputTokens } = settings ?? {};
+  const effort = isOpenAi ? createEffort(model, settings) : createCompatibleEffort(settings);
   return {
     model,
     messages: [...(system ? [{ role: "system", content: system }] : []), ...toChatMessages(messages, adapter)],
@@ -38,9 +40,18 @@ export function createChatBody(
       : {}),
     ...(temperature === undefined || (isOpenAi && isReasoner(model)) ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { [isOpenAi ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens }),
+    ...(effort ? { reasoning_effort: effort } : {}),
     stream: true,
     stream_options: { include_usage: true },
   };
+}
+
+/** The efforts that servers with OpenAI's API have in common. */
+const compatibleEfforts = ["none", "low", "medium", "high"] as const;
+
+function createCompatibleEffort(settings: ModelSettings | undefined) {
+  const effort = getEffort(settings);
+  return effort && findNearestEffort(effort, compatibleEfforts);
 }
 
 function toChatMessages(messages: readonly ModelMessage[], adapter: string): ChatMessage[] {

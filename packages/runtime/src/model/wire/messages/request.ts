@@ -2,7 +2,7 @@ import type { ModelMessage, ModelRequest } from "../../model.ts";
 import { toBase64 } from "../images.ts";
 import { type Layout, toPieces } from "../layout.ts";
 import { toInputObject } from "../parts.ts";
-import { getMaxOutputTokens, supportsTemperature } from "./claude.ts";
+import { createThinking, supportsTemperature } from "./claude.ts";
 
 interface MessagesBodyOptions {
   model: string;
@@ -31,17 +31,30 @@ export function createMessagesBody(
     ...(index === tools.length - 1 ? { cache_control: ephemeralCache } : {}),
   }));
   const conversation = toMessages(messages, adapter);
+  const { thinking, ...limits } = createThinking(model, settings);
+  const sendsThinking = thinking && !(thinking.type === "enabled" && continuesUnthought(conversation));
+  const isThinking = sendsThinking && thinking.type !== "disabled";
   const last = conversation.at(-1)?.content.at(-1);
   if (last && !last.type.includes("thinking")) last.cache_control = ephemeralCache;
   return {
     model,
-    max_tokens: settings?.maxOutputTokens ?? getMaxOutputTokens(model),
+    ...limits,
+    ...(sendsThinking ? { thinking } : {}),
     ...(definitions.length > 0 ? { tools: definitions } : {}),
     ...(system.trim() ? { system: [{ type: "text", text: system, cache_control: ephemeralCache }] } : {}),
     messages: conversation,
-    ...(temperature === undefined || !supportsTemperature(model) ? {} : { temperature: Math.min(1, temperature) }),
+    ...(temperature === undefined || isThinking || !supportsTemperature(model)
+      ? {}
+      : { temperature: Math.min(1, temperature) }),
     stream: true,
   };
+}
+
+/** Whether the model gets the results of calls that it made without thinking: it may not begin to think then. */
+function continuesUnthought(conversation: readonly Message[]): boolean {
+  if (conversation.at(-1)?.content[0]?.type !== "tool_result") return false;
+  const first = conversation.at(-2)?.content[0]?.type;
+  return first !== "thinking" && first !== "redacted_thinking";
 }
 
 function toMessages(messages: readonly ModelMessage[], adapter: string): Message[] {

@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelRequest, UserPart } from "../../model.ts";
 import { toDataUrl } from "../images.ts";
 import { type Layout, toPieces } from "../layout.ts";
-import { isReasoner } from "../openai.ts";
+import { createEffort, isReasoner } from "../openai.ts";
 import { toInputObject } from "../parts.ts";
 import type { ResponsesReplay } from "./response-parser.ts";
 
@@ -18,6 +18,8 @@ export function createResponsesBody(
 ): object {
   const { temperature, maxOutputTokens } = settings ?? {};
   const isReasoning = isReasoner(model);
+  const effort = createEffort(model, settings);
+  const reasoning = { ...(effort ? { effort } : {}), ...(isReasoning && summaries ? { summary: "auto" } : {}) };
   return {
     model,
     ...(system ? { instructions: system } : {}),
@@ -33,7 +35,7 @@ export function createResponsesBody(
           })),
         }
       : {}),
-    ...(isReasoning && summaries ? { reasoning: { summary: "auto" } } : {}),
+    ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
     ...(isReasoning ? { include: ["reasoning.encrypted_content"] } : {}),
     ...(temperature === undefined || isReasoning ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
