@@ -151,6 +151,7 @@ test("the configuration schema is valid JSON", async () => {
     "toolOrigins",
     "model",
     "models",
+    "reasoning",
     "providers",
     "worker",
     "prices",
