@@ -368,6 +368,8 @@ export abstract class Think extends BaseObject<AgentStatus> {
     const { sockets, store, name } = this.#agent;
     if (!isForced && !sockets.hasProtocolClients) return;
     const status = createStatus(store, name);
+    // As long as none is stored, reading the state stores and sends the initial one.
+    this.initialState = status;
     if (JSON.stringify(status) !== JSON.stringify(this.state)) this.setState(status);
   }
 }
