@@ -23,6 +23,7 @@ const allowed: Record<string, string> = {
   "objects/usage-reports.ts flushDueAt": "a timer of this isolate",
   "objects/usage-reports.ts pendingReports": "sent within 500 ms, repeated with the next heartbeat",
   "policy/match-request.ts parsedRules": "results of a pure function",
+  "schedules/time-zone.ts zonesByName": "results of a pure function",
   "tools/toolbox.ts definitionCache": "results of a pure function",
 };
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createRandom, type Random } from "../../../../tests/kit/random.ts";
 import { getRepeatCount } from "../../../../tests/kit/sample.ts";
 import { findNextTime } from "./cron-times.ts";
@@ -32,6 +32,10 @@ test.each([
   ["0 0 1,31 * *", "2026-02-01T00:00:00Z", ["2026-03-01T00:00Z", "2026-03-31T00:00Z"]],
   ["0 0 * * 7", "2026-01-01T00:00:00Z", ["2026-01-04T00:00Z"]],
   ["0 0 30 2 *", "2026-01-01T00:00:00Z", []],
+  // Both must match if one of them begins with a star.
+  ["0 0 29 2 */7", "2026-01-01T00:00:00Z", ["2032-02-29T00:00Z", "2060-02-29T00:00Z", "2088-02-29T00:00Z"]],
+  ["0 0 29 2 */7", "2088-03-01T00:00:00Z", ["2128-02-29T00:00Z"]],
+  ["0 0 */31 2 1", "2026-01-01T00:00:00Z", ["2027-02-01T00:00Z", "2038-02-01T00:00Z"]],
 ])("%s after %s in UTC", (expression, after, expected) => {
   expect(list(expression, "UTC", after, Math.max(expected.length, 1))).toEqual(expected);
 });
@@ -63,6 +67,42 @@ test("clocks that change by half an hour, or at midnight", () => {
     "2026-04-05T02:30Z",
     "2026-04-06T03:30Z",
   ]);
+});
+
+test.each([
+  ["0 0 29 2 *", "Europe/Berlin"],
+  ["30 2 29 3 *", "Europe/Berlin"],
+  ["*/5 * 29 2 *", "America/New_York"],
+  ["0 0 29 2 */7", "Australia/Lord_Howe"],
+])("few offsets are computed for %s in %s, however far away its times are", (expression, zone) => {
+  const compute = vi.spyOn(Intl.DateTimeFormat.prototype, "formatToParts");
+  const count = 5;
+  try {
+    expect(list(expression, zone, "2026-01-01T00:00:00Z", count)).toHaveLength(count);
+    expect(compute.mock.calls.length).toBeLessThan(30 * count);
+  } finally {
+    compute.mockRestore();
+  }
+});
+
+test("times that are years away are those that a calendar has", () => {
+  const random = createRandom("cron far away");
+  const zones = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Africa/Cairo"];
+  for (let round = 0; round < getRepeatCount("cron far away", { sample: 100, full: 3000 }); round++) {
+    const zone = random.pick(zones);
+    // Months in which clocks change, or February.
+    const [day, month, hour] = [1 + random.below(31), random.pick([2, 3, 4, 9, 10, 11]), random.below(24)];
+    if (new Date(Date.UTC(2028, month - 1, day)).getUTCDate() !== day) continue;
+    const minute = random.below(60);
+    const expected: string[] = [];
+    for (let year = 2026; year < 2050 && expected.length < 5; year++) {
+      const wall = Date.UTC(year, month - 1, day, hour, minute);
+      if (new Date(wall).getUTCDate() !== day) continue;
+      expected.push(toIso(new TimeZone(zone).toTime(wall)).replace(":00.000Z", "Z"));
+    }
+    const expression = `${minute} ${hour} ${day} ${month} *`;
+    expect(list(expression, zone, "2026-01-01T00:00:00Z", 5), `${expression} in ${zone}`).toEqual(expected);
+  }
 });
 
 test("random expressions have the times that a search minute by minute finds", () => {

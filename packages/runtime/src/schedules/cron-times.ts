@@ -2,8 +2,8 @@ import type { Cron } from "./cron.ts";
 import type { TimeZone } from "./time-zone.ts";
 
 const dayMs = 24 * 3600 * 1000;
-/** The 29th of February may be eight years away. */
-const maxYearsAhead = 9;
+/** A 29th of February that is a Sunday may be forty years away. */
+const maxYearsAhead = 40;
 
 /**
  * Returns the next time after `after`, or undefined if there is none. When clocks change, a schedule that names its
@@ -19,6 +19,11 @@ export function findNextTime(cron: Cron, zone: TimeZone, after: number): number 
   for (;;) {
     const wall = findNextWall(cron, from);
     if (wall === undefined) return undefined;
+    // If it is far away, changes in between have no effect on it: no time before it matches.
+    if (wall - from > 3 * dayMs && zone.findChange(base, base + dayMs) === undefined) {
+      base = wall - offset - 2 * dayMs;
+      offset = zone.getOffset(base);
+    }
     const time = wall - offset;
     const change = zone.findChange(base, time);
     if (change === undefined) return time;
@@ -54,12 +59,22 @@ function findNextWall(cron: Cron, from: number): number | undefined {
       const time = findTimeOfDay(cron, day === firstDay ? (from - day) / 1000 : 0);
       if (time !== undefined) return day + time * 1000;
     }
-    day += dayMs;
+    day = findNextDay(cron, date);
   }
 }
 
+/** Returns the next day that may match: the next one of the month that is allowed, or the first of the next month. */
+function findNextDay({ days, matchesEitherDay }: Cron, date: Date): number {
+  const [year, month, today] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  if (matchesEitherDay) return Date.UTC(year, month, today + 1);
+  const next = days.find((day) => day > today) ?? Infinity;
+  // A month may not have this day.
+  const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  return next <= last ? Date.UTC(year, month, next) : Date.UTC(year, month + 1, 1);
+}
+
 function matchesDay({ days, weekdays, matchesEitherDay }: Cron, date: Date): boolean {
-  const [byDay, byWeekday] = [days.has(date.getUTCDate()), weekdays.has(date.getUTCDay())];
+  const [byDay, byWeekday] = [days.includes(date.getUTCDate()), weekdays.has(date.getUTCDay())];
   return matchesEitherDay ? byDay || byWeekday : byDay && byWeekday;
 }
 

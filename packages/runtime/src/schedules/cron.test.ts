@@ -7,7 +7,7 @@ test("fields have values, ranges, steps, lists and names", () => {
     seconds: [0],
     minutes: [5],
     hours: [1, 2, 3, 22],
-    days: new Set([1, 11, 21, 31]),
+    days: [1, 11, 21, 31],
     months: new Set([1, 3]),
     weekdays: new Set([0, 1, 2, 3, 4, 5, 6]),
     matchesEitherDay: false,

@@ -35,7 +35,7 @@ export interface Cron {
   seconds: readonly number[];
   minutes: readonly number[];
   hours: readonly number[];
-  days: ReadonlySet<number>;
+  days: readonly number[];
   months: ReadonlySet<number>;
   weekdays: ReadonlySet<number>;
   /** If both day fields are restricted, a day that either of them allows matches. */
@@ -79,7 +79,7 @@ export function parseCron(text: string): Cron {
     seconds: toSorted(seconds!),
     minutes: toSorted(minutes!),
     hours: toSorted(hours!),
-    days: days!,
+    days: toSorted(days!),
     months: allowedMonths!,
     weekdays: allowedWeekdays!,
     matchesEitherDay: !isStar(3) && !isStar(5),

@@ -1,7 +1,7 @@
 import { fail, type ScheduleWhen } from "@thinkery/sdk";
 import { findNextTime } from "./cron-times.ts";
 import { parseCron, type Cron } from "./cron.ts";
-import { TimeZone } from "./time-zone.ts";
+import { getTimeZone, type TimeZone } from "./time-zone.ts";
 
 /** The times at which a schedule is due. */
 export interface Recurrence {
@@ -23,7 +23,7 @@ const maxAheadYears = 100;
 
 /** Parses `when`. Throws an error that says what to do. */
 export function parseWhen(when: ScheduleWhen, timeZone: string | undefined, now: number): Recurrence {
-  const zone = new TimeZone(timeZone ?? "UTC");
+  const zone = getTimeZone(timeZone ?? "UTC");
   // Timers count in seconds, so that these times are met exactly.
   if (typeof when === "object") return new Interval(roundUpToSecond(now), when.every * 1000);
   if (typeof when === "number") return new Once(roundUpToSecond(now + when * 1000));

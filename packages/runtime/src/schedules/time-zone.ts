@@ -5,6 +5,21 @@ const blockMs = 15 * 60 * 1000;
 const maxCachedOffsets = 1000;
 const weekMs = 7 * 24 * 3600 * 1000;
 
+/** Caches a pure function; bounded, because anyone may spell names differently. */
+const maxCachedZones = 20;
+const zonesByName = new Map<string, TimeZone>();
+
+/** Throws an error if there is no such time zone. */
+export function getTimeZone(name: string): TimeZone {
+  let zone = zonesByName.get(name);
+  if (!zone) {
+    zone = new TimeZone(name);
+    if (zonesByName.size >= maxCachedZones) zonesByName.clear();
+    zonesByName.set(name, zone);
+  }
+  return zone;
+}
+
 /** Converts between time and what clocks show. A wall time is what they show, as if it were UTC, in milliseconds. */
 export class TimeZone {
   readonly #format: Intl.DateTimeFormat | undefined;
