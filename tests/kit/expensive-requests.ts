@@ -2,6 +2,7 @@ import type { TestHost } from "@thinkery/sdk/test";
 import { zipSync } from "fflate";
 import { changePairs, createManyFiles, createPairZip, largeZips, padName } from "./expensive-files.ts";
 import type { ExpensiveRequest, LargeAgent } from "./expensive-request.ts";
+import { scheduleAgents, scheduleRequests } from "./expensive-schedules.ts";
 import { taskAgents, taskRequests } from "./expensive-tasks.ts";
 
 const ok = [200, 201];
@@ -25,6 +26,7 @@ const scripted = (name: keyof typeof expensiveScripts) => ({ name, model: `scrip
 
 export const largeAgents: readonly LargeAgent[] = [
   ...taskAgents,
+  ...scheduleAgents,
   {
     // 3,000 files, all of them changed in version 2; the branch `try` has them as before.
     name: "many",
@@ -150,6 +152,7 @@ const a30 = `${"a".repeat(9_000)}!`;
 /** Requests of a chat client that are small to send and as much work as possible. */
 export const expensiveRequests: readonly ExpensiveRequest[] = [
   ...taskRequests,
+  ...scheduleRequests,
   ...get("list", "many", ["files?version=1", "files?version=1&under=src", "files?version=1&limit=1"]),
   ...get("list", "history", ["files?version=1", "files/f0/1.txt?version=1", "files/edited.txt?version=42", "versions"]),
   ...get("list", "history", ["versions?path=f0", "versions?path=f40/1.txt", "events?limit=500", "state", "export"]),

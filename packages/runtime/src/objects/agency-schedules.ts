@@ -16,6 +16,7 @@ interface AgencySchedulesOptions {
   /** Throws if the agency has no such agent. */
   getAgentName(name: string): string;
   getConversation(agent: string): Conversation;
+  getOwner(): string;
 }
 
 const retryMs = 60_000;
@@ -34,6 +35,7 @@ export class AgencySchedules {
       storage: options.storage,
       wakeAt: (time) => this.#timer.update(time),
       redact: (value) => options.redactor.redactValue(value),
+      getOwner: () => options.getOwner(),
       admit: async (message, agent) => this.#getConversation(agent).admitScheduled(message),
       getOutcomes: async (runIds, agent) => this.#getConversation(agent).getTurnOutcomes(runIds),
     });

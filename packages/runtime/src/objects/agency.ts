@@ -94,6 +94,7 @@ export abstract class Agency extends BaseObject<Revision> {
       open: () => this.#open(),
       getAgentName: (agent) => this.#agents.get(agent).name,
       getConversation: (agent) => this.#getThink(agent).conversation,
+      getOwner: () => this.#record.owner,
     });
   }
 

@@ -1,11 +1,4 @@
-import {
-  type AgentExport,
-  fail,
-  type NewSchedule,
-  type Schedule,
-  type ScheduleList,
-  type ScheduleRun,
-} from "@thinkery/sdk";
+import { fail, type NewSchedule, type Schedule, type ScheduleList, type ScheduleRun } from "@thinkery/sdk";
 import type { Redactor } from "@thinkery/sdk/internal";
 import { ScheduleBook } from "../schedules/schedule-book.ts";
 import type { AgentStore } from "../store/agent-store.ts";
@@ -13,6 +6,7 @@ import type { Blobs } from "../store/blobs/blobs.ts";
 import type { TurnQueue } from "../turn/admission/turn-queue.ts";
 import type { SchedulePort } from "../turn/schedule-port.ts";
 import { admitScheduled, getTurnOutcomes } from "./admit-scheduled.ts";
+import type { ExportLists } from "./agent-export.ts";
 import type { AgentFeature } from "./feature.ts";
 import type { Registration } from "./registration.ts";
 import type { TurnLease } from "./turn-lease.ts";
@@ -44,6 +38,7 @@ export class SchedulesFeature implements AgentFeature, SchedulePort {
       storage: options.storage,
       wakeAt: (time) => options.wakeAt(time),
       redact: (value) => options.redactor.redactValue(value),
+      getOwner: () => options.registration.get().agent.owner,
       admit: (message) => admitScheduled(options, message),
       getOutcomes: async (runIds) => getTurnOutcomes(options.store, runIds),
     });
@@ -86,9 +81,8 @@ export class SchedulesFeature implements AgentFeature, SchedulePort {
     await this.#book?.storeOutcomes();
   }
 
-  export(): Partial<AgentExport> {
-    const schedules = this.#book?.listAll() ?? [];
-    return schedules.length > 0 ? { schedules } : {};
+  exportLists(): ExportLists {
+    return this.#book?.hasAny() ? { schedules: this.#book.readAll() } : {};
   }
 
   nextDueAt(): number | undefined {

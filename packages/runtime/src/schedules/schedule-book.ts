@@ -24,6 +24,8 @@ export interface ScheduleBookOptions extends Omit<RunAdmissionOptions, "table"> 
   wakeAt(time?: number): Promise<void>;
   /** Removes the secrets of the environment from what is stored and listed. */
   redact<T>(value: T): T;
+  /** Returns whom lists are computed for. */
+  getOwner(): string;
 }
 
 /** Who creates a schedule. */
@@ -35,6 +37,11 @@ export interface ScheduleCreator {
 
 export const maxSchedules = 1000;
 const maxListedDue = 50;
+/** A page ends before it gets longer, unless it is a single schedule. */
+const maxPageChars = 1_000_000;
+/** Describing a schedule, and each further character of it. */
+const unitsPerSchedule = 300;
+const charsPerUnit = 25;
 
 /**
  * The schedules of an agent or of an agency. What is due is first recorded as pending runs, together with the next time
@@ -54,13 +61,19 @@ export class ScheduleBook {
 
   async list({ limit, after }: PageQuery): Promise<ScheduleList> {
     await this.#admission.storeOutcomes();
-    const rows = this.#table.list(readCursor(after, 0), limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      schedules: page.map((row) => this.#describe(row)),
-      ...(rows.length > limit && last ? { next: String(last.number) } : {}),
-    };
+    const pacer = new Pacer(this.#options.getOwner());
+    const schedules: Schedule[] = [];
+    let chars = 0;
+    for (let last = readCursor(after, 0); ;) {
+      const row = this.#table.findAfter(last);
+      if (!row) return { schedules };
+      chars += countChars(row);
+      if (schedules.length === limit || (schedules.length > 0 && chars > maxPageChars))
+        return { schedules, next: String(last) };
+      await pacer.pauseIfDue(unitsPerSchedule + Math.ceil(countChars(row) / charsPerUnit));
+      schedules.push(this.#describe(row));
+      last = row.number;
+    }
   }
 
   async get(id: string): Promise<Schedule> {
@@ -152,8 +165,9 @@ export class ScheduleBook {
     return { runs: page.map(toScheduleRun), ...(runs.length > limit && last ? { next: String(last.number) } : {}) };
   }
 
-  listAll(): Schedule[] {
-    return this.#table.list(0, maxSchedules).map((row) => this.#describe(row));
+  /** Reads all schedules for an export, one at a time. */
+  *readAll(): Generator<[Schedule]> {
+    for (let row = this.#table.findAfter(0); row; row = this.#table.findAfter(row.number)) yield [this.#describe(row)];
   }
 
   /** Stores how the turns of past runs ended: the turns may be deleted. */
@@ -226,6 +240,9 @@ function countUnits({ nextAt = 0 }: ScheduleRow, now: number): number {
   const hours = Math.floor((now - nextAt) / 3_600_000);
   return 300 + Math.min(hours, 500) * 60;
 }
+
+/** Characters of a description, nearly: errors of its latest runs are short. */
+const countChars = ({ definition }: ScheduleRow) => 1000 + definition.input.length;
 
 function readCursor(cursor: string | undefined, start: number): number {
   if (cursor === undefined) return start;

@@ -64,8 +64,9 @@ export class ScheduleTable {
     return this.#read<{ count: number }>("SELECT COUNT(*) AS count FROM schedules")[0]?.count ?? 0;
   }
 
-  list(after: number, limit: number): ScheduleRow[] {
-    return this.#readSchedules("WHERE number > ? ORDER BY number LIMIT ?", after, limit);
+  /** Inputs may be long, so lists are read one by one. */
+  findAfter(number: number): ScheduleRow | undefined {
+    return this.#readSchedules("WHERE number > ? ORDER BY number LIMIT 1", number)[0];
   }
 
   find(id: string): ScheduleRow | undefined {
@@ -126,7 +127,8 @@ export class ScheduleTable {
   }
 
   deleteOfAgent(agent: string): void {
-    for (const { number } of this.#readSchedules("WHERE agent = ?", agent)) this.delete(number);
+    const rows = this.#read<{ number: number }>("SELECT number FROM schedules WHERE agent = ?", agent);
+    for (const { number } of rows) this.delete(number);
   }
 
   addMissed(schedule: number, { dueAt, ...details }: MissedTimes, at: number): void {
