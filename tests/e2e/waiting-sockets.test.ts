@@ -132,6 +132,9 @@ test("an approval is answered over a socket, and so is a question", async () => 
       ...(approved ? {} : { reason: "Not there." }),
     });
     expect(await getResult(agent, runId)).toMatch(approved ? /^Created src\/a\.txt/ : /denied this call.*Not there\./);
+    const types = (await agent.log()).map(({ type }) => type);
+    const waits = types.filter((type) => /^(hitl|run\.(paused|resumed))/.test(type));
+    expect(waits).toEqual(["hitl.interrupt", "run.paused", "hitl.resume", "run.resumed"]);
   }
 });
 
