@@ -47,6 +47,8 @@ export * from "./protocol/policy.ts";
 export * from "./protocol/process.ts";
 export * from "./protocol/props.ts";
 export * from "./protocol/roles.ts";
+export * from "./protocol/setting.ts";
+export * from "./protocol/setting-values.ts";
 export * from "./protocol/routes.ts";
 export * from "./protocol/schedule.ts";
 export * from "./protocol/script.ts";

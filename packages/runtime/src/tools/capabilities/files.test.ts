@@ -1,6 +1,6 @@
 import type { Tool, ToolContext } from "@thinkery/sdk";
+import { type CreateFunction, createFileSystem } from "@thinkery/sdk/agent-host";
 import { expect, test } from "vitest";
-import { type CreateFunction, createFileSystem } from "../../sandbox/process/harness/file-system.ts";
 import { FilesDouble } from "../files/files-double.ts";
 import { fileCapabilities } from "./files.ts";
 

@@ -1,29 +1,25 @@
+import {
+  type Bash,
+  type CallFetch,
+  createFetch,
+  createFileSystem,
+  type CreateFunction,
+  type FileSystem,
+} from "@thinkery/sdk/agent-host";
 import type { RunHost } from "../../run.ts";
-import { encodeBase64, decodeBase64 } from "./base64.ts";
-import { type Bash, type CreateFunction, type FileSystem, createFileSystem } from "./file-system.ts";
 import { Queue } from "./queue.ts";
 
 interface Capabilities {
   tools: Record<string, (input?: unknown) => Promise<unknown>>;
   echo(value: unknown): Promise<unknown>;
-  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
+  fetch: CallFetch;
   fs: FileSystem;
   bash: Bash;
-}
-
-/** The result of the capability `fetch` in main. */
-interface FetchResult {
-  status: number;
-  statusText?: string;
-  headers?: Record<string, string> | [string, string][];
-  body?: string;
-  bodyBase64?: string;
 }
 
 const maxConcurrentCalls = 64;
 
 const { parse, stringify } = JSON;
-const { Request: NativeRequest, Response: NativeResponse } = globalThis;
 
 /**
  * Creates what code can call in main: tools, files, echo, and fetch within the policy. `open` lists the calls in
@@ -50,23 +46,10 @@ export function createCapabilities(host: RunHost, open: string[] = []): Capabili
     return callTool;
   };
   const echo = async (value: unknown) => call("echo", stringify(value) ?? "null", captureCaller(echo));
-  const fetch = async (input: RequestInfo | URL, init?: RequestInit) => {
-    const caller = captureCaller(fetch);
-    const request = new NativeRequest(input as RequestInfo, init);
-    const signal = init?.signal ?? (input instanceof NativeRequest ? input.signal : undefined);
-    signal?.throwIfAborted();
-    const result = call(
-      "fetch",
-      stringify({
-        url: request.url,
-        method: request.method,
-        headers: Object.fromEntries(request.headers),
-        ...(await encodeRequestBody(request)),
-      }),
-      caller,
-    );
-    return toResponse((await (signal ? rejectOnAbort(result, signal) : result)) as FetchResult, request.url);
-  };
+  const fetch = createFetch((callee) => {
+    const caller = captureCaller(callee);
+    return (input) => call("fetch", stringify(input), caller);
+  });
   const createFunction: CreateFunction = (capability, toInput, toOutput) => {
     const callCapability = async (...args: Parameters<typeof toInput>) => {
       const caller = captureCaller(callCapability);
@@ -98,32 +81,4 @@ function toCallError(caller: Error, message: string): Error {
   caller.message = message;
   caller.stack = [`Error: ${message}`, ...frames].join("\n");
   return caller;
-}
-
-async function encodeRequestBody(request: Request): Promise<{ body?: string; bodyBase64?: string }> {
-  if (!request.body) return {};
-  const bytes = new Uint8Array(await request.arrayBuffer());
-  try {
-    return { body: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
-  } catch {
-    return { bodyBase64: encodeBase64(bytes) };
-  }
-}
-
-function toResponse({ status, statusText, headers, body, bodyBase64 }: FetchResult, url: string): Response {
-  const isEmpty = status === 101 || status === 204 || status === 205 || status === 304;
-  const content = isEmpty ? null : bodyBase64 === undefined ? (body ?? "") : decodeBase64(bodyBase64);
-  const response = new NativeResponse(content, {
-    status,
-    headers: new Headers(headers),
-    ...(statusText ? { statusText } : {}),
-  });
-  return Object.defineProperty(response, "url", { value: url, configurable: true });
-}
-
-function rejectOnAbort<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    result.then(resolve, reject);
-  });
 }
