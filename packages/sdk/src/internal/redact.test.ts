@@ -48,6 +48,24 @@ test("what is left of a secret that was cut off is redacted, unless it is less t
   expect(redact("sixteen-chars-a sixteen-chars-ab")).toBe("sixteen-chars-a [redacted]");
 });
 
+test("a secret is found in base64 of a text that contains it, wherever it begins there", () => {
+  const secret = "0123456789abcdefghijklmnopqrstuvwxyz-ABC";
+  const { redact } = new Redactor([secret]);
+  for (let before = 0; before <= 6; before++)
+    for (let after = 0; after <= 6; after++) {
+      const text = "x".repeat(before) + secret + "y".repeat(after);
+      for (const encoding of ["base64", "base64url"] as const) {
+        const clean = redact(Buffer.from(text).toString(encoding));
+        expect([before, after, clean]).toEqual([before, after, expect.stringContaining("[redacted]")]);
+        // At most a part of the first and last characters of the secret is left.
+        const left = Buffer.from(clean.replace("[redacted]", ""), encoding).toString("latin1");
+        expect(left.length).toBeLessThanOrEqual(before + after + 2);
+      }
+    }
+  const header = `Basic ${Buffer.from(`user:${secret}`).toString("base64")}`;
+  expect(redact(header)).toMatch(/^Basic dXNlcj[\w]?\[redacted\]/);
+});
+
 test("ways to write a secret that begin alike are told apart", () => {
   // In base64 and base64url they differ in the last character only.
   const secret = "a secret that ends with ???";

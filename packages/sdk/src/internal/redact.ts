@@ -177,8 +177,19 @@ function listEncodings(secret: string): string[] {
     new URLSearchParams([["", secret]]).toString().slice(1),
   ];
   const unpadded = [base64, base64Url].map((text) => text.replace(/=+$/, ""));
-  const all = [...plain, ...unpadded];
+  const inside = [0, 1, 2].map((offset) => encodeInside(bytes, offset));
+  const insideUrl = inside.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"));
+  const all = [...plain, ...unpadded, ...inside, ...insideUrl];
   // Inside of JSON, and inside of JSON in JSON.
   const json = all.map((text) => JSON.stringify(text).slice(1, -1));
   return [...all, ...json, ...json.map((text) => JSON.stringify(text).slice(1, -1))];
+}
+
+/**
+ * Returns what is always the same in the base64 of texts that contain these bytes, for example in credentials of HTTP.
+ * `offset` is where they begin within a group of three; the characters at both ends also depend on what is around them.
+ */
+function encodeInside(bytes: Uint8Array, offset: number): string {
+  const base64 = btoa("\0".repeat(offset) + String.fromCharCode(...bytes));
+  return base64.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
 }
