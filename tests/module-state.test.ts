@@ -16,6 +16,7 @@ const allowed: Record<string, string> = {
   "host/drain.ts isStopping": "best effort, as above",
   "host/fair-work.ts thread": "who works within the isolate; elsewhere objects have their own threads",
   "http/authenticate.ts callerCache": "positive results, for 10 s",
+  "http/authenticate.ts forgetCount": "of the cache of this isolate",
   "http/directory.ts accessCache": "positive results, for 30 s; a deleted object refuses requests itself",
   "http/failure-limit.ts failureCounts": "best effort; each isolate counts the failures it sees",
   "model/catalogue.ts modelsByEnv": "derived from the environment; listings for 30 s",

@@ -18,6 +18,8 @@ export interface Caller extends Pick<Who, "user" | "scopes"> {
 const ttlMs = 10_000;
 const maxEntries = 10_000;
 const callerCache = new Map<string, CachedCredential>();
+/** How often credentials were dropped from the cache. What was asked before may be revoked by now. */
+let forgetCount = 0;
 
 interface CachedCredential {
   user: string;
@@ -71,8 +73,10 @@ async function findCredential(
     return cached;
   }
   const user = verifyCredential(secret, env.SIGNING_KEY);
+  const askedAt = forgetCount;
   const credential = user && (await env.User.getByName(user).credentials.check(hash, presented));
   if (!user || !credential) return undefined;
+  if (forgetCount !== askedAt) return { user, credential };
   if (callerCache.size >= maxEntries) callerCache.clear();
   const until = Math.min(Date.now() + ttlMs, credential.expiresAt ?? Infinity);
   // One of them is this request. Others that asked at the same time were granted some, too.
@@ -153,11 +157,13 @@ export function createUnauthorizedError(request: Request, env: Env): Error {
 
 /** Drops a revoked credential from the cache. */
 export function forgetCredential(hash: string): void {
+  forgetCount++;
   callerCache.delete(hash);
 }
 
 /** Drops all credentials of a removed user from the cache. */
 export function forgetCredentials(user: string): void {
+  forgetCount++;
   for (const [hash, cached] of callerCache) if (cached.user === user) callerCache.delete(hash);
 }
 
