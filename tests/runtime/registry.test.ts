@@ -82,3 +82,8 @@ test("pages have no gaps or duplicates, and the last one has no next", async () 
   expect(seen).toEqual(names);
   expect((await registry("page", { limit: 5 })).next).toBeUndefined();
 });
+
+test("a user has at most 1,000 agencies, of which removed ones do not count", async () => {
+  const filled = await openRegistry("agencies")("fillAgencies");
+  expect(filled).toEqual({ count: 1000, code: "conflict", afterRemoval: null });
+});

@@ -1,5 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
+import { migrate } from "../../packages/runtime/src/store/migrate.ts";
 import { Registry } from "../../packages/runtime/src/store/registry.ts";
+import { userMigrations } from "../../packages/runtime/src/store/schema/user.ts";
+import { AgencyRegistry } from "../../packages/runtime/src/user/agencies.ts";
 
 type Row = { name: string; colour: string };
 
@@ -47,6 +50,7 @@ export class RegistryObject extends DurableObject {
       markDeleting: () => registry.markDeleting(name),
       remove: () => registry.remove(name, async () => {}),
       state: () => registry.find(name)?.state ?? null,
+      fillAgencies: () => this.#fillAgencies(),
       page: () => registry.page({ limit, ...(after ? { after } : {}) }),
       settle: async () => ({
         settled: await registry.settle(recordCall("create"), recordCall("erase")),
@@ -54,6 +58,23 @@ export class RegistryObject extends DurableObject {
       }),
     };
     return Response.json((await steps[step]?.()) ?? null);
+  }
+
+  /** Adds agencies until that fails, then one in place of another. */
+  async #fillAgencies() {
+    migrate(this.ctx.storage, { user: userMigrations });
+    const agencies = new AgencyRegistry(this.ctx.storage.sql, "bob");
+    const add = (id: string) => {
+      const agency = { id, name: id, owner: "bob", createdAt: new Date().toISOString() };
+      return agencies.add(agency, async () => {}).catch((error: { code: string }) => error.code);
+    };
+    for (let count = 0; count < 2000; count++) {
+      const code = await add(`agency-${count}`);
+      if (code === undefined) continue;
+      await agencies.remove("agency-0", async () => {});
+      return { count, code, afterRemoval: (await add("other")) ?? null };
+    }
+    return undefined;
   }
 }
 

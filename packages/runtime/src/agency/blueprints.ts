@@ -2,6 +2,9 @@ import { type Blueprint, fail, type ListedBlueprint } from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
 import { bumpRevision } from "./revision.ts";
 
+/** They are listed together, and each may have a megabyte. */
+const maxTotalChars = 4_000_000;
+
 /** The blueprints of one agency. Static ones come with the Worker; dynamic ones are stored and take precedence. */
 export class Blueprints {
   readonly #sql: SqlStorage;
@@ -45,10 +48,16 @@ export class Blueprints {
   }
 
   put(blueprint: Blueprint): ListedBlueprint {
+    const data = JSON.stringify(blueprint);
+    if (this.#countChars(blueprint.name) + data.length > maxTotalChars)
+      throw fail(
+        "too_large",
+        `The blueprints of an agency can have at most ${maxTotalChars} characters together. Delete some, or shorten their prompts.`,
+      );
     this.#sql.exec(
       "INSERT INTO blueprints (name, data, updated_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET name = excluded.name, data = excluded.data, updated_at = excluded.updated_at",
       blueprint.name,
-      JSON.stringify(blueprint),
+      data,
       Date.now(),
     );
     this.#notifyChange();
@@ -62,6 +71,12 @@ export class Blueprints {
     }
     this.#sql.exec("DELETE FROM blueprints WHERE name = ?", name);
     this.#notifyChange();
+  }
+
+  /** Counts all stored ones but one. */
+  #countChars(exceptName: string): number {
+    const query = "SELECT coalesce(sum(length(data)), 0) AS chars FROM blueprints WHERE name <> ?";
+    return this.#sql.exec<{ chars: number }>(query, exceptName).one().chars;
   }
 
   #notifyChange(): void {

@@ -34,6 +34,11 @@ export class Registry<Row extends ColumnValues> {
     return found.length > limit && last ? { rows, next: String(last[this.#key]) } : { rows };
   }
 
+  /** Counts all entries, also those that are being created or deleted. */
+  count(): number {
+    return this.#sql.exec<{ count: number }>(`SELECT count(*) AS count FROM ${this.#table}`).one().count;
+  }
+
   listNames(): string[] {
     return this.#select("").map((row) => String(row[this.#key]));
   }

@@ -7,6 +7,8 @@ interface Row extends Record<string, SqlStorageValue> {
   created_at: number;
 }
 
+const maxAgencies = 1000;
+
 /** The agencies of one user. */
 export class AgencyRegistry {
   readonly #sql: SqlStorage;
@@ -62,7 +64,9 @@ export class AgencyRegistry {
     this.#registry.confirm(agency.id);
   }
 
-  add(agency: Agency, create: (agency: Agency) => Promise<void>): Promise<void> {
+  async add(agency: Agency, create: (agency: Agency) => Promise<void>): Promise<void> {
+    if (this.#registry.count() >= maxAgencies)
+      throw fail("conflict", `A user can have at most ${maxAgencies} agencies. Delete those you no longer need.`);
     // A failure most likely means that the name belongs to another user, so there is nothing of ours to delete.
     return this.#registry.add(toRow(agency), () => create(agency), "release");
   }

@@ -1,4 +1,4 @@
-import type { Scope, Token } from "@thinkery/sdk";
+import { fail, type Scope, type Token } from "@thinkery/sdk";
 
 type Kind = "token" | "login" | "code";
 
@@ -60,6 +60,9 @@ export interface RedeemedTicket {
 // The last use is stored at most once a minute: a write per request would cost an fsync each.
 const useUpdateIntervalMs = 60_000;
 
+/** They are listed together. */
+const maxPerKind = 1000;
+
 /** The tokens, page logins and one-time codes of one user. Only hashes are stored. */
 export class Credentials {
   readonly #sql: SqlStorage;
@@ -72,6 +75,7 @@ export class Credentials {
 
   add(credential: NewCredential, now = Date.now()): Token {
     this.#sql.exec("DELETE FROM credentials WHERE expires_at < ?", now);
+    this.#makeRoom(credential.kind);
     this.#sql.exec(
       "INSERT INTO credentials (id, hash, kind, name, scopes, created_at, expires_at, page_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       credential.id,
@@ -157,6 +161,21 @@ export class Credentials {
 
   clear(): void {
     this.#sql.exec("DELETE FROM credentials");
+  }
+
+  /** Programs depend on their tokens. Of logins and codes, the oldest end. */
+  #makeRoom(kind: Kind): void {
+    const { count } = this.#sql
+      .exec<{ count: number }>("SELECT count(*) AS count FROM credentials WHERE kind = ?", kind)
+      .one();
+    if (count < maxPerKind) return;
+    if (kind === "token")
+      throw fail("conflict", `A user can have at most ${maxPerKind} tokens. Revoke those you no longer need.`);
+    this.#sql.exec(
+      "DELETE FROM credentials WHERE id IN (SELECT id FROM credentials WHERE kind = ? ORDER BY created_at LIMIT ?)",
+      kind,
+      count - maxPerKind + 1,
+    );
   }
 
   #findValid(hash: string, now: number): Row | undefined {
