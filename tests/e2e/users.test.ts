@@ -324,3 +324,9 @@ test("the owner changes the limits of a user, which keep what the user set below
     expect((await edit(...args)).code).not.toBe(0);
   expect((await host.client.call("listUsers")).users.find(({ name }) => name === "max")?.limits).toEqual({});
 });
+
+test("the first tokens of a user can be created at the same time", async () => {
+  const create = () => host.client.call("createToken", { body: { name: "t", user: "new-user" } });
+  const tokens = await Promise.all(Array.from({ length: 10 }, create));
+  expect(new Set(tokens.map(({ token }) => token)).size).toBe(10);
+});

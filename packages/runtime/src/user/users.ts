@@ -24,6 +24,8 @@ export interface UserObjects {
 export class Users {
   readonly #registry: Registry<Row>;
   readonly #objects: UserObjects;
+  /** Users that are being added because something is created for them. */
+  readonly #ensuring = new Map<string, Promise<unknown>>();
 
   constructor(sql: SqlStorage, objects: UserObjects) {
     this.#registry = new Registry<Row>(sql, "users", "name");
@@ -46,8 +48,10 @@ export class Users {
 
   /** Adds a user unless there is one. */
   async ensure(name: string): Promise<void> {
-    const existing = this.#registry.find(name);
-    if (existing?.state !== "ready" || existing.name !== name) await this.add(name, {});
+    if (this.has(name)) return;
+    const ensuring = this.#ensuring.get(name) ?? this.add(name, {}).finally(() => this.#ensuring.delete(name));
+    this.#ensuring.set(name, ensuring);
+    await ensuring;
   }
 
   has(name: string): boolean {
