@@ -94,7 +94,7 @@ export function bundleAlone(entry) {
     target: "es2024",
     minify: true,
     mainFields: ["module", "main"],
-    external: ["cloudflare:workers"],
+    external: ["cloudflare:workers", "node:async_hooks"],
     plugins: [justBash],
     metafile: true,
   });

@@ -70,6 +70,7 @@ beforeAll(async () => {
     port: 0,
     isPortFixed: false,
     slots: 1,
+    agentSlots: 0,
     allowedHosts: [],
     allowedOrigins: [],
     toolOrigins: [],

@@ -45,6 +45,7 @@ export async function startBareWorker(
   if (slots)
     allBindings.push(
       `(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`,
+      formatSlotCounts(slots),
     );
   const pool = slots ? [await bundleSlotPool(folder, slots)] : [];
   const port = await findFreePort();
@@ -121,6 +122,8 @@ async function bundleIsolates(
   };
 }
 
+const formatSlotCounts = (runs: number) => `(name = "SLOT_COUNTS", json = "{\\"runs\\":${runs},\\"agents\\":0}")`;
+
 /** Bundles the slot pool, and returns its config as the daemon would write it. */
 async function bundleSlotPool(folder: string, count: number): Promise<string> {
   await bundleWorker(
@@ -134,7 +137,7 @@ async function bundleSlotPool(folder: string, count: number): Promise<string> {
       durableObjectStorage = (inMemory = void),
       bindings = [
         (name = "HOST", service = (name = "main", entrypoint = "Daemon")),
-        (name = "SLOT_COUNT", json = "${count}"),
+        ${formatSlotCounts(count)},
         (name = "SANDBOX_LIMITS", json = "{\\"runs\\":250,\\"memoryMb\\":128}"),
       ],
     ))`;

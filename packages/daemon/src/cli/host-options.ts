@@ -43,6 +43,7 @@ export async function resolveHostOptions(cli: Cli, flags: HostFlags): Promise<Ho
     port: port ?? flags.lastPort ?? defaultPort,
     isPortFixed: port !== undefined,
     slots: config.sandboxSlots,
+    agentSlots: config.agentSlots,
     limits: {
       failures: config.maxFailuresPerMinute,
       silenceMs: config.stallTimeoutSeconds * 1000,

@@ -143,6 +143,7 @@ test("the configuration schema is valid JSON", async () => {
     "port",
     "host",
     "sandboxSlots",
+    "agentSlots",
     "maxFailuresPerMinute",
     "stallTimeoutSeconds",
     "startTimeoutSeconds",

@@ -11,6 +11,7 @@ import {
 /** Used for keys that no file sets. Separate from the schema, which is only loaded to validate a file. */
 export const defaultConfig = {
   sandboxSlots: 2,
+  agentSlots: 4,
   maxFailuresPerMinute: 5,
   stallTimeoutSeconds: 10,
   startTimeoutSeconds: 30,

@@ -20,6 +20,7 @@ test("without files the defaults apply", async () => {
   const { config, files } = await loadConfig(join(home, "not-there"), cwd);
   expect(config).toEqual({
     sandboxSlots: 2,
+    agentSlots: 4,
     maxFailuresPerMinute: 5,
     stallTimeoutSeconds: 10,
     startTimeoutSeconds: 30,
@@ -160,6 +161,7 @@ test("a working folder may set nothing but models and fewer slots", async () => 
     contextTokens: { "openai:gpt-4.1": 10_000_000 },
     policy: [{ tool: "*", action: "allow" }],
     reasoning: { primary: "max" },
+    agentSlots: 16,
     turn: { maxSteps: 10_000 },
     subagents: { maxActive: 200 },
     sandbox: { memoryMb: 4096 },

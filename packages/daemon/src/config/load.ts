@@ -65,6 +65,7 @@ const reasons: Readonly<Record<string, string>> = {
   worker: "could make the host run any code",
   policy: "could allow calls that your rules leave closed",
   reasoning: "could make every model call expensive",
+  agentSlots: "could use up the machine",
   prices: "could make budgets count too little",
   sandbox: "could raise the limits of code that agents run",
   linux: "could raise the limits of commands that agents run",

@@ -78,6 +78,10 @@ export const configSchema = z
         description:
           "Number of sandbox processes that run untrusted code in parallel. thinkery.jsonc of a working folder may only lower it.",
       }),
+      agentSlots: z.int(slotsRule).min(0, slotsRule).max(16, slotsRule).default(defaultConfig.agentSlots).meta({
+        description:
+          "Number of processes for the code of user agents, started when needed. Agents of one owner share one; those of different owners never do. Only in config.jsonc of the data folder.",
+      }),
       maxFailuresPerMinute: z
         .int(failuresRule)
         .min(1, failuresRule)

@@ -11,6 +11,7 @@ interface HostProcessesOptions extends Omit<MainOptions, "sandboxSockets" | "hos
   /** Replaces the stock Worker. */
   worker: InstalledWorker | undefined;
   slots: number;
+  agentSlots: number;
   limits: Partial<Limits> | undefined;
   /** A line of output from one of the processes. */
   onLine(source: string, line: string): void;
@@ -48,7 +49,12 @@ export function getHostSocket(run: string): string {
 export function createHostProcesses(options: HostProcessesOptions): HostProcesses {
   const { home, parts, limits, onLine, onEvent, onMainLost } = options;
 
-  const sandboxes = createSlots({ ...options, count: options.slots, modules: parts.sandbox });
+  const sandboxes = createSlots({
+    ...options,
+    count: options.slots,
+    agentCount: options.agentSlots,
+    modules: parts.sandbox,
+  });
   const choice = createWorkerChoice(options.worker, onEvent);
   const mainChild = createMainChild({
     ...options,

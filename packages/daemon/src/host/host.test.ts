@@ -46,6 +46,7 @@ function createOptions(home: Home, overrides: Partial<HostOptions> = {}): HostOp
     port: 0,
     isPortFixed: false,
     slots: 1,
+    agentSlots: 0,
     parts: createTinyParts(),
     limits: quick,
     ...lists,

@@ -38,6 +38,8 @@ export interface HostOptions {
   /** Fail rather than use another port. */
   isPortFixed: boolean;
   slots: number;
+  /** Sandboxes for user agents. */
+  agentSlots: number;
   allowedHosts: string[];
   allowedOrigins: string[];
   toolOrigins: string[];

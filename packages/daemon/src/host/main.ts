@@ -17,6 +17,7 @@ type PassedOption =
   | "hostSocket"
   | "hostKey"
   | "sandboxSockets"
+  | "agentSlots"
   | "adminTokenHash"
   | "startedAt"
   | "allowedHosts"

@@ -41,6 +41,7 @@ export default {
 interface SlotsTestOptions {
   findIsolation?(): Promise<SandboxIsolation>;
   count?: number;
+  agentCount?: number;
   source?: string;
   sandbox?: Partial<SandboxLimits>;
   limits?: Partial<Limits>;
@@ -48,6 +49,7 @@ interface SlotsTestOptions {
 
 async function openSlots({
   count = 1,
+  agentCount = 0,
   source = worker,
   sandbox = {},
   limits = {},
@@ -63,6 +65,7 @@ async function openSlots({
   const slots = createSlots({
     home,
     count,
+    agentCount,
     modules,
     sandbox: sandboxLimitsSchema.parse(sandbox),
     limits,
@@ -100,6 +103,24 @@ function send(slots: Slots, path: string): Promise<string> {
 }
 
 const getPid = (slots: Slots) => slots.status()[0]?.pid as number;
+
+test("the process of a user agents' slot is started when it is first needed, and kept", async () => {
+  const { slots } = await openReadySlots({ agentCount: 2 });
+  const listStates = () => slots.status().map(({ state, pid }) => [state, pid !== undefined]);
+  expect(listStates()).toEqual([
+    ["ready", true],
+    ["unused", false],
+    ["unused", false],
+  ]);
+  expect(await slots.renew(2, -1, false)).toEqual({ generation: 1 });
+  expect(listStates().slice(1)).toEqual([
+    ["unused", false],
+    ["ready", true],
+  ]);
+  expect(await slots.renew(2, -1, false)).toEqual({ generation: 1 });
+  process.kill(slots.status()[2]?.pid as number, "SIGKILL");
+  expect(await slots.renew(2, 1, true)).toEqual({ generation: 2, ended: "crash" });
+});
 
 test("a slot is ready again after every kill of its process, without events", async () => {
   const kills = getRepeatCount("slot kills", { sample: 6, full: 20 });

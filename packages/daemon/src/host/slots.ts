@@ -16,6 +16,8 @@ import { findWorkerdBinary } from "./workerd.ts";
 interface SlotsOptions {
   home: Home;
   count: number;
+  /** Further slots, for user agents, whose processes are started when they are first needed. */
+  agentCount?: number;
   modules: Module[];
   sandbox: SandboxLimits;
   limits: Partial<Limits> | undefined;
@@ -49,10 +51,21 @@ const noticeTimeoutMs = 2000;
 /** Number of past ends kept per slot. Usually only the last one is requested. */
 const maxRememberedEnds = 32;
 
+const agentCpuSeconds = 24 * 3600;
+
 const logRateLimit = { maxLines: 100, perMs: 60_000, maxChars: 1_000 };
 
 /** Creates the sandbox processes for untrusted code. */
-export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...options }: SlotsOptions): Slots {
+export function createSlots({
+  home,
+  count,
+  agentCount = 0,
+  modules,
+  lockFd,
+  onLine,
+  onEvent,
+  ...options
+}: SlotsOptions): Slots {
   const silenceMs = options.sandbox.stallTimeoutSeconds * 1000;
   const pingMs = Math.min(options.limits?.pingMs ?? defaultLimits.pingMs, silenceMs / 4);
   let isolation: SandboxIsolation | undefined;
@@ -62,7 +75,7 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
     return isolation;
   });
 
-  const all = Array.from({ length: count }, (_, index) => {
+  const all = Array.from({ length: count + agentCount }, (_, index) => {
     const child = createSandboxChild({
       home,
       index,
@@ -70,6 +83,8 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
       limits: options.sandbox,
       getIsolation,
       lockFd,
+      // The process of an agent may live for days.
+      ...(index >= count ? { cpuSeconds: agentCpuSeconds } : {}),
     });
     const ends = new Map<number, SlotEndCause>();
     const logLine = limitLineRate((line) => onLine(child.name, line), logRateLimit);
@@ -94,25 +109,32 @@ export function createSlots({ home, count, modules, lockFd, onLine, onEvent, ...
       },
       { ...options.limits, silenceMs, pingMs },
     );
-    return { socket: child.socket, process, ends, isUsed: false };
+    return { socket: child.socket, process, ends, isUsed: false, isStarted: false };
   });
+
+  const start = (slot: (typeof all)[number]) => {
+    slot.isStarted = true;
+    slot.process.start().catch(() => {});
+  };
 
   return {
     sockets: all.map(({ socket }) => socket),
     start() {
-      for (const { process } of all) process.start().catch(() => {});
+      for (const slot of all.slice(0, count)) start(slot);
     },
     status: () =>
-      all.map(({ process }) => {
+      all.map(({ process, isStarted }, index) => {
         const status = process.getStatus();
+        if (!isStarted && index >= count) return { ...status, state: "unused" };
         const inner = status.pid === undefined ? undefined : findInnerProcess("workerd", status.pid);
         return { ...status, ...inner, ...(isolation ? { isolation: listPrograms(isolation) } : {}) };
       }),
     async renew(index, generation, lost) {
       const slot = all[index];
-      if (!slot) throw fail("not_found", `There is no sandbox ${index}; this host has ${count}.`);
+      if (!slot) throw fail("not_found", `There is no sandbox ${index}; this host has ${all.length}.`);
       const { process, ends } = slot;
       slot.isUsed = true;
+      if (!slot.isStarted && index >= count) start(slot);
       if (lost) await process.waitUntilGone(generation, noticeTimeoutMs);
       const isCurrent = process.getStatus().generation === generation;
       await process.renew(0, generation);

@@ -24,6 +24,7 @@ const config: MainConfig = {
   hostSocket: "/run/host.sock",
   hostKey: "key",
   sandboxSockets: ["/run/sandbox-0.sock", "/run/sandbox-1.sock"],
+  agentSlots: 1,
   version: "1",
   adminTokenHash: "hash",
   startedAt: "now",
@@ -66,8 +67,8 @@ test("one object that is never evicted leases the slots; without slots there is 
     `(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`,
   );
   expect(text).toContain(`(className = "SlotPool", uniqueKey = "slot-pool", preventEviction = true)`);
-  expect(text).toContain(`(name = "SLOT_COUNT", json = "2")`);
-  expect(formatMainConfig({ ...config, sandboxSockets: [] })).not.toMatch(/slot-?pool/i);
+  expect(text).toContain(String.raw`(name = "SLOT_COUNTS", json = "{\"runs\":1,\"agents\":1}")`);
+  expect(formatMainConfig({ ...config, sandboxSockets: [], agentSlots: 0 })).not.toMatch(/slot-?pool/i);
 });
 
 test("main gets the limits of code and commands", () => {

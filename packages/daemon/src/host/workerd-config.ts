@@ -33,6 +33,8 @@ export interface MainConfig {
   hostSocket: string;
   hostKey: string;
   sandboxSockets: string[];
+  /** How many of them, the last ones, are for user agents. */
+  agentSlots: number;
   version: string;
   adminTokenHash: string;
   startedAt: string;
@@ -102,7 +104,10 @@ export function formatMainConfig(config: MainConfig): string {
     `(name = "HOST", service = "host")`,
     ...slots.map(({ binding, service }) => `(name = "${binding}", service = "${service}")`),
     ...(slots.length > 0
-      ? [`(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`]
+      ? [
+          `(name = "SLOT_POOL", durableObjectNamespace = (className = "SlotPool", serviceName = "slot-pool"))`,
+          `(name = "SLOT_COUNTS", json = ${formatJson(countSlots(config))})`,
+        ]
       : []),
     `(name = "VERSION", text = ${formatText(config.version)})`,
     `(name = "ADMIN_TOKEN_HASH", text = ${formatText(config.adminTokenHash)})`,
@@ -151,6 +156,11 @@ const main :Workerd.Worker = (
 ${formatBlobIndex(config)}${slots.length > 0 ? formatSlotPool(config) : ""}`;
 }
 
+const countSlots = ({ sandboxSockets, agentSlots }: Pick<MainConfig, "sandboxSockets" | "agentSlots">) => ({
+  runs: sandboxSockets.length - agentSlots,
+  agents: agentSlots,
+});
+
 /** The Worker with the index of blobs. It is separate so that custom Workers need not export the index. */
 function formatBlobIndex({ blobIndex }: MainConfig): string {
   return `
@@ -171,7 +181,7 @@ const blobIndex :Workerd.Worker = (
  * The Worker that leases the slots. It is separate from main's Worker, which may be a custom one whose objects may live
  * in different isolates. It remembers whose code runs in which process, so it must never be evicted.
  */
-function formatSlotPool({ slotPool, sandboxSockets, sandbox }: MainConfig): string {
+function formatSlotPool({ slotPool, sandboxSockets, agentSlots, sandbox }: MainConfig): string {
   return `
 const slotPool :Workerd.Worker = (
   modules = ${formatList(slotPool.map(formatModule))},
@@ -180,7 +190,7 @@ const slotPool :Workerd.Worker = (
   durableObjectStorage = (inMemory = void),
   bindings = [
     (name = "HOST", service = "host"),
-    (name = "SLOT_COUNT", json = ${formatJson(sandboxSockets.length)}),
+    (name = "SLOT_COUNTS", json = ${formatJson(countSlots({ sandboxSockets, agentSlots }))}),
     (name = "SANDBOX_LIMITS", json = ${formatJson(sandbox)}),
   ],
 );

@@ -5,7 +5,7 @@ import { formatBytes, formatCount } from "../parts/amount.ts";
 
 type Slot = NonNullable<Health["sandboxes"]>[number];
 
-const tones = { ready: "ok", starting: "quiet", restarting: "warn", failed: "bad" } as const;
+const tones = { ready: "ok", starting: "quiet", unused: "quiet", restarting: "warn", failed: "bad" } as const;
 
 /** The sandboxes of the host: their state and the agents whose code they run. */
 export function SlotTable({ slots, waiting }: { slots: readonly Slot[]; waiting: number }) {

@@ -9,26 +9,29 @@ import { type Outcome, outcomeSchema, type SandboxService } from "./run.ts";
 import type { NestedSandbox, SandboxRunOptions, Sandbox, SandboxShellOptions } from "./sandbox.ts";
 import { openShellBridge } from "./shell-bridge.ts";
 import { SlotClient, type SlotLease } from "./slot-client.ts";
-import type { SlotPool } from "./slot-pool.ts";
+import type { SlotCounts, SlotKind, SlotPool } from "./slot-pool.ts";
 import type { LeaseTerms } from "./slots.ts";
 
 export interface SandboxEnv {
   HOST?: Service;
   /** Assigns slots for all isolates of main. The slots themselves are bound as `SANDBOX_0`, `SANDBOX_1`, … */
   SLOT_POOL?: { getByName(name: string): SlotPool };
+  SLOT_COUNTS?: SlotCounts;
   /** Used without a daemon: a Worker with a Worker Loader, whose limits the platform enforces. */
   SANDBOX?: SandboxService;
   SANDBOX_LIMITS?: SandboxLimits;
 }
 
 /** Acquires a sandbox for one run: a slot of this host, or a Worker that takes any number of runs. */
-type AcquireLease = (terms: LeaseTerms) => Promise<SlotLease>;
+export type AcquireLease = (terms: LeaseTerms) => Promise<SlotLease>;
 
-/** Returns the client for this host's slots; undefined if it has none. */
-export function createSlotClient(env: SandboxEnv): SlotClient | undefined {
-  return (
-    env.SLOT_POOL &&
-    new SlotClient(env.SLOT_POOL, (index) => (env as Record<string, unknown>)[`SANDBOX_${index}`] as SandboxService)
+/** Returns the client for this host's slots of a kind; undefined if it has no slots. */
+export function createSlotClient(env: SandboxEnv, kind: SlotKind = "runs"): SlotClient | undefined {
+  if (!env.SLOT_POOL || !env.SLOT_COUNTS?.[kind]) return undefined;
+  return new SlotClient(
+    env.SLOT_POOL,
+    kind,
+    (index) => (env as Record<string, unknown>)[`SANDBOX_${index}`] as SandboxService,
   );
 }
 
@@ -136,13 +139,14 @@ function createNestedSandbox(service: SandboxService, agent: string): NestedSand
   };
 }
 
-function createAcquireLease(env: SandboxEnv): AcquireLease {
-  const pool = createSlotClient(env);
+export function createAcquireLease(env: SandboxEnv, kind: SlotKind = "runs"): AcquireLease {
+  const pool = createSlotClient(env, kind);
   if (pool) return (terms) => pool.lease(terms);
   const { SANDBOX: service } = env;
   if (service) return async () => ({ service, release() {}, lose: async () => undefined });
+  const key = kind === "runs" ? "sandboxSlots" : "agentSlots";
   const reason = env.HOST
-    ? "The host was started without sandboxes. Set sandboxSlots in its configuration."
+    ? `The host was started without sandboxes. Set ${key} in its configuration.`
     : "There is no binding SANDBOX.";
   return () => Promise.reject(new ToolError("no_sandbox", `There is no sandbox to run code in. ${reason}`));
 }
@@ -221,7 +225,7 @@ async function runInSandbox<T, Bridge>(
 }
 
 /** Both sides of an RPC keep a result until it is disposed. */
-function dispose(received: unknown): void {
+export function dispose(received: unknown): void {
   (received as Partial<Disposable> | undefined)?.[Symbol.dispose]?.();
 }
 
@@ -288,6 +292,6 @@ function formatSeconds(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${ms / 1000} s`;
 }
 
-function getSandboxLimits({ SANDBOX_LIMITS }: SandboxEnv): SandboxLimits {
+export function getSandboxLimits({ SANDBOX_LIMITS }: SandboxEnv): SandboxLimits {
   return SANDBOX_LIMITS ?? sandboxLimitsSchema.parse({});
 }

@@ -1,6 +1,10 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
+import type { AgentRequest, AgentRunHost } from "./agent-run.ts";
+import { createAgentHostBridge } from "./process/agent-host-bridge.ts";
+import { type AgentEntrypoint, createAgentIsolate } from "./process/agent-isolate.ts";
 import { createErrorResponse } from "./process/error-response.ts";
 import { type IsolateEntrypoint, createIsolateCode, createShellCode, createStripperCode } from "./process/isolate.ts";
+import { agentModule } from "./process/names.ts";
 import { type RunFailure, toRunFailure } from "./process/run-failure.ts";
 import { RunHostBridge } from "./process/run-host-bridge.ts";
 import { createShellHostBridge } from "./process/shell/shell-host-bridge.ts";
@@ -49,6 +53,26 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
       return await getEntrypoint(loaded).serve(request, bridge.host);
     } catch (error) {
       return createErrorResponse((await this.#toRunFailure(app, error)).message);
+    } finally {
+      bridge.close();
+    }
+  }
+
+  async agent(request: AgentRequest, host: AgentRunHost): Promise<unknown> {
+    const bridge = createAgentHostBridge(host);
+    const { isolateId, route, payload } = request;
+    const sources: Record<string, string> = {};
+    try {
+      const load = async () => {
+        const code = await bridge.host.readCode();
+        sources[agentModule] = code.code;
+        return createAgentIsolate(code);
+      };
+      const loaded =
+        isolateId === undefined ? this.env.LOADER.load(await load()) : this.env.LOADER.get(`agent ${isolateId}`, load);
+      return await getEntrypoint<AgentEntrypoint>(loaded).handle(route, payload, bridge.host);
+    } catch (error) {
+      return { ok: false, ...toRunFailure(error, { columnMaps: {}, sources }) };
     } finally {
       bridge.close();
     }

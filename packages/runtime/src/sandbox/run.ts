@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { AgentRequest, AgentRunHost } from "./agent-run.ts";
 import { maxConsoleChars, maxValueChars } from "./bounds.ts";
 import type { SearchJob, ShellHost, ShellJob } from "./shell.ts";
 
@@ -39,6 +40,8 @@ export interface RunHost {
 export interface SandboxService {
   run(job: Job, host: RunHost): Promise<unknown>;
   serve(app: App, request: Request, host: RunHost): Promise<Response>;
+  /** Lets the code of a user agent handle a request. */
+  agent(request: AgentRequest, host: AgentRunHost): Promise<unknown>;
   /** Runs a command on a view of a workspace. */
   shell(job: ShellJob, host: ShellHost): Promise<unknown>;
   /** Finds lines of a view that match a pattern. */

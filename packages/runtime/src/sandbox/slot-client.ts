@@ -1,7 +1,7 @@
 import type { SlotRenewal } from "@thinkery/sdk/internal";
 import { RpcTarget } from "cloudflare:workers";
 import type { SandboxService } from "./run.ts";
-import type { SlotPool, SlotWaiter } from "./slot-pool.ts";
+import type { SlotKind, SlotPool, SlotWaiter } from "./slot-pool.ts";
 import type { LeaseTerms } from "./slots.ts";
 
 /** A sandbox that is leased to the caller. */
@@ -16,15 +16,21 @@ export interface SlotLease {
 /** Client of the slot pool, for objects of main. */
 export class SlotClient {
   readonly #namespace: { getByName(name: string): SlotPool };
+  readonly #kind: SlotKind;
   readonly #getService: (index: number) => SandboxService;
 
-  constructor(namespace: { getByName(name: string): SlotPool }, getService: (index: number) => SandboxService) {
+  constructor(
+    namespace: { getByName(name: string): SlotPool },
+    kind: SlotKind,
+    getService: (index: number) => SandboxService,
+  ) {
     this.#namespace = namespace;
+    this.#kind = kind;
     this.#getService = getService;
   }
 
   get #pool(): SlotPool {
-    return this.#namespace.getByName("pool");
+    return this.#namespace.getByName(this.#kind);
   }
 
   async lease({ signal, onPlace, ...request }: LeaseTerms): Promise<SlotLease> {

@@ -7,9 +7,15 @@ import { type LeaseTerms, Slots } from "./slots.ts";
 
 interface SlotPoolEnv {
   HOST: Service;
-  SLOT_COUNT: number;
+  SLOT_COUNTS: SlotCounts;
   SANDBOX_LIMITS: SandboxLimits;
 }
+
+/** Slots for single runs of code, commands and apps, and slots for user agents. */
+export type SlotKind = "runs" | "agents";
+
+/** The slots for user agents come after those for runs. */
+export type SlotCounts = Record<SlotKind, number>;
 
 export type LeaseRequest = Omit<LeaseTerms, "signal" | "onPlace">;
 
@@ -29,23 +35,29 @@ export interface LeasedSlot extends Partial<Disposable> {
 const spareMb = 128;
 
 /**
- * Tracks which agent uses which slot. It is a single object in its own Worker, because objects of main may live in
+ * Tracks which agent uses which slot. There is one object per kind of slots, in a Worker of their own, because objects of main may live in
  * different isolates. Its state is in memory only: workerd never evicts it (`preventEviction`), and if main dies, the
  * daemon replaces every process that was in use, so that a new pool starts from scratch.
  */
 export class SlotPool extends DurableObject<SlotPoolEnv> {
   readonly #slots: Slots;
+  /** The index of its first slot. */
+  readonly #first: number;
 
   constructor(ctx: DurableObjectState, env: SlotPoolEnv) {
     super(ctx, env);
     const host = openHost(env.HOST);
     if (!host) throw new Error("The slot pool needs the daemon.");
     const { maxRunsPerSlot, memoryMb } = env.SANDBOX_LIMITS;
+    const { runs, agents } = env.SLOT_COUNTS;
+    const isForAgents = ctx.id.name === ("agents" satisfies SlotKind);
+    const first = isForAgents ? runs : 0;
+    this.#first = first;
     this.#slots = new Slots(
-      env.SLOT_COUNT,
+      isForAgents ? agents : runs,
       {
-        renew: (index, generation, isGone) => host.renewSlot(index, generation, isGone),
-        memory: async (index) => (await host.status()).slots[index]?.memoryBytes,
+        renew: (index, generation, isGone) => host.renewSlot(first + index, generation, isGone),
+        memory: async (index) => (await host.status()).slots[first + index]?.memoryBytes,
       },
       { runs: maxRunsPerSlot, bytes: (memoryMb + spareMb) * 1024 * 1024, restMs: 1000 },
     );
@@ -62,7 +74,7 @@ export class SlotPool extends DurableObject<SlotPoolEnv> {
       waiter.onPlace(before).catch(leave);
     };
     const lease = await this.#slots.lease({ ...request, signal: leaving.signal, onPlace });
-    return { index: lease.index, handle: new LeaseHandle(lease) };
+    return { index: this.#first + lease.index, handle: new LeaseHandle(lease) };
   }
 
   /** Terminates the agent's code and leaves nothing for another agent of the same name. */

@@ -2,7 +2,8 @@ import { z } from "zod";
 
 export const slotSchema = z.object({
   name: z.string(),
-  state: z.enum(["starting", "ready", "restarting", "failed"]),
+  /** `unused`: its process is started when it is first needed. */
+  state: z.enum(["starting", "ready", "restarting", "failed", "unused"]),
   pid: z.number().optional(),
   restarts: z.number(),
   generation: z.number().optional().meta({ description: "Number of processes that this slot has had." }),

@@ -36,6 +36,7 @@ export function addConfig(program: Command, cli: Cli): void {
           ["host", config.host ?? "127.0.0.1"],
           ["worker", config.worker ?? "built-in"],
           ["sandboxSlots", config.sandboxSlots.toString()],
+          ["agentSlots", config.agentSlots.toString()],
           ["sandbox", `${config.sandbox.timeoutSeconds} s and ${config.sandbox.memoryMb} MB per run`],
           [
             "linux",

@@ -29,6 +29,7 @@ function createOptions(home: Home, worker: HostOptions["worker"], onLine: (line:
     port: 0,
     isPortFixed: false,
     slots: 0,
+    agentSlots: 0,
     allowedHosts: [],
     allowedOrigins: [],
     toolOrigins: [],

@@ -54,13 +54,18 @@ async function readSandboxes(
   { slots }: HostStatus,
   { user }: Caller,
 ): Promise<Pick<Health, "sandboxes" | "waitingRuns">> {
-  const pool = await createSlotClient(env)?.status();
-  const runsBySlot = (pool?.slots ?? []).map(({ runs, agent }) => ({
-    runs,
-    ...(agent && user === ownerUser ? { agent } : {}),
-  }));
+  const pools = await Promise.all([createSlotClient(env)?.status(), createSlotClient(env, "agents")?.status()]);
+  const runsBySlot = pools
+    .flatMap((pool) => pool?.slots ?? [])
+    .map(({ runs, agent }) => ({
+      runs,
+      ...(agent && user === ownerUser ? { agent } : {}),
+    }));
   return {
-    sandboxes: slots.map((slot, index) => ({ ...slot, ...runsBySlot[index] })),
-    waitingRuns: pool?.waiting ?? 0,
+    sandboxes: slots
+      .map((slot, index) => ({ ...slot, ...runsBySlot[index] }))
+      // Those for user agents, until one needs them.
+      .filter(({ state }) => state !== "unused"),
+    waitingRuns: pools.reduce((sum, pool) => sum + (pool?.waiting ?? 0), 0),
   };
 }

@@ -19,7 +19,7 @@ export default class extends WorkerEntrypoint {
 `;
 
 /** For every isolate: no Node.js APIs, no bindings, no network. */
-const isolateDefaults = {
+export const isolateDefaults = {
   compatibilityDate: "2026-10-01",
   compatibilityFlags: ["no_nodejs_compat", "no_nodejs_compat_v2"],
   env: {},

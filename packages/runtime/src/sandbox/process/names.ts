@@ -1,6 +1,9 @@
 /** The name of the code itself in positions. */
 export const codeName = "code";
 
+/** The module with the code of a user agent. */
+export const agentModule = "agent.js";
+
 /** The folder of our own modules. */
 export const ownFolder = "thinkery/";
 

@@ -12,11 +12,11 @@ const maxPieceChars = 16 * 1024;
  * sends nothing: its outcome contains all of it.
  */
 export class ConsoleBridge {
-  readonly #host: RunHost;
+  readonly #host: Pick<RunHost, "writeConsole">;
   #pending: BoundedText | undefined;
   #isBusy = false;
 
-  constructor(host: RunHost) {
+  constructor(host: Pick<RunHost, "writeConsole">) {
     this.#host = host;
   }
 
@@ -26,6 +26,13 @@ export class ConsoleBridge {
     if (this.#isBusy) return;
     this.#isBusy = true;
     nativeTimeout(() => this.#send(), sendIntervalMs);
+  }
+
+  /** Sends what is left, without waiting for the interval. */
+  async flush(): Promise<void> {
+    const text = this.#pending?.text ?? "";
+    this.#pending = undefined;
+    if (text) await this.#host.writeConsole(text).catch(() => {});
   }
 
   async #send(): Promise<void> {

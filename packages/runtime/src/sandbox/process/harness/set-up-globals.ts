@@ -3,7 +3,7 @@ import { markUnavailable, defineGlobal } from "./absent.ts";
 import { createTextConsole } from "./console.ts";
 import { inspect } from "./inspect.ts";
 import type { HarnessSettings } from "./settings.ts";
-import { describe, isError, installStackMapping, describeNonError } from "./trace.ts";
+import { describe, isError, installStackMapping, createColumnFinder, describeNonError } from "./trace.ts";
 import { type UncaughtErrors, watchUncaught } from "./uncaught.ts";
 
 /** Names of existing modules. Has no prototype, so that code cannot add names by changing Object.prototype. */
@@ -12,7 +12,7 @@ const knownModules = Object.create(null) as Record<string, true>;
 /** Prepares an isolate before it loads the user's code. */
 export function setUpGlobals({ columnMaps, names }: HarnessSettings, write: (text: string) => void): UncaughtErrors {
   for (const name of names) knownModules[name] = true;
-  installStackMapping(columnMaps);
+  installStackMapping(createColumnFinder(columnMaps));
   markUnavailable();
   defineGlobal("console", createTextConsole(write, { describe }));
   return watchUncaught((error) => write(`Uncaught: ${describeThrown(error)}\n`));

@@ -8,21 +8,32 @@ const framePattern = /^ +at (async )?(?:(.+?) \()?(.+?):(\d+):(\d+)\)?$/;
 const maxMessageChars = 8000;
 const maxCauseDepth = 3;
 
+/** Returns where a position of executed text is in the source; undefined if it is not the user's. */
+type FindPosition = (file: string, row: number, column: number) => string | undefined;
+
 /** Makes every stack in this isolate refer to the source instead of the executed text, without our own frames. */
-export function installStackMapping(columnMaps: ColumnMaps): void {
+export function installStackMapping(findPosition: FindPosition): void {
   const value = (error: Error, sites: unknown[]) =>
-    [formatHeadline(error), ...sites.flatMap((site) => toSourceFrames(`    at ${String(site)}`, columnMaps))].join(
+    [formatHeadline(error), ...sites.flatMap((site) => toSourceFrames(`    at ${String(site)}`, findPosition))].join(
       "\n",
     );
   Object.defineProperty(Error, "prepareStackTrace", { value, writable: true, configurable: true });
 }
 
-function toSourceFrames(line: string, columnMaps: ColumnMaps): string[] {
+/** Finds positions in code that was changed on its way here, by its columns. */
+export const createColumnFinder =
+  (columnMaps: ColumnMaps): FindPosition =>
+  (file, row, column) => {
+    if (!Object.hasOwn(columnMaps, file)) return undefined;
+    // Every file starts with one extra line of ours.
+    const source = row - 1;
+    return `${file}:${source}:${toSourceColumn(columnMaps[file] as ColumnMap, source, column - 1) + 1}`;
+  };
+
+function toSourceFrames(line: string, findPosition: FindPosition): string[] {
   const [, isAsync = "", caller = "", file = "", row, column] = framePattern.exec(line) ?? [];
-  if (!Object.hasOwn(columnMaps, file)) return [];
-  // Every file starts with one extra line of ours.
-  const source = Number(row) - 1;
-  const at = `${file}:${source}:${toSourceColumn(columnMaps[file] as ColumnMap, source, Number(column) - 1) + 1}`;
+  const at = findPosition(file, Number(row), Number(column));
+  if (at === undefined) return [];
   // The function around the code is ours, so its name is omitted.
   const name = file === codeName ? caller.replace(/^(Module\.)?default$/, "") : caller.replace(/^Module\./, "");
   return [name ? `    at ${isAsync}${name} (${at})` : `    at ${at}`];
