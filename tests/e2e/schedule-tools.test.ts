@@ -114,6 +114,18 @@ test("schedules of another agent and of the agency are out of a model's reach", 
   expect(await listSchedules("/agency/global")).toEqual([above]);
 });
 
+test("a rule can forbid one of its actions", async () => {
+  const policy = [{ tool: "manageSchedules", match: '"delete"', action: "deny" }];
+  const blueprint = await testbed.newBlueprint({ model: "scripted:worker", config: { policy } });
+  const agent = await testbed.newAgent({ blueprint });
+  for (let index = 0; index < 2; index++) await create(agent.at, yearly);
+  await agent.say("tidy up");
+  const results = await listResults(agent);
+  expect(results[1]).toContain('"paused":true');
+  expect(results.at(-1)).toContain("policy of this agent denies manageSchedules");
+  expect(await listSchedules(agent.at)).toHaveLength(2);
+});
+
 test("code of an agent may list its schedules, and a sub-agent has none", async () => {
   const agent = await open();
   await create(agent.at, yearly);
