@@ -24,7 +24,7 @@ async function send(body: object): Promise<Sent> {
   const response = await fetch(worker.url, { method: "POST", body: JSON.stringify(body) });
   expect(response.status).toBe(200);
   const sent = (await response.json()) as Sent;
-  return { ...sent, outcome: agentOutcomeSchema.parse(sent.outcome) };
+  return { ...sent, outcome: "rejected" in sent.outcome ? sent.outcome : agentOutcomeSchema.parse(sent.outcome) };
 }
 
 const message = {
@@ -176,6 +176,11 @@ test("an interrupt aborts the signal", async () => {
   const { outcome, output } = await send({ code, payload, interruptMs: 50 });
   expect(outcome).toMatchObject({ ok: true });
   expect(output).toBe("aborted: stopped\n");
+});
+
+test("code that ignores an interrupt is no longer waited for", async () => {
+  const { outcome } = await send({ code: createCode("await new Promise(() => setInterval(() => {}, 100));"), payload, interruptMs: 50 });
+  expect(outcome).toEqual({ rejected: "stopped" });
 });
 
 test("a stub that is kept is useless after its request", async () => {

@@ -1,6 +1,6 @@
 import type { AgentRoute } from "@thinkery/sdk/agent-host";
-import { openAgentBridge } from "../../packages/runtime/src/sandbox/agent-bridge.ts";
-import type { SandboxService } from "../../packages/runtime/src/sandbox/run.ts";
+import { openAgentSandbox } from "../../packages/runtime/src/sandbox/agent-sandbox.ts";
+import type { SandboxEnv } from "../../packages/runtime/src/sandbox/open.ts";
 
 interface AgentTestRequest {
   code: string;
@@ -14,7 +14,7 @@ interface AgentTestRequest {
 
 /** `POST` code and a request: returns the outcome, and what reached main meanwhile. */
 export default {
-  async fetch(request: Request, env: { SANDBOX: SandboxService }): Promise<Response> {
+  async fetch(request: Request, env: SandboxEnv): Promise<Response> {
     if (request.method === "GET") return new Response("here");
     const {
       code,
@@ -27,26 +27,28 @@ export default {
     const calls: string[] = [];
     let reads = 0;
     let output = "";
-    const { bridge, interrupt, close } = openAgentBridge({
-      readCode() {
-        reads++;
-        return { code, ...(sourceMap === undefined ? {} : { sourceMap }) };
-      },
-      async call(capability, input) {
-        calls.push(`${capability} ${input}`);
-        if (capability === "storage.get") return JSON.stringify({ value: JSON.parse(input).key });
-        if (capability === "fetch") return JSON.stringify({ status: 200, body: `got ${JSON.parse(input).url}` });
-        if (capability === "bash") throw new Error("not granted");
-        return "";
-      },
-      onConsole: (text) => void (output += text),
-    });
-    if (interruptMs !== undefined) setTimeout(() => interrupt("stopped"), interruptMs);
-    const outcome = await env.SANDBOX.agent(
+    const interrupt = new AbortController();
+    if (interruptMs !== undefined) setTimeout(() => interrupt.abort(new Error("stopped")), interruptMs);
+    const sent = openAgentSandbox(env).send(
       { route, payload: JSON.stringify(payload), ...(isolateId === undefined ? {} : { isolateId }) },
-      bridge,
+      {
+        owner: "owner",
+        signal: interrupt.signal,
+        readCode() {
+          reads++;
+          return { code, ...(sourceMap === undefined ? {} : { sourceMap }) };
+        },
+        async call(capability, input) {
+          calls.push(`${capability} ${input}`);
+          if (capability === "storage.get") return JSON.stringify({ value: JSON.parse(input).key });
+          if (capability === "fetch") return JSON.stringify({ status: 200, body: `got ${JSON.parse(input).url}` });
+          if (capability === "bash") throw new Error("not granted");
+          return "";
+        },
+        onConsole: (text) => void (output += text),
+      },
     );
-    close();
+    const outcome = await sent.catch((error: Error) => ({ rejected: error.message }));
     return Response.json({ outcome, calls, output, reads });
   },
 };

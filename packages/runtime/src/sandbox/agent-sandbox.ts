@@ -6,7 +6,7 @@ import { createAcquireLease, dispose, getSandboxLimits, type SandboxEnv } from "
 import { isOutOfMemory } from "./out-of-memory.ts";
 
 /** Whose code handles a request, and what it may call. */
-export interface AgentSandboxOptions extends AgentBridgeOptions {
+interface AgentSandboxOptions extends AgentBridgeOptions {
   /** All agents of an owner may share a process; those of different owners never do. */
   owner: string;
   /** Runs in a process without other agents, to find the one that ends processes. */
@@ -18,13 +18,13 @@ export interface AgentSandboxOptions extends AgentBridgeOptions {
 }
 
 /** The sandboxes of user agents: the only way to run their code. */
-export interface AgentSandbox {
+interface AgentSandbox {
   /** Lets an agent's code handle a request. Throws a `ProcessLostError` if its process ended meanwhile. */
   send(request: AgentRequest, options: AgentSandboxOptions): Promise<AgentOutcome>;
 }
 
 /** The process of an agent's code ended during its request, for whatever reason. */
-export class ProcessLostError extends Error {
+class ProcessLostError extends Error {
   override readonly name = "ProcessLostError";
   readonly ended: NonNullable<SlotRenewal["ended"]>;
 
