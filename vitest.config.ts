@@ -23,7 +23,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "together",
-          include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "examples/*/src/**/*.test.ts"],
+          include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "examples/**/src/**/*.test.ts"],
           exclude: [alone, "**/node_modules/**"],
           // No file changes what others import, and reading all of it again for each took a minute.
           isolate: false,

@@ -9,6 +9,7 @@ const projects = [
   "tests/tsconfig.worker.json",
   "packages/dashboard",
   "packages/daemon",
+  "examples/agents",
   "examples/customer-service",
   "examples/refactor-team",
   "examples/security-team",

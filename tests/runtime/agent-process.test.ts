@@ -179,7 +179,11 @@ test("an interrupt aborts the signal", async () => {
 });
 
 test("code that ignores an interrupt is no longer waited for", async () => {
-  const { outcome } = await send({ code: createCode("await new Promise(() => setInterval(() => {}, 100));"), payload, interruptMs: 50 });
+  const { outcome } = await send({
+    code: createCode("await new Promise(() => setInterval(() => {}, 100));"),
+    payload,
+    interruptMs: 50,
+  });
   expect(outcome).toEqual({ rejected: "stopped" });
 });
 
