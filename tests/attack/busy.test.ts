@@ -18,7 +18,7 @@ beforeAll(async () => {
   probes = await createBystander(host);
   const needed = new Set(requests.map(({ agent }) => agent));
   for (const { name, create } of largeAgents) if (needed.has(name)) await create(host);
-}, 120_000);
+}, 240_000);
 
 afterAll(() => host?.stop());
 

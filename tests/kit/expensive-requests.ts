@@ -3,12 +3,14 @@ import { zipSync } from "fflate";
 import { changePairs, createManyFiles, createPairZip, largeZips, padName } from "./expensive-files.ts";
 import type { ExpensiveRequest, LargeAgent } from "./expensive-request.ts";
 import { scheduleAgents, scheduleRequests } from "./expensive-schedules.ts";
+import { endlessScript, subagentAgents, subagentRequests } from "./expensive-subagents.ts";
 import { taskAgents, taskRequests } from "./expensive-tasks.ts";
 
 const ok = [200, 201];
 
 /** Scripts of the agents: they call a tool with the message, or have expressions that backtrack. */
 export const expensiveScripts = {
+  endless: endlessScript,
   glob: [{ steps: [{ call: { tool: "glob", input: { pattern: "{{ message }}" } } }, { text: "done" }] }],
   grep: [{ steps: [{ call: { tool: "grep", input: { pattern: "{{ message }}" } } }, { text: "done" }] }],
   props: [{ steps: [{ call: { tool: "t", input: { a: "{{ message }}" } } }, { text: "done" }] }],
@@ -27,6 +29,7 @@ const scripted = (name: keyof typeof expensiveScripts) => ({ name, model: `scrip
 export const largeAgents: readonly LargeAgent[] = [
   ...taskAgents,
   ...scheduleAgents,
+  ...subagentAgents,
   {
     // 3,000 files, all of them changed in version 2; the branch `try` has them as before.
     name: "many",
@@ -153,6 +156,7 @@ const a30 = `${"a".repeat(9_000)}!`;
 export const expensiveRequests: readonly ExpensiveRequest[] = [
   ...taskRequests,
   ...scheduleRequests,
+  ...subagentRequests,
   ...get("list", "many", ["files?version=1", "files?version=1&under=src", "files?version=1&limit=1"]),
   ...get("list", "history", ["files?version=1", "files/f0/1.txt?version=1", "files/edited.txt?version=42", "versions"]),
   ...get("list", "history", ["versions?path=f0", "versions?path=f40/1.txt", "events?limit=500", "state", "export"]),

@@ -21,12 +21,12 @@ export const scheduleAgents: readonly LargeAgent[] = [
     // Schedules whose next times are many years away.
     name: "schedules",
     model: "scripted:patterns",
-    create: (host) => createSchedules(host, "schedules", 1000, (index) => `input ${index}`),
+    create: (host) => createSchedules(host, "schedules", 500, (index) => `input ${index}`),
   },
   {
     name: "inputs",
     model: "scripted:patterns",
-    create: (host) => createSchedules(host, "inputs", 200, (index) => `${index} `.repeat(25_000).slice(0, 100_000)),
+    create: (host) => createSchedules(host, "inputs", 100, (index) => `${index} `.repeat(25_000).slice(0, 100_000)),
   },
 ];
 

@@ -26,8 +26,6 @@ export interface StoredSubagent extends Record<string, SqlStorageValue> {
   message_id: string | null;
   type: string;
   title: string;
-  message: string;
-  sender: string;
   wait: number;
   workspace: WorkspaceMode;
   branch: string | null;
@@ -53,6 +51,49 @@ export interface StoredSubagent extends Record<string, SqlStorageValue> {
   activity: string | null;
 }
 
+/** The columns of a row, without what a sub-agent is told. */
+export const storedColumns = [
+  "task",
+  "number",
+  "facet",
+  "child",
+  "token",
+  "turn",
+  "call",
+  "message_id",
+  "type",
+  "title",
+  "wait",
+  "workspace",
+  "branch",
+  "check_command",
+  "streaming",
+  "timeout_ms",
+  "state",
+  "delivered",
+  "closed",
+  "deleted",
+  "created_at",
+  "started_at",
+  "completed_at",
+  "result",
+  "result_blob",
+  "error",
+  "usage",
+  "steps",
+  "merge",
+  "reported",
+  "waiting_for",
+  "action_number",
+  "activity",
+] as const satisfies (keyof StoredSubagent)[];
+
+/** What a sub-agent is told, and on whose behalf. */
+export interface SubagentAssignment {
+  message: string;
+  from: Sender;
+}
+
 /** A delegated task: who works on it, for whom, and how it went. */
 export interface SubagentRow extends Omit<Subagent, "status"> {
   token: string;
@@ -60,8 +101,6 @@ export interface SubagentRow extends Omit<Subagent, "status"> {
   state: StoredSubagent["state"] | "merging";
   /** Its report, while its fork is merged. */
   reported?: ReportedEnd;
-  message: string;
-  from: Sender;
   /** The branch of a fork, even if it no longer exists. */
   fork?: string;
   check?: string;
@@ -151,8 +190,6 @@ export function toSubagentRow(row: StoredSubagent): SubagentRow {
     token: row.token,
     agentType: row.type,
     title: row.title,
-    message: row.message,
-    from: JSON.parse(row.sender) as Sender,
     wait: row.wait === 1,
     workspace: row.workspace,
     streaming: row.streaming === 1,

@@ -1,5 +1,11 @@
-import type { AgentEvent, EventData, SubagentUsage } from "@thinkery/sdk";
-import { type StoredSubagent, type SubagentRow, toSubagentRow } from "./subagent-row.ts";
+import type { AgentEvent, EventData, Sender, SubagentUsage } from "@thinkery/sdk";
+import {
+  storedColumns,
+  type StoredSubagent,
+  type SubagentAssignment,
+  type SubagentRow,
+  toSubagentRow,
+} from "./subagent-row.ts";
 
 /** Must match the condition of the index `subagents_active` exactly. */
 const activeCondition = "state IN ('queued', 'running')";
@@ -110,6 +116,14 @@ export class Subagents {
 
   get(task: string): SubagentRow | undefined {
     return this.#read("WHERE task = ?", task)[0];
+  }
+
+  /** Returns what a sub-agent is told. Only its start needs it, and it may be long. */
+  getAssignment(task: string): SubagentAssignment | undefined {
+    return this.#sql
+      .exec<{ message: string; sender: string }>("SELECT message, sender FROM subagents WHERE task = ?", task)
+      .toArray()
+      .map(({ message, sender }) => ({ message, from: JSON.parse(sender) as Sender }))[0];
   }
 
   findByCall(call: string): SubagentRow | undefined {
@@ -266,7 +280,7 @@ export class Subagents {
 
   #read(rest: string, ...values: SqlStorageValue[]): SubagentRow[] {
     return this.#sql
-      .exec<StoredSubagent>(`SELECT * FROM subagents ${rest}`, ...values)
+      .exec<StoredSubagent>(`SELECT ${storedColumns.join(", ")} FROM subagents ${rest}`, ...values)
       .toArray()
       .map(toSubagentRow);
   }

@@ -14,6 +14,7 @@ function openStarter(start: () => Promise<void>, maxChecks = 3) {
     store: {
       subagents: {
         listActive: () => active,
+        getAssignment: () => ({ message: "do it", from: {} }),
         listQueued: () => [],
         countRunning: () => active.length,
         get: () => active[0],

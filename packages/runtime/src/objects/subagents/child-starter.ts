@@ -151,6 +151,8 @@ export class ChildStarter {
     const { agency, owner } = registered.agent;
     // A sub-agent that shares the files of one with a fork works on that fork.
     const branch = row.fork ?? registered.assignment?.branch;
+    const told = store.subagents.getAssignment(row.taskId);
+    if (!told) throw fail("not_found", "Its task was deleted.");
     const agent: AgentInfo = {
       id: row.facetName,
       name: row.facetName,
@@ -169,9 +171,9 @@ export class ChildStarter {
         token: row.token,
         taskId: row.taskId,
         facetName: row.facetName,
-        message: row.message,
+        message: told.message,
         ...(row.messageId === undefined ? {} : { parentMessageId: row.messageId }),
-        from: row.from,
+        from: told.from,
         ...(type.blueprint ? { blueprint: type.blueprint } : {}),
         maxSteps: limits.maxSteps,
         timeoutMs: row.timeoutMs,
