@@ -41,8 +41,8 @@ function ignoreNotFound(error: unknown): [] {
   throw error;
 }
 
-// Reads all pages of a list endpoint.
-async function readAllPages<Item>(
+/** Reads all pages of a list endpoint. */
+export async function readAllPages<Item>(
   readPage: (after: string | undefined) => Promise<{ items: Item[]; next?: string | undefined }>,
 ): Promise<Item[]> {
   const all: Item[] = [];

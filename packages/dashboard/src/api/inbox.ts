@@ -2,6 +2,7 @@ import { type Approval, parseAddress, parseAgencyKey, type Question } from "@thi
 import { useSyncExternalStore } from "react";
 import { followObject, followState } from "./follow.ts";
 import { call } from "./host.ts";
+import { readPages } from "./pages.ts";
 import { createSource, type Source } from "./source.ts";
 
 /** What all agents of a user wait for a person to answer, oldest first. */
@@ -53,13 +54,22 @@ export function parseAgentPlace(address: string): AgentPlace {
 
 /** Loads an approval as its agent has it: in full, and also when it was answered. */
 export async function loadApproval({ agency, agent }: AgentPlace, id: string): Promise<Approval | undefined> {
-  const { approvals } = await call("listAgentApprovals", { params: { agency, agent }, query: { status: "all" } });
-  return approvals.find((approval) => approval.id === id);
+  const { approvals } = await call("listAgentApprovals", { params: { agency, agent }, query: { id } });
+  return approvals[0];
 }
 
 async function loadInbox(): Promise<Inbox> {
-  const [{ approvals }, { questions }] = await Promise.all([call("listApprovals"), call("listQuestions")]);
-  return { approvals, questions };
+  const [approvals, questions] = await Promise.all([
+    readPages(async (query) => {
+      const page = await call("listApprovals", { query });
+      return { items: page.approvals, next: page.next };
+    }),
+    readPages(async (query) => {
+      const page = await call("listQuestions", { query });
+      return { items: page.questions, next: page.next };
+    }),
+  ]);
+  return { approvals: approvals.items, questions: questions.items };
 }
 
 const getUserPath = (user: string) => `/agents/user/${user}`;

@@ -1,6 +1,6 @@
-import type { Approval, ApprovalQuery, Question } from "@thinkery/sdk";
+import type { Approval, ApprovalQuery, PageQuery, Question } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
-import type { Inbox, InboxItem } from "../user/inbox.ts";
+import type { Inbox, InboxItem, InboxPage } from "../user/inbox.ts";
 
 interface InboxParts {
   inbox: Inbox;
@@ -34,11 +34,11 @@ export class InboxApi extends RpcTarget {
     return (await this.#open()).inbox.findAgent(id);
   }
 
-  async listApprovals(query: ApprovalQuery, agency?: string): Promise<Approval[]> {
+  async listApprovals(query: ApprovalQuery, agency?: string): Promise<InboxPage<Approval>> {
     return (await this.#open()).inbox.listApprovals(query, agency);
   }
 
-  async listQuestions(agency?: string): Promise<Question[]> {
-    return (await this.#open()).inbox.listQuestions(agency);
+  async listQuestions(page: PageQuery): Promise<InboxPage<Question>> {
+    return (await this.#open()).inbox.listQuestions(page);
   }
 }

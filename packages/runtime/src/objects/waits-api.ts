@@ -12,9 +12,11 @@ export class WaitsApi extends RpcTarget {
   }
 
   /** Returns approvals, newest first. */
-  async listApprovals({ status }: ApprovalQuery): Promise<Approval[]> {
+  async listApprovals({ status, id, limit, after }: ApprovalQuery): Promise<{ approvals: Approval[]; next?: string }> {
     const { approvals } = (await this.#open()).store;
-    return approvals.list(status === "all" ? undefined : status);
+    const found = id === undefined ? undefined : approvals.get(id);
+    if (id !== undefined) return { approvals: found ? [found] : [] };
+    return approvals.readPage({ status: status === "all" ? undefined : status, limit, after });
   }
 
   async answerApproval(answer: ApprovalAnswer, by: string): Promise<Approval> {

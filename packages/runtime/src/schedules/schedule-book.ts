@@ -12,6 +12,7 @@ import {
   type ScheduleTimes,
 } from "@thinkery/sdk";
 import { Pacer } from "../host/fair-work.ts";
+import { readCursor } from "../store/page-cursor.ts";
 import { planDue } from "./plan-due.ts";
 import { checkRecurrence, parseWhen, type Recurrence } from "./recurrence.ts";
 import { RunAdmission, type RunAdmissionOptions } from "./run-admission.ts";
@@ -243,9 +244,3 @@ function countUnits({ nextAt = 0 }: ScheduleRow, now: number): number {
 
 /** Characters of a description, nearly: errors of its latest runs are short. */
 const countChars = ({ definition }: ScheduleRow) => 1000 + definition.input.length;
-
-function readCursor(cursor: string | undefined, start: number): number {
-  if (cursor === undefined) return start;
-  if (!/^\d{1,15}$/.test(cursor)) throw fail("bad_request", "“after” is not the `next` of an earlier page.");
-  return Number(cursor);
-}

@@ -1,5 +1,6 @@
 import type { AgentEvent, Approval, ApprovalStatus, AskedCall, CallDecision, EventData } from "@thinkery/sdk";
 import { formatApprovalPreview } from "./format-approval-preview.ts";
+import { readCursor } from "./page-cursor.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
   id: string;
@@ -14,6 +15,15 @@ interface Row extends Record<string, SqlStorageValue> {
   answered_by: string | null;
   reason: string | null;
 }
+
+interface ApprovalPageQuery {
+  status: ApprovalStatus | undefined;
+  limit: number;
+  after: string | undefined;
+}
+
+/** A page ends once it has this many characters; a single approval may have more. */
+const maxPageChars = 1_000_000;
 
 /** A call that a person has decided about. */
 export interface DecidedCall {
@@ -75,6 +85,26 @@ export class Approvals {
       )
       .toArray()
       .map((row) => this.#toApproval(row));
+  }
+
+  /** Returns a page, newest first; of all approvals without a status. It ends by size, too. */
+  readPage({ status, limit, after }: ApprovalPageQuery): { approvals: Approval[]; next?: string } {
+    const rows = this.#sql.exec<Row>(
+      "SELECT * FROM approvals WHERE status = coalesce(?, status) AND number < ? ORDER BY number DESC LIMIT ?",
+      status ?? null,
+      readCursor(after, Number.MAX_SAFE_INTEGER),
+      limit + 1,
+    );
+    const approvals: Approval[] = [];
+    let chars = 0;
+    let last = 0;
+    for (const row of rows) {
+      if (approvals.length === limit || chars > maxPageChars) return { approvals, next: String(last) };
+      approvals.push(this.#toApproval(row));
+      chars += row.calls.length;
+      last = row.number;
+    }
+    return { approvals };
   }
 
   /** Reads all approvals, oldest first, one at a time: each may have megabytes. */

@@ -1,4 +1,11 @@
-import type { Approval, ApprovalQuery, ApprovalStatus, Question } from "@thinkery/sdk";
+import {
+  type Approval,
+  type ApprovalQuery,
+  type ApprovalStatus,
+  fail,
+  type PageQuery,
+  type Question,
+} from "@thinkery/sdk";
 
 /** Something of an agent that a person can answer, or has answered. */
 export type InboxItem = { id: string; isPending: boolean; status: ApprovalStatus; createdAt: string } & (
@@ -6,7 +13,8 @@ export type InboxItem = { id: string; isPending: boolean; status: ApprovalStatus
   | { kind: "question"; value: Question }
 );
 
-const maxPerPage = 200;
+/** A page ends once it has this many characters; one item has at most some 64,000. */
+const maxPageChars = 1_000_000;
 /** Answered items that are kept, over all agents. */
 const maxAnswered = 500;
 
@@ -64,12 +72,12 @@ export class Inbox {
   }
 
   /** Returns the pending approvals, oldest first, or others, newest first. `agency` is a prefix, `agency~`. */
-  listApprovals({ status = "pending" }: ApprovalQuery, agency?: string): Approval[] {
-    return this.#list<Approval>("approval", status, agency);
+  listApprovals({ status = "pending", id, ...page }: ApprovalQuery, agency = ""): InboxPage<Approval> {
+    return this.#list<Approval>({ kind: "approval", status, agency, page, ...(id === undefined ? {} : { id }) });
   }
 
-  listQuestions(agency?: string): Question[] {
-    return this.#list<Question>("question", "pending", agency);
+  listQuestions(page: PageQuery): InboxPage<Question> {
+    return this.#list<Question>({ kind: "question", status: "pending", agency: "", page });
   }
 
   /** Returns all items of an agent as text. A call that was decided does not change the status of its approval. */
@@ -79,20 +87,54 @@ export class Inbox {
     );
   }
 
-  #list<T>(kind: InboxItem["kind"], status: ApprovalStatus | "all", agency = ""): T[] {
-    const order = status === "pending" ? "created_at, rowid" : "created_at DESC, rowid DESC";
-    return this.#sql
-      .exec<{ value: string }>(
-        `SELECT value FROM inbox WHERE kind = ? AND (? = 'all' OR status = ?) AND substr(agent, 1, ?) = ?
-         ORDER BY ${order} LIMIT ?`,
-        kind,
-        status,
-        status,
-        agency.length,
-        agency,
-        maxPerPage,
-      )
-      .toArray()
-      .map(({ value }) => JSON.parse(value) as T);
+  #list<T>({ kind, status, agency, id, page: { limit, after } }: ListOptions): InboxPage<T> {
+    const isPending = status === "pending";
+    const last = after === undefined ? undefined : parsePosition(after);
+    const rows = this.#sql.exec<{ id: string; at: number; value: string }>(
+      `SELECT id, created_at AS at, value FROM inbox
+       WHERE kind = ? AND (? = 'all' OR status = ?) AND substr(agent, 1, ?) = ? AND id = coalesce(?, id)
+       AND (? IS NULL OR (created_at, id) ${isPending ? ">" : "<"} (?, ?))
+       ORDER BY created_at ${isPending ? "" : "DESC"}, id ${isPending ? "" : "DESC"} LIMIT ?`,
+      kind,
+      status,
+      status,
+      agency.length,
+      agency,
+      id ?? null,
+      last ? last.at : null,
+      last ? last.at : null,
+      last ? last.id : null,
+      limit + 1,
+    );
+    const items: T[] = [];
+    let chars = 0;
+    let next: string | undefined;
+    for (const row of rows) {
+      if (items.length === limit || chars > maxPageChars) return { items, ...(next ? { next } : {}) };
+      items.push(JSON.parse(row.value) as T);
+      chars += row.value.length;
+      next = `${row.at}.${row.id}`;
+    }
+    return { items };
   }
+}
+
+export interface InboxPage<T> {
+  items: T[];
+  /** Where the next page begins. */
+  next?: string;
+}
+
+interface ListOptions {
+  kind: InboxItem["kind"];
+  status: ApprovalStatus | "all";
+  agency: string;
+  id?: string;
+  page: PageQuery;
+}
+
+function parsePosition(text: string): { at: number; id: string } {
+  const [, at, id = ""] = /^(\d{1,15})\.(.+)$/.exec(text) ?? [];
+  if (at === undefined) throw fail("bad_request", "“after” is not the `next` of an earlier page.");
+  return { at: Number(at), id };
 }

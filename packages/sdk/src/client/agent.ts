@@ -59,7 +59,7 @@ export interface AgentHandle extends AgentFiles {
     callId: string,
     result: { output: unknown } | { error: string },
   ): Promise<ResponseOf<Endpoints["resolveToolCall"]>>;
-  /** Returns the agent's approvals, newest first: all of them, or those with a status. */
+  /** Returns the agent's approvals, newest first: all of them, those with a status, or at most `limit`. */
   approvals(query?: QueryIn<Endpoints["listAgentApprovals"]>): Promise<Approval[]>;
   /** Approves or denies tool calls. Fails if somebody else has answered. Needs a token with the scope `approve`. */
   approve(answer: BodyIn<Endpoints["approve"]>): Promise<Approval>;
@@ -162,8 +162,19 @@ export function createAgentHandle(
     start: () => retry((signal) => call("startAgent", { params, signal })),
     resolveToolCall: (callId, result) =>
       retry((signal) => call("resolveToolCall", { params, body: { callId, ...result }, signal })),
-    approvals: async (query = {}) =>
-      (await retry((signal) => call("listAgentApprovals", { params, query, signal }))).approvals,
+    async approvals(query = {}) {
+      const all: Approval[] = [];
+      let after = query.after;
+      do {
+        const page = { ...query, ...(after === undefined ? {} : { after }) };
+        const { approvals, next } = await retry((signal) =>
+          call("listAgentApprovals", { params, query: page, signal }),
+        );
+        all.push(...approvals);
+        after = next;
+      } while (after !== undefined && query.limit === undefined);
+      return all;
+    },
     // Not repeated: a second answer to the same approval is an error.
     approve: (body) => call("approve", { params, body }),
     answer: (value, continuationId) =>

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { approvalStatuses, rememberScopes } from "./choices.ts";
-import { nextSchema } from "./page.ts";
+import { nextSchema, pageQuerySchema } from "./page.ts";
 
 const maxReasonChars = 10_000;
 
@@ -119,7 +119,10 @@ export const approvalAnswerSchema = approvalAnswerFields.refine(
 
 export type ApprovalAnswer = z.infer<typeof approvalAnswerSchema>;
 
-export const approvalQuerySchema = z.strictObject({ status: z.enum([...approvalStatuses, "all"]).optional() });
+export const approvalQuerySchema = pageQuerySchema.extend({
+  status: z.enum([...approvalStatuses, "all"]).optional(),
+  id: z.string().max(200).optional().meta({ description: "Only the approval with this id." }),
+});
 
 export type ApprovalQuery = z.infer<typeof approvalQuerySchema>;
 

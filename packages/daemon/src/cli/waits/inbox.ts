@@ -9,6 +9,9 @@ import {
   type Question,
 } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
+import { readAllPages } from "../lists.ts";
+
+const pageSize = 500;
 
 /** What agents wait for a person to answer. */
 export interface OpenWaits {
@@ -24,10 +27,7 @@ export function toAgentTarget(address: string): AgentTarget {
 
 /** Returns what all agents of the user wait for, or only those of an agency, or an agent and its sub-agents. */
 export async function listWaits(client: Client, scope?: AgencyTarget | AgentTarget): Promise<OpenWaits> {
-  const [approvals, { questions }] = await Promise.all([
-    listApprovals(client, scope),
-    withRetry((signal) => client.call("listQuestions", { signal })),
-  ]);
+  const [approvals, questions] = await Promise.all([listApprovals(client, scope), listAllQuestions(client)]);
   return { approvals, questions: questions.filter(({ agent }) => isInScope(agent, scope)) };
 }
 
@@ -37,12 +37,15 @@ export async function listApprovals(
   scope?: AgencyTarget | AgentTarget,
   status?: ApprovalStatus | "all",
 ): Promise<Approval[]> {
-  const query = status === undefined ? {} : { status };
-  const { approvals } = await withRetry((signal) =>
-    scope
-      ? client.call("listAgencyApprovals", { params: { agency: scope.agency }, query, signal })
-      : client.call("listApprovals", { query, signal }),
-  );
+  const approvals = await readAllPages(async (after) => {
+    const query = { limit: pageSize, ...(status ? { status } : {}), ...(after ? { after } : {}) };
+    const page = await withRetry((signal) =>
+      scope
+        ? client.call("listAgencyApprovals", { params: { agency: scope.agency }, query, signal })
+        : client.call("listApprovals", { query, signal }),
+    );
+    return { items: page.approvals, next: page.next };
+  });
   return approvals.filter(({ agent }) => isInScope(agent, scope));
 }
 
@@ -59,8 +62,16 @@ export async function findApproval(client: Client, id: string | undefined): Prom
 
 /** Returns the open questions of one agent, without those of its sub-agents. */
 export async function listQuestions(client: Client, target: AgentTarget): Promise<Question[]> {
-  const { questions } = await withRetry((signal) => client.call("listQuestions", { signal }));
+  const questions = await listAllQuestions(client);
   return questions.filter(({ agent }) => isSameAgent(toAgentTarget(agent), target));
+}
+
+function listAllQuestions(client: Client): Promise<Question[]> {
+  return readAllPages(async (after) => {
+    const query = { limit: pageSize, ...(after ? { after } : {}) };
+    const page = await withRetry((signal) => client.call("listQuestions", { query, signal }));
+    return { items: page.questions, next: page.next };
+  });
 }
 
 export function isSameAgent(one: AgentTarget, other: AgentTarget): boolean {
@@ -104,11 +115,11 @@ function pickOnly(pending: Approval[]): Approval {
 export async function readWhole(client: Client, approval: Approval): Promise<Approval> {
   if (!approval.shortened) return approval;
   const { agency, agent } = toAgentTarget(approval.agent);
-  const query = { status: "all" as const };
+  const query = { id: approval.id };
   const { approvals } = await withRetry((signal) =>
     client.call("listAgentApprovals", { params: { agency, agent }, query, signal }),
   );
-  return approvals.find(({ id }) => id === approval.id) ?? approval;
+  return approvals[0] ?? approval;
 }
 
 const describeApproval = ({ agent, calls }: Approval) =>

@@ -9,6 +9,7 @@ import {
 import { answerSchema, questionListSchema } from "../continuation.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { agencyIdSchema } from "../name-schemas.ts";
+import { pageQuerySchema } from "../page.ts";
 import { policySchema } from "../policy.ts";
 import { routes } from "../routes.ts";
 import { runSchema } from "../turn.ts";
@@ -44,6 +45,7 @@ export const waitEndpoints = {
     ...routes.listQuestions,
     access: "read",
     summary: "List the open questions of all your agents, oldest first.",
+    query: pageQuerySchema,
     response: questionListSchema,
   }),
   listAgencyApprovals: defineEndpoint({
