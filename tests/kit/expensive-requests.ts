@@ -40,6 +40,14 @@ export const largeAgents: readonly LargeAgent[] = [
       await agent.putArchive(zipSync(createManyFiles("second")));
     },
   },
+  // Of their own, because they get more files and branches with each request.
+  ...["edits", "branches"].map((name) => ({
+    name,
+    async create(host: TestHost) {
+      const agent = await host.agent(name);
+      for (const text of ["first", "second"]) await agent.putArchive(zipSync(createManyFiles(text)));
+    },
+  })),
   {
     // Large texts in pairs that are hard to compare: version 1, version 2, and a third text on the branch `other`.
     name: "texts",
@@ -201,11 +209,11 @@ export const expensiveRequests: readonly ExpensiveRequest[] = [
     { "of conflict copies": { check: "exit 1" } },
     [200, 201, 403, 409],
   ),
-  ...post("branch", "many", "branches", { "from an old version": { version: 1 }, "from now": {} }),
+  ...post("branch", "branches", "branches", { "from an old version": { version: 1 }, "from now": {} }),
   ...post("branch", "texts", "branches", { "of large texts": { version: 1 } }),
   ...post("branch", "history", "branches", { "long ago": { version: 1 } }),
-  ...post("edit", "many", "files", { "chained folder moves": { edits: moves(100, false) } }, [413]),
-  ...post("edit", "many", "files", {
+  ...post("edit", "edits", "files", { "chained folder moves": { edits: moves(100, false) } }, [413]),
+  ...post("edit", "edits", "files", {
     "folder moves back and forth": { edits: moves(4, true) },
     "1,000 new files": { edits: writes(1000, (index) => `new/${index}.txt`) },
     "deep folders": { edits: writes(150, (index) => `${index}/${range(30).join("/")}/a`) },
@@ -223,7 +231,7 @@ export const expensiveRequests: readonly ExpensiveRequest[] = [
   }),
   ...post(
     "edit",
-    "many",
+    "edits",
     "files",
     {
       "names that differ in case": { edits: writes(1000, (index) => `${index % 2 ? "Aa" : "aA"}${index >> 1}`) },
