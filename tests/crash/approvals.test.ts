@@ -9,7 +9,7 @@ import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed
 // Kills main between a request for approval, its answer and the end of the turn. Each approved call runs once, each
 // denied one never, and what was answered stays answered.
 
-const kills = getRepeatCount("approval kills", { sample: 12, full: 100 });
+const kills = getRepeatCount("approval kills", { sample: 8, full: 100 });
 
 const points = ["asking", "asked", "answering", "answered", "ring", "random"] as const;
 type Point = (typeof points)[number];

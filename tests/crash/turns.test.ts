@@ -9,7 +9,7 @@ import { turnEndTypes, openTestbed, type Testbed, type TestAgent } from "../kit/
 import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 import { type Follower, follow } from "./follower.ts";
 
-const kills = getRepeatCount("kills", { sample: 24, full: 200 });
+const kills = getRepeatCount("kills", { sample: 16, full: 200 });
 /** Main spends most of the test starting, so two hosts take half as long. */
 const hostCount = 2;
 const senders = 4;
