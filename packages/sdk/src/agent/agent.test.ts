@@ -1,22 +1,8 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { createTestAgent } from "../agent-test/agent-test.ts";
-import { type AgentContext, defineAgent } from "./agent.ts";
+import { defineAgent } from "./agent.ts";
+import { runHandler } from "./run-handler.ts";
 import type { AgentHost } from "./wire.ts";
-
-/** Runs a message handler once. */
-const run = (
-  onMessage: (ctx: AgentContext<any, any>) => unknown,
-  options: Parameters<typeof createTestAgent>[1] = {},
-  content = "Hello",
-) =>
-  createTestAgent(
-    defineAgent({
-      async onMessage(_, ctx) {
-        await onMessage(ctx as AgentContext<any, any>);
-      },
-    }),
-    options,
-  ).send(content);
 
 describe("messages", () => {
   test("a handler gets the message, the conversation before it, and says something", async () => {
@@ -52,7 +38,7 @@ describe("messages", () => {
         )
       ).text,
     ).toBe("[]");
-    await expect(run(() => Promise.reject("just text"))).rejects.toThrow("just text");
+    await expect(runHandler(() => Promise.reject("just text"))).rejects.toThrow("just text");
   });
 
   test("attachments are only loaded when they are read", async () => {
@@ -112,7 +98,7 @@ describe("messages", () => {
 
 describe("replies", () => {
   test("order is kept under 1,000 interleaved operations that nobody awaits", async () => {
-    const turn = await run((ctx) => {
+    const turn = await runHandler((ctx) => {
       const replies = [ctx.reply(), ctx.reply(), ctx.reply()];
       for (let index = 0; index < 1000; index++) {
         const reply = replies[index % 3];
@@ -134,7 +120,7 @@ describe("replies", () => {
   });
 
   test("thinking and actions arrive in order with text; what is open at the end is ended", async () => {
-    const turn = await run(async (ctx) => {
+    const turn = await runHandler(async (ctx) => {
       const reply = ctx.reply();
       await reply.thinking("hm");
       await reply.action("look", { at: 1 });
@@ -146,7 +132,7 @@ describe("replies", () => {
   });
 
   test("writing after the end throws at once, and an empty write begins no message", async () => {
-    const turn = await run(async (ctx) => {
+    const turn = await runHandler(async (ctx) => {
       const reply = ctx.reply();
       void reply.write("");
       await reply.end();
@@ -170,7 +156,7 @@ describe("replies", () => {
   });
 
   test("the channel starts, continues and completes messages, in order with replies", async () => {
-    const turn = await run(
+    const turn = await runHandler(
       async (ctx) => {
         void ctx.reply().write("First.");
         const { id } = await ctx.channel.send("Sec");
@@ -211,7 +197,7 @@ describe("state and storage", () => {
   test("what is not JSON, or too large, is refused with its path and changes nothing", async () => {
     const circular: Record<string, unknown> = {};
     circular.self = circular;
-    const turn = run((ctx) => {
+    const turn = runHandler((ctx) => {
       const failures = [
         [{ a: () => {} }, "state.a must be JSON.*a function"],
         [{ ok: 1, a: { b: [1, Number.NaN] } }, "NaN at b\\[1\\]"],

@@ -1,21 +1,7 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { createTestAgent } from "../agent-test/agent-test.ts";
-import { type AgentContext, defineAgent, standardSettings, toModelMessages } from "./agent.ts";
-
-/** Runs a message handler once. */
-const run = (
-  onMessage: (ctx: AgentContext<any, any>) => unknown,
-  options: Parameters<typeof createTestAgent>[1] = {},
-  content = "Hello",
-) =>
-  createTestAgent(
-    defineAgent({
-      async onMessage(_, ctx) {
-        await onMessage(ctx as AgentContext<any, any>);
-      },
-    }),
-    options,
-  ).send(content);
+import { type AgentContext, defineAgent, standardSettings, toModelMessages, formatConversation } from "./agent.ts";
+import { runHandler } from "./run-handler.ts";
 
 describe("models", () => {
   test("a loop of calls, as the reference agent makes it: events, results, and the messages that grow", async () => {
@@ -105,7 +91,7 @@ describe("models", () => {
       parameters: { type: "object" },
       execute: ({ at }: { at: string }) => ({ seen: `a closed ${at}` }),
     };
-    const turn = await run(
+    const turn = await runHandler(
       async (ctx) => ctx.send(await ctx.ai.generate({ prompt: "What is there?", tools: [look, ...ctx.tools] })),
       { models, tools: { add: { execute: ({ a, b }) => a + b } } },
     );
@@ -177,7 +163,7 @@ describe("models", () => {
 
 describe("tools, files and the rest", () => {
   test("tools are a list with a method, whose errors can be caught", async () => {
-    const turn = await run(
+    const turn = await runHandler(
       async ({ tools, send }) => {
         expect(tools.map(({ name }) => name)).toEqual(["add", "fail"]);
         expect(JSON.parse(JSON.stringify(tools))).toHaveLength(2);
@@ -232,7 +218,7 @@ describe("tools, files and the rest", () => {
       (ctx: AgentContext) => ctx.fetch("http://x.test"),
       (ctx: AgentContext) => ctx.channel.send("x"),
     ])
-      await expect(run(work as never, { capabilities: [] })).rejects.toThrow("thinkery.capabilities");
+      await expect(runHandler(work as never, { capabilities: [] })).rejects.toThrow("thinkery.capabilities");
   });
 
   test("provided tools, hooks and events get settings and state", async () => {
@@ -284,4 +270,17 @@ describe("tools, files and the rest", () => {
     await expect(agent.send("go", { signal: interrupt.signal })).rejects.toThrow("stopped");
     expect(agent.requests).toEqual([]);
   });
+});
+
+test("a conversation can be put into a prompt as text, the newest messages if it is long", () => {
+  const conversation = [
+    { role: "user", content: "One?" },
+    { role: "assistant", content: "1" },
+    { role: "user", content: "Two?" },
+  ] as const;
+  expect(formatConversation(conversation)).toBe("User: One?\n\nAssistant: 1\n\nUser: Two?");
+  expect(formatConversation(conversation, { maxChars: 25, names: { user: "Ann", assistant: "Bot" } })).toBe(
+    "Bot: 1\n\nAnn: Two?",
+  );
+  expect(formatConversation([])).toBe("");
 });

@@ -115,7 +115,7 @@ export type StreamEvent =
   | { type: "finish"; reason: string; usage?: ModelUsage };
 
 export interface Ai {
-  /** Streams what a model says. Executes the tools it calls; whoever needs approval for one is waited for. */
+  /** Streams what a model says. Executes the tools it calls, and waits if one of them needs approval. */
   stream(options: GenerateOptions): AsyncGenerator<StreamEvent, void, undefined>;
   /** Returns the text of the model's last response. */
   generate(options: GenerateOptions | string): Promise<string>;
