@@ -1,76 +1,48 @@
-import { RpcTarget } from "cloudflare:workers";
 import type { AgentCode, AgentRunHost } from "./agent-run.ts";
 import { maxConsoleChars } from "./bounds.ts";
+import { type BridgeState, requireOpen, RunBridge, type RunBridgeOptions } from "./run-bridge.ts";
 
-export interface AgentBridgeOptions {
+export interface AgentBridgeOptions extends RunBridgeOptions {
   readCode(): AgentCode | Promise<AgentCode>;
-  /** Calls a capability. Input and output are JSON. */
-  call(capability: string, input: string): Promise<string>;
-  onConsole(text: string): void;
 }
 
-/** Our own harness never sends longer names or pieces of console text. */
-const maxNameChars = 200;
 const maxInputChars = 10 * 1024 * 1024;
-const maxPieceChars = 256 * 1024;
-
-interface BridgeState {
-  /** Undefined once the request is over. */
-  options: AgentBridgeOptions | undefined;
-  consoleChars: number;
-  interrupted: Promise<string>;
-}
 
 /**
- * The only object of main that an agent's code can reach. It is created for one request and closed with it, so a stub
- * that was kept is useless afterwards.
+ * The only object of main that an agent's code can reach. It is created for one request and closed with it, so a
+ * reference that was kept is useless afterwards.
  */
-class AgentBridge extends RpcTarget implements AgentRunHost {
-  readonly #state: BridgeState;
+class AgentBridge extends RunBridge implements AgentRunHost {
+  readonly #state: BridgeState<AgentBridgeOptions>;
+  readonly #interrupted: Promise<string>;
 
-  constructor(state: BridgeState) {
-    super();
+  constructor(state: BridgeState<AgentBridgeOptions>, interrupted: Promise<string>) {
+    super(state);
     this.#state = state;
+    this.#interrupted = interrupted;
   }
 
-  async call(capability: unknown, input: unknown): Promise<string> {
-    const options = this.#requireOpen();
-    if (typeof capability !== "string" || capability.length > maxNameChars || typeof input !== "string")
-      throw new Error("A capability takes a name and JSON input.");
-    if (input.length > maxInputChars)
-      throw new Error(`The input of ${capability} has ${input.length} characters; the limit is ${maxInputChars}.`);
-    return options.call(capability, input);
+  override async call(capability: unknown, input: unknown): Promise<string> {
+    if (typeof input === "string" && input.length > maxInputChars)
+      throw new Error(`The input of a capability has ${input.length} characters; the limit is ${maxInputChars}.`);
+    return super.call(capability, input);
   }
 
   async readCode(): Promise<AgentCode> {
-    return this.#requireOpen().readCode();
-  }
-
-  async writeConsole(text: unknown): Promise<void> {
-    const state = this.#state;
-    if (!state.options || typeof text !== "string" || state.consoleChars > maxConsoleChars) return;
-    const piece = text.slice(0, maxPieceChars);
-    state.consoleChars += piece.length;
-    state.options.onConsole(piece);
+    return requireOpen(this.#state).readCode();
   }
 
   async untilInterrupted(): Promise<string> {
-    return this.#state.interrupted;
-  }
-
-  #requireOpen(): AgentBridgeOptions {
-    const { options } = this.#state;
-    if (!options) throw new Error("This request is over.");
-    return options;
+    return this.#interrupted;
   }
 }
 
 /** Opens a bridge, with the controls that the code itself must not have. */
 export function openAgentBridge(options: AgentBridgeOptions) {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const state: BridgeState = { options, consoleChars: 0, interrupted: promise };
+  const state: BridgeState<AgentBridgeOptions> = { options, consoleChars: 0, maxConsoleChars, console: "" };
   return {
-    bridge: new AgentBridge(state) as AgentRunHost,
+    bridge: new AgentBridge(state, promise) as AgentRunHost,
     /** Aborts the signal of the code's request. */
     interrupt: (reason: string) => resolve(reason),
     close() {

@@ -54,24 +54,22 @@ export function openAgentSandbox(env: SandboxEnv): AgentSandbox {
       const { bridge, interrupt, close } = openAgentBridge(options);
       const working = slot.service.agent(request, bridge);
       const interrupted = rejectAfterInterrupt(signal, interrupt);
-      let isLost = false;
-      try {
-        const value = await Promise.race([working, interrupted.rejection]);
-        const outcome = agentOutcomeSchema.parse(value);
-        slot.release(!outcome.ok && isOutOfMemory(outcome.message));
-        return outcome;
-      } catch (error) {
-        if (signal.aborted || (error instanceof Error && error.name === "ZodError")) {
-          slot.release();
-          throw signal.aborted ? signal.reason : new Error("The agent's sandbox returned no valid result.");
-        }
-        isLost = true;
-      } finally {
-        interrupted.clear();
-        close();
-        dispose(working);
+      const answered = await Promise.race([working, interrupted.rejection]).then(
+        (value) => ({ value }),
+        () => undefined,
+      );
+      interrupted.clear();
+      close();
+      dispose(working);
+      if (!answered && signal.aborted) {
+        slot.release();
+        throw signal.reason;
       }
-      throw new ProcessLostError(isLost ? await slot.lose(true).catch(() => undefined) : undefined);
+      if (!answered) throw new ProcessLostError(await slot.lose(true).catch(() => undefined));
+      const outcome = agentOutcomeSchema.safeParse(answered.value);
+      slot.release(outcome.success && !outcome.data.ok && isOutOfMemory(outcome.data.message));
+      if (!outcome.success) throw new Error("The agent's sandbox returned no valid result.");
+      return outcome.data;
     },
   };
 }

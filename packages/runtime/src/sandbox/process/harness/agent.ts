@@ -2,13 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createFetch } from "@thinkery/sdk/agent-host";
 import type { AgentOutcome, AgentRunHost } from "../../agent-run.ts";
 import { agentModule } from "../names.ts";
-import { defineGlobal, markUnavailable } from "./absent.ts";
+import { defineGlobal } from "./absent.ts";
 import { ConsoleBridge } from "./console-bridge.ts";
-import { createTextConsole } from "./console.ts";
-import { describeThrown } from "./set-up-globals.ts";
+import { describeThrown, setUpIsolate, truncateOutcome } from "./set-up-globals.ts";
 import { createSourceMap } from "./source-map.ts";
-import { describe, installStackMapping } from "./trace.ts";
-import { watchUncaught } from "./uncaught.ts";
 
 /** Our part of the isolate of a user agent, next to its code and the SDK. Bundled to text. */
 
@@ -27,7 +24,6 @@ interface AgentModule {
 }
 
 const current = new AsyncLocalStorage<Current>();
-const maxMessageChars = 19_000;
 let isSetUp = false;
 
 /** Handles one request. Requests may overlap. */
@@ -59,7 +55,7 @@ async function respond(
     // The engine loads it once.
     ({ default: agent } = (await import(`/${agentModule}`)) as AgentModule);
   } catch (error) {
-    return { ok: false, kind: "load", message: truncate(describeThrown(error)) };
+    return { ok: false, kind: "load", message: truncateOutcome(describeThrown(error)) };
   }
   if (typeof agent?.fetch !== "function") {
     const message = "The agent's module has no default export made with defineAgent: export default defineAgent({ … })";
@@ -77,7 +73,7 @@ async function respond(
     });
     return { ok: true, status: response.status, body: await response.text() };
   } catch (error) {
-    return { ok: false, kind: "threw", message: truncate(describeThrown(error)) };
+    return { ok: false, kind: "threw", message: truncateOutcome(describeThrown(error)) };
   }
 }
 
@@ -86,13 +82,11 @@ function setUp({ sourceMap }: AgentSettings): void {
   isSetUp = true;
   const write = (text: string) => current.getStore()?.console.add(text);
   const find = createSourceMap(sourceMap);
-  installStackMapping((file, line, column) => {
+  setUpIsolate((file, line, column) => {
     if (file !== agentModule) return undefined;
     const { source, ...at } = find(line, column) ?? { source: file, line, column };
     return `${source.replace(/^(?:\.\.?\/)+/, "")}:${at.line}:${at.column}`;
-  });
-  markUnavailable();
-  defineGlobal("console", createTextConsole(write, { describe }));
+  }, write);
   defineGlobal(
     "fetch",
     createFetch(() => {
@@ -101,7 +95,4 @@ function setUp({ sourceMap }: AgentSettings): void {
       return async (input) => JSON.parse((await host.call("fetch", JSON.stringify(input))) || "null") as unknown;
     }),
   );
-  watchUncaught((error) => write(`Uncaught: ${describeThrown(error)}\n`));
 }
-
-const truncate = (message: string): string => message.slice(0, maxMessageChars).toWellFormed();

@@ -6,12 +6,10 @@ import { BoundedText } from "./bounded-text.ts";
 import { createCapabilities } from "./capabilities.ts";
 import { ConsoleBridge } from "./console-bridge.ts";
 import { snapshotIntrinsics } from "./intrinsics.ts";
-import { setUpGlobals, describeThrown } from "./set-up-globals.ts";
+import { setUpGlobals, describeThrown, truncateOutcome } from "./set-up-globals.ts";
 import type { RunSettings } from "./settings.ts";
 import { describe } from "./trace.ts";
 import { ValueTooLongError, formatValue } from "./value.ts";
-
-const maxMessageChars = 19_000;
 
 /** Runs the code of this isolate once and returns its outcome. */
 export async function run(settings: RunSettings, host: RunHost): Promise<Outcome> {
@@ -55,7 +53,7 @@ interface RunEnd {
 function toOutcome({ threw, value }: RunEnd, output: BoundedText): Outcome {
   try {
     if (threw)
-      return { ok: false, kind: "threw", message: truncateMessage(describeThrown(value)), console: output.text };
+      return { ok: false, kind: "threw", message: truncateOutcome(describeThrown(value)), console: output.text };
     const text = formatValue(value, { describe });
     return { ok: true, console: output.text, ...(text === undefined ? {} : { value: text }) };
   } catch (error) {
@@ -63,12 +61,8 @@ function toOutcome({ threw, value }: RunEnd, output: BoundedText): Outcome {
     return {
       ok: false,
       kind,
-      message: truncateMessage(kind === "limit" ? (error as Error).message : describeThrown(error)),
+      message: truncateOutcome(kind === "limit" ? (error as Error).message : describeThrown(error)),
       console: output.text,
     };
   }
-}
-
-function truncateMessage(message: string): string {
-  return message.slice(0, maxMessageChars).toWellFormed();
 }

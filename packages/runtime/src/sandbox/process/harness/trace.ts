@@ -9,7 +9,7 @@ const maxMessageChars = 8000;
 const maxCauseDepth = 3;
 
 /** Returns where a position of executed text is in the source; undefined if it is not the user's. */
-type FindPosition = (file: string, row: number, column: number) => string | undefined;
+export type FindPosition = (file: string, row: number, column: number) => string | undefined;
 
 /** Makes every stack in this isolate refer to the source instead of the executed text, without our own frames. */
 export function installStackMapping(findPosition: FindPosition): void {
