@@ -4,20 +4,15 @@ import type { Client } from "@thinkery/sdk/client";
 const pageSize = 500;
 
 export function listAgents(client: Client, agency: string): Promise<Agent[]> {
-  return readAllPages(async (after) => {
-    const { agents, next } = await client.call("listAgents", {
-      params: { agency },
-      query: { limit: pageSize, ...(after ? { after } : {}) },
-    });
+  return readAllPages(async (query) => {
+    const { agents, next } = await client.call("listAgents", { params: { agency }, query });
     return { items: agents, next };
   });
 }
 
 export function listAgencies(client: Client): Promise<Agency[]> {
-  return readAllPages(async (after) => {
-    const { agencies, next } = await client.call("listAgencies", {
-      query: { limit: pageSize, ...(after ? { after } : {}) },
-    });
+  return readAllPages(async (query) => {
+    const { agencies, next } = await client.call("listAgencies", { query });
     return { items: agencies, next };
   });
 }
@@ -43,12 +38,12 @@ function ignoreNotFound(error: unknown): [] {
 
 /** Reads all pages of a list endpoint. */
 export async function readAllPages<Item>(
-  readPage: (after: string | undefined) => Promise<{ items: Item[]; next?: string | undefined }>,
+  readPage: (query: { limit: number; after?: string }) => Promise<{ items: Item[]; next?: string | undefined }>,
 ): Promise<Item[]> {
   const all: Item[] = [];
   let after: string | undefined;
   do {
-    const { items, next } = await readPage(after);
+    const { items, next } = await readPage({ limit: pageSize, ...(after ? { after } : {}) });
     all.push(...items);
     // Guards against a host that returns the same page forever.
     after = next === after ? undefined : next;

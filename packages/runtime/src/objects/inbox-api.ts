@@ -1,6 +1,6 @@
-import type { Approval, ApprovalQuery, PageQuery, Question } from "@thinkery/sdk";
+import type { ApprovalList, ApprovalQuery, PageQuery, QuestionList } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
-import type { Inbox, InboxItem, InboxPage } from "../user/inbox.ts";
+import type { Inbox, InboxItem } from "../user/inbox.ts";
 
 interface InboxParts {
   inbox: Inbox;
@@ -34,11 +34,11 @@ export class InboxApi extends RpcTarget {
     return (await this.#open()).inbox.findAgent(id);
   }
 
-  async listApprovals(query: ApprovalQuery, agency?: string): Promise<InboxPage<Approval>> {
+  async listApprovals(query: ApprovalQuery, agency?: string): Promise<ApprovalList> {
     return (await this.#open()).inbox.listApprovals(query, agency);
   }
 
-  async listQuestions(page: PageQuery): Promise<InboxPage<Question>> {
+  async listQuestions(page: PageQuery): Promise<QuestionList> {
     return (await this.#open()).inbox.listQuestions(page);
   }
 }

@@ -1,4 +1,4 @@
-import type { Answer, Approval, ApprovalAnswer, ApprovalQuery, Run } from "@thinkery/sdk";
+import type { Answer, Approval, ApprovalAnswer, ApprovalList, ApprovalQuery, Run } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { AgentParts } from "./assemble-agent.ts";
 
@@ -12,10 +12,12 @@ export class WaitsApi extends RpcTarget {
   }
 
   /** Returns approvals, newest first. */
-  async listApprovals({ status, id, limit, after }: ApprovalQuery): Promise<{ approvals: Approval[]; next?: string }> {
+  async listApprovals({ status, id, limit, after }: ApprovalQuery): Promise<ApprovalList> {
     const { approvals } = (await this.#open()).store;
-    const found = id === undefined ? undefined : approvals.get(id);
-    if (id !== undefined) return { approvals: found ? [found] : [] };
+    if (id !== undefined) {
+      const found = approvals.get(id);
+      return { approvals: found ? [found] : [] };
+    }
     return approvals.readPage({ status: status === "all" ? undefined : status, limit, after });
   }
 

@@ -12,7 +12,7 @@ import {
   type ScheduleTimes,
 } from "@thinkery/sdk";
 import { Pacer } from "../host/fair-work.ts";
-import { readCursor } from "../store/page-cursor.ts";
+import { maxPageChars, readCursor } from "../store/page.ts";
 import { planDue } from "./plan-due.ts";
 import { checkRecurrence, parseWhen, type Recurrence } from "./recurrence.ts";
 import { RunAdmission, type RunAdmissionOptions } from "./run-admission.ts";
@@ -38,8 +38,6 @@ export interface ScheduleCreator {
 
 export const maxSchedules = 1000;
 const maxListedDue = 50;
-/** A page ends before it gets longer, unless it is a single schedule. */
-const maxPageChars = 1_000_000;
 /** Describing a schedule, and each further character of it. */
 const unitsPerSchedule = 300;
 const charsPerUnit = 25;
@@ -68,10 +66,11 @@ export class ScheduleBook {
     for (let last = readCursor(after, 0); ;) {
       const row = this.#table.findAfter(last);
       if (!row) return { schedules };
-      chars += countChars(row);
+      const rowChars = countChars(row);
+      chars += rowChars;
       if (schedules.length === limit || (schedules.length > 0 && chars > maxPageChars))
         return { schedules, next: String(last) };
-      await pacer.pauseIfDue(unitsPerSchedule + Math.ceil(countChars(row) / charsPerUnit));
+      await pacer.pauseIfDue(unitsPerSchedule + Math.ceil(rowChars / charsPerUnit));
       schedules.push(this.#describe(row));
       last = row.number;
     }

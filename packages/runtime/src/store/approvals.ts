@@ -1,6 +1,14 @@
-import type { AgentEvent, Approval, ApprovalStatus, AskedCall, CallDecision, EventData } from "@thinkery/sdk";
+import type {
+  AgentEvent,
+  Approval,
+  ApprovalList,
+  ApprovalStatus,
+  AskedCall,
+  CallDecision,
+  EventData,
+} from "@thinkery/sdk";
 import { formatApprovalPreview } from "./format-approval-preview.ts";
-import { readCursor } from "./page-cursor.ts";
+import { readCursor, takePage } from "./page.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
   id: string;
@@ -21,9 +29,6 @@ interface ApprovalPageQuery {
   limit: number;
   after: string | undefined;
 }
-
-/** A page ends once it has this many characters; a single approval may have more. */
-const maxPageChars = 1_000_000;
 
 /** A call that a person has decided about. */
 export interface DecidedCall {
@@ -88,23 +93,20 @@ export class Approvals {
   }
 
   /** Returns a page, newest first; of all approvals without a status. It ends by size, too. */
-  readPage({ status, limit, after }: ApprovalPageQuery): { approvals: Approval[]; next?: string } {
+  readPage({ status, limit, after }: ApprovalPageQuery): ApprovalList {
     const rows = this.#sql.exec<Row>(
       "SELECT * FROM approvals WHERE status = coalesce(?, status) AND number < ? ORDER BY number DESC LIMIT ?",
       status ?? null,
       readCursor(after, Number.MAX_SAFE_INTEGER),
       limit + 1,
     );
-    const approvals: Approval[] = [];
-    let chars = 0;
-    let last = 0;
-    for (const row of rows) {
-      if (approvals.length === limit || chars > maxPageChars) return { approvals, next: String(last) };
-      approvals.push(this.#toApproval(row));
-      chars += row.calls.length;
-      last = row.number;
-    }
-    return { approvals };
+    const { items, ...rest } = takePage(rows, {
+      limit,
+      toItem: (row) => this.#toApproval(row),
+      countChars: ({ calls }) => calls.length,
+      toCursor: ({ number }) => String(number),
+    });
+    return { approvals: items, ...rest };
   }
 
   /** Reads all approvals, oldest first, one at a time: each may have megabytes. */

@@ -1,11 +1,14 @@
 import {
   type Approval,
+  type ApprovalList,
   type ApprovalQuery,
   type ApprovalStatus,
   fail,
   type PageQuery,
   type Question,
+  type QuestionList,
 } from "@thinkery/sdk";
+import { takePage } from "../store/page.ts";
 
 /** Something of an agent that a person can answer, or has answered. */
 export type InboxItem = { id: string; isPending: boolean; status: ApprovalStatus; createdAt: string } & (
@@ -13,8 +16,6 @@ export type InboxItem = { id: string; isPending: boolean; status: ApprovalStatus
   | { kind: "question"; value: Question }
 );
 
-/** A page ends once it has this many characters; one item has at most some 64,000. */
-const maxPageChars = 1_000_000;
 /** Answered items that are kept, over all agents. */
 const maxAnswered = 500;
 
@@ -72,12 +73,15 @@ export class Inbox {
   }
 
   /** Returns the pending approvals, oldest first, or others, newest first. `agency` is a prefix, `agency~`. */
-  listApprovals({ status = "pending", id, ...page }: ApprovalQuery, agency = ""): InboxPage<Approval> {
-    return this.#list<Approval>({ kind: "approval", status, agency, page, ...(id === undefined ? {} : { id }) });
+  listApprovals({ status = "pending", id, ...page }: ApprovalQuery, agency = ""): ApprovalList {
+    const found = this.#list<Approval>({ kind: "approval", status, agency, page, ...(id === undefined ? {} : { id }) });
+    const { items, ...rest } = found;
+    return { approvals: items, ...rest };
   }
 
-  listQuestions(page: PageQuery): InboxPage<Question> {
-    return this.#list<Question>({ kind: "question", status: "pending", agency: "", page });
+  listQuestions(page: PageQuery): QuestionList {
+    const { items, ...rest } = this.#list<Question>({ kind: "question", status: "pending", agency: "", page });
+    return { questions: items, ...rest };
   }
 
   /** Returns all items of an agent as text. A call that was decided does not change the status of its approval. */
@@ -87,7 +91,7 @@ export class Inbox {
     );
   }
 
-  #list<T>({ kind, status, agency, id, page: { limit, after } }: ListOptions): InboxPage<T> {
+  #list<T>({ kind, status, agency, id, page: { limit, after } }: ListOptions): { items: T[]; next?: string } {
     const isPending = status === "pending";
     const last = after === undefined ? undefined : parsePosition(after);
     const rows = this.#sql.exec<{ id: string; at: number; value: string }>(
@@ -106,23 +110,13 @@ export class Inbox {
       last ? last.id : null,
       limit + 1,
     );
-    const items: T[] = [];
-    let chars = 0;
-    let next: string | undefined;
-    for (const row of rows) {
-      if (items.length === limit || chars > maxPageChars) return { items, ...(next ? { next } : {}) };
-      items.push(JSON.parse(row.value) as T);
-      chars += row.value.length;
-      next = `${row.at}.${row.id}`;
-    }
-    return { items };
+    return takePage(rows, {
+      limit,
+      toItem: ({ value }) => JSON.parse(value) as T,
+      countChars: ({ value }) => value.length,
+      toCursor: (row) => `${row.at}.${row.id}`,
+    });
   }
-}
-
-export interface InboxPage<T> {
-  items: T[];
-  /** Where the next page begins. */
-  next?: string;
 }
 
 interface ListOptions {

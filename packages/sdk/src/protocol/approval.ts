@@ -127,3 +127,5 @@ export const approvalQuerySchema = pageQuerySchema.extend({
 export type ApprovalQuery = z.infer<typeof approvalQuerySchema>;
 
 export const approvalListSchema = z.object({ approvals: z.array(approvalSchema), next: nextSchema });
+
+export type ApprovalList = z.infer<typeof approvalListSchema>;

@@ -32,6 +32,8 @@ export type Question = z.infer<typeof questionSchema>;
 
 export const questionListSchema = z.object({ questions: z.array(questionSchema), next: nextSchema });
 
+export type QuestionList = z.infer<typeof questionListSchema>;
+
 export const answerSchema = z.strictObject({
   continuationId: z.string().min(1).max(200).optional().meta({ description: "Defaults to the only open question." }),
   value: z.unknown(),

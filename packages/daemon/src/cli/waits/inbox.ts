@@ -11,8 +11,6 @@ import {
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import { readAllPages } from "../lists.ts";
 
-const pageSize = 500;
-
 /** What agents wait for a person to answer. */
 export interface OpenWaits {
   approvals: Approval[];
@@ -37,8 +35,8 @@ export async function listApprovals(
   scope?: AgencyTarget | AgentTarget,
   status?: ApprovalStatus | "all",
 ): Promise<Approval[]> {
-  const approvals = await readAllPages(async (after) => {
-    const query = { limit: pageSize, ...(status ? { status } : {}), ...(after ? { after } : {}) };
+  const approvals = await readAllPages(async (pageQuery) => {
+    const query = { ...pageQuery, ...(status ? { status } : {}) };
     const page = await withRetry((signal) =>
       scope
         ? client.call("listAgencyApprovals", { params: { agency: scope.agency }, query, signal })
@@ -67,8 +65,7 @@ export async function listQuestions(client: Client, target: AgentTarget): Promis
 }
 
 function listAllQuestions(client: Client): Promise<Question[]> {
-  return readAllPages(async (after) => {
-    const query = { limit: pageSize, ...(after ? { after } : {}) };
+  return readAllPages(async (query) => {
     const page = await withRetry((signal) => client.call("listQuestions", { query, signal }));
     return { items: page.questions, next: page.next };
   });

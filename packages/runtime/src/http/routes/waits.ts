@@ -5,10 +5,9 @@ import { type HonoEnv, route } from "../route.ts";
 
 /** What agents wait for a person to answer, and the rules about it. */
 export function addWaitRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.listApprovals, async ({ env, caller, query }) => {
-    const { items, ...rest } = await env.User.getByName(caller.user).inbox.listApprovals(query);
-    return { approvals: items, ...rest };
-  });
+  route(app, endpoints.listApprovals, ({ env, caller, query }) =>
+    env.User.getByName(caller.user).inbox.listApprovals(query),
+  );
 
   route(app, endpoints.answerApproval, async ({ env, request, caller, params, body }) => {
     const agent = await env.User.getByName(caller.user).inbox.findAgent(params.id);
@@ -23,16 +22,14 @@ export function addWaitRoutes(app: Hono<HonoEnv>): void {
     return target.waits.answerApproval({ ...body, approvalId: params.id }, caller.user);
   });
 
-  route(app, endpoints.listQuestions, async ({ env, caller, query }) => {
-    const { items, ...rest } = await env.User.getByName(caller.user).inbox.listQuestions(query);
-    return { questions: items, ...rest };
-  });
+  route(app, endpoints.listQuestions, ({ env, caller, query }) =>
+    env.User.getByName(caller.user).inbox.listQuestions(query),
+  );
 
   route(app, endpoints.listAgencyApprovals, async ({ env, caller, params, query }) => {
     await enterAgency(env, caller.user, params.agency);
     const prefix = `${formatAgencyKey(caller.user, params.agency)}~`;
-    const { items, ...rest } = await env.User.getByName(caller.user).inbox.listApprovals(query, prefix);
-    return { approvals: items, ...rest };
+    return env.User.getByName(caller.user).inbox.listApprovals(query, prefix);
   });
 
   route(app, endpoints.listAgentApprovals, async (call) => (await requireAgent(call)).waits.listApprovals(call.query));

@@ -151,8 +151,8 @@ export class ChildStarter {
     const { agency, owner } = registered.agent;
     // A sub-agent that shares the files of one with a fork works on that fork.
     const branch = row.fork ?? registered.assignment?.branch;
-    const told = store.subagents.getAssignment(row.taskId);
-    if (!told) throw fail("not_found", "Its task was deleted.");
+    const assigned = store.subagents.getAssignment(row.taskId);
+    if (!assigned) throw fail("not_found", "Its task was deleted.");
     const agent: AgentInfo = {
       id: row.facetName,
       name: row.facetName,
@@ -171,9 +171,9 @@ export class ChildStarter {
         token: row.token,
         taskId: row.taskId,
         facetName: row.facetName,
-        message: told.message,
+        message: assigned.message,
         ...(row.messageId === undefined ? {} : { parentMessageId: row.messageId }),
-        from: told.from,
+        from: assigned.from,
         ...(type.blueprint ? { blueprint: type.blueprint } : {}),
         maxSteps: limits.maxSteps,
         timeoutMs: row.timeoutMs,
