@@ -13,6 +13,10 @@ beforeAll(async () => {
   const params = { agency: "global", agent: "alice" };
   const { taskId } = await host.client.call("createTask", { params, body: { title: "count" } });
   const { facetName } = await host.client.call("spawnSubagent", { params, body: { taskId } });
+  // It can be connected to once it has started.
+  const state = `${host.url}/agents/alice/sub/${facetName}/state`;
+  const headers = { authorization: `Bearer ${host.token}` };
+  await waitUntil("the sub-agent to start", async () => (await fetch(state, { headers })).ok);
   socketPaths.push(...["ws", "yjs"].map((name) => `/agents/alice/sub/${facetName}/${name}`));
   socketPaths.push(`/agents/think/global~alice/sub/think/${facetName}`);
   streamPaths.push(`/agents/alice/sub/${facetName}/events`);
