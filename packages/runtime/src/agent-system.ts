@@ -11,6 +11,7 @@ import {
   type Tool,
 } from "@thinkery/sdk";
 import type { DriverDefinition } from "./drivers/driver.ts";
+import { isolateDriver } from "./drivers/isolate/isolate.ts";
 import { thinkDriver } from "./drivers/think/think.ts";
 import { createHandler, type HandlerOptions } from "./http/handler.ts";
 import { Supervision } from "./http/supervision.ts";
@@ -75,7 +76,7 @@ export class AgentSystem<Config extends object = object> {
   readonly #toolSources: Tagged<ToolSourceFactory>[] = [];
   readonly #middleware: Tagged<Middleware<never>>[] = [];
   readonly #blueprints = new Map<string, Blueprint>();
-  readonly #drivers: DriverDefinition[] = [thinkDriver];
+  readonly #drivers: DriverDefinition[] = [thinkDriver, isolateDriver];
 
   constructor(options: AgentSystemOptions = {}) {
     this.#options = options;

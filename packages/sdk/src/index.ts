@@ -42,6 +42,7 @@ export * from "./protocol/message.ts";
 export * from "./protocol/models.ts";
 export * from "./protocol/name-schemas.ts";
 export * from "./protocol/names.ts";
+export * from "./protocol/package.ts";
 export * from "./protocol/page.ts";
 export * from "./protocol/policy.ts";
 export * from "./protocol/process.ts";

@@ -58,12 +58,28 @@ export class AgentRegistry {
     return this.#registry.find(name) === undefined;
   }
 
+  /** Returns a name that no agent has. */
+  createFreeName(prefix: string): string {
+    for (;;) {
+      const name = `${prefix}-${crypto.randomUUID().slice(0, 6)}`;
+      if (this.isFree(name)) return name;
+    }
+  }
+
   /** Throws if an agent has this name, or one that differs only in case. */
   checkFree(name: string): void {
     if (this.isFree(name)) return;
     const existing = this.find(name)?.name ?? name;
     const detail = existing === name ? "" : `, and “${name}” differs from it only in case`;
     throw fail("conflict", `Agent “${existing}” already exists in ${this.#agency}${detail}.`);
+  }
+
+  listByBlueprint(blueprint: string, limit: number): string[] {
+    const query = "SELECT name FROM agents WHERE blueprint = ? AND state = 'ready' ORDER BY name LIMIT ?";
+    return this.#sql
+      .exec<{ name: string }>(query, blueprint, limit)
+      .toArray()
+      .map(({ name }) => name);
   }
 
   listNames(): string[] {

@@ -1,9 +1,12 @@
-import type { GenerateOptions, Context, EventData, ModelRole } from "@thinkery/sdk";
+import type { Activity, GenerateOptions, Context, EventData, ModelRole } from "@thinkery/sdk";
 import type { ModelError } from "../model/error.ts";
 import type { Model, ModelMessage, ModelPart, ModelRequest, ToolCall, ToolDefinition } from "../model/model.ts";
+import type { AgentStore } from "../store/agent-store.ts";
 import type { Compaction } from "../store/facts.ts";
 import type { TranscriptMessage } from "../store/message-row.ts";
 import type { ConversationSize } from "../store/messages.ts";
+import type { CodeScope } from "./isolate/code-scope.ts";
+import type { UserCode } from "./isolate/user-code.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -13,7 +16,14 @@ export interface DriverDefinition {
   /** Whether a turn fails before it starts if the agent's primary model cannot be opened. */
   needsModel?: boolean;
   /** Called once per agent each time its object is loaded. */
-  create(): Driver;
+  create(host: DriverHost): Driver;
+}
+
+/** The agent that a driver is created for. */
+export interface DriverHost {
+  store: AgentStore;
+  /** Its code, if it is made from a package. */
+  code: UserCode;
 }
 
 /** Computes the turns of one agent. Its memory is only a cache: it may be recreated between two turns. */
@@ -28,10 +38,33 @@ export interface Driver {
 export interface TurnModels {
   /** Throws if the model does not exist or its key is missing. */
   open(role: ModelRole): Promise<Model>;
+  /** Opens a model by its id. */
+  openById(id: string): Promise<Model>;
   /** Returns the id of a role's model without opening it. */
   getId(role: ModelRole): Promise<string>;
   /** Returns the size of a model's context window in tokens. */
   getContextWindow(modelId: string): Promise<number>;
+}
+
+/** Writes messages to the conversation, one at a time. */
+export interface ReplyWriter {
+  begin(messageId: string): void;
+  append(text: string): void;
+  /** Completes the message. Calls that it requests are returned with their ids, to be executed. */
+  complete(messageId: string, toolCalls: readonly ToolCall[]): ToolCall[];
+  /** Drops what was written of the open message. */
+  discard(reason: string): void;
+  /** Shows clients what code does; nothing is stored. */
+  showActivity(activity: Activity): void;
+}
+
+/** What code can use in a turn besides tools: calls to models and capabilities. */
+export interface CodeAccess extends Pick<
+  CodeScope,
+  "streamModel" | "callCapability" | "isIdempotent" | "noteActivity"
+> {
+  /** Cancels calls in progress. When it resolves, each has its result in the log. */
+  close(): Promise<void>;
 }
 
 /** The stored conversation. */
@@ -66,6 +99,14 @@ export interface TurnContext {
   planModelCall(messages: readonly ModelMessage[], modelId: string): Awaitable<ModelRequest>;
   /** Starts a call whose response does not come from one of the agent's models. */
   startModelCall(modelId: string): Awaitable<void>;
+  /** Messages that no model call produces. */
+  readonly replies: ReplyWriter;
+  /** Sets the result of the turn; by default it is the text of the last message. */
+  setResult(text: string): void;
+  /** Opens what code can use in this turn besides tools. */
+  openCode(): CodeAccess;
+  /** Returns whether messages have joined the turn that are not delivered yet. */
+  hasJoined(): boolean;
   /** Starts the same call again. */
   retryModelCall(attempt: number): Awaitable<void>;
   /** Adds to the response of the current call. */

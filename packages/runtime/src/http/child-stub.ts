@@ -35,6 +35,7 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
     taskGraph: createFeature("taskGraph"),
     storage: createFeature("storage"),
     waits: createFeature("waits"),
+    code: createFeature("code"),
     files: openBranchFiles(root, sub),
     get schedules(): ThinkStub["schedules"] {
       throw fail("not_found", "A sub-agent has no schedules. Use those of its root agent.");

@@ -19,6 +19,7 @@ import { addFileRoutes } from "./routes/files.ts";
 import { addHostRoutes } from "./routes/host.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
 import { addModelRoutes } from "./routes/models.ts";
+import { addPackageRoutes } from "./routes/packages.ts";
 import { addProcessRoutes } from "./routes/processes.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
 import { addSubagentRoutes } from "./routes/subagents.ts";
@@ -81,6 +82,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addScheduleRoutes,
     addWebhookRoutes,
     addAppRoutes,
+    addPackageRoutes,
     addProcessRoutes,
     addFileRoutes,
     addVersionRoutes,

@@ -33,3 +33,10 @@ export class ModelError extends Error {
     this.advice = options.advice;
   }
 }
+
+export function createBrokenOffError(): ModelError {
+  return new ModelError("network", "The model's response ended unexpectedly.", {
+    retryable: true,
+    advice: "The call is retried automatically.",
+  });
+}

@@ -6,7 +6,7 @@ import type { Env } from "./env.ts";
 /** Bounds the age of what was changed in another isolate (Cloudflare), of which we are not notified. */
 const ttlMs = 30_000;
 
-type AgencyRules = Pick<ResolvedByAgency, "types" | "rules" | "grants">;
+type AgencyRules = Pick<ResolvedByAgency, "types" | "rules" | "grants" | "provided">;
 
 /** A value from the agency, and when it was read. */
 interface Cached<T> {
@@ -29,8 +29,8 @@ export class AgencyReader {
   }
 
   /** The rules and grants of the agency as last read, with the blueprint. */
-  get lastRules(): Pick<AgencyRules, "rules" | "grants"> {
-    return this.#rules?.value ?? { rules: [], grants: [] };
+  get lastRules(): Pick<AgencyRules, "rules" | "grants" | "provided"> {
+    return this.#rules?.value ?? { rules: [], grants: [], provided: [] };
   }
 
   async readRules(): Promise<AgencyRules> {

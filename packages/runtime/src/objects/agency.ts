@@ -7,7 +7,6 @@ import {
   type Grant,
   isThinkeryError,
   type ListedBlueprint,
-  listSubagentTypes,
   type NewAgent,
   ownerUser,
   parseAgencyKey,
@@ -19,22 +18,27 @@ import { AgencyRecord } from "../agency/agency-record.ts";
 import { AgentRegistry, type AgentRegistration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
 import { AgencyPolicy } from "../agency/policy.ts";
+import { bumpRevision } from "../agency/revision.ts";
 import { SubagentLists } from "../agency/subagent-lists.ts";
 import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { createSecretRedactor } from "../model/redactor.ts";
+import { openAgentSandbox } from "../sandbox/agent-sandbox.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import { scheduleMigrations } from "../store/schema/schedules.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
+import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
 import { defaultDriver } from "../system/drivers.ts";
-import { checkModel, openSystemModels } from "../system/models.ts";
-import { checkBlueprint, type System, findWarnings } from "../system/system.ts";
+import type { System } from "../system/system.ts";
+import type { ToolProvider } from "../tools/provided-tools.ts";
+import { AgencyPackages } from "./agency-packages.ts";
 import { AgencySchedules } from "./agency-schedules.ts";
 import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
+import type { PackagesApi } from "./packages-api.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
@@ -51,6 +55,8 @@ export interface ResolvedByAgency {
   types: SubagentTypeInfo[];
   rules: PolicyRule[];
   grants: Grant[];
+  /** The tools that agents of the agency provide. */
+  provided: ToolProvider[];
 }
 
 /** A tenant: stores blueprints, the registry of agents and their usage. Never calls a model. */
@@ -71,6 +77,7 @@ export abstract class Agency extends BaseObject<Revision> {
     return { policy: this.#policy, agency: this.name };
   });
   readonly #schedules: AgencySchedules;
+  readonly #packages: AgencyPackages;
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
@@ -96,10 +103,29 @@ export abstract class Agency extends BaseObject<Revision> {
       getConversation: (agent) => this.#getThink(agent).conversation,
       getOwner: () => this.#record.owner,
     });
+    this.#packages = new AgencyPackages({
+      sql: ctx.storage.sql,
+      blueprints: this.#blueprints,
+      agents: this.#agents,
+      open: () => this.#open(),
+      openSandbox: () => openAgentSandbox(env),
+      getOwner: () => this.#record.owner,
+      createAgent: (owner, agent) => this.createAgent(owner, agent),
+      updateAgent: (name) => this.#getThink(name).code.update(),
+      onChange: () => {
+        bumpRevision(key);
+        this.#notifyChange();
+      },
+      waitUntil: (work) => ctx.waitUntil(work),
+    });
   }
 
   get schedules(): SchedulesApi {
     return this.#schedules.api;
+  }
+
+  get packages(): PackagesApi {
+    return this.#packages.api;
   }
 
   /** The tools, middleware and blueprints available to agents. */
@@ -138,25 +164,20 @@ export abstract class Agency extends BaseObject<Revision> {
 
   async listBlueprints(): Promise<ListedBlueprint[]> {
     await this.#open();
-    return this.#blueprints.list().map((listed) => this.#addWarnings(listed));
+    return this.#blueprints.list().map((listed) => addWarnings(this.getSystem(), listed));
   }
 
   async getBlueprint(name: string): Promise<ListedBlueprint> {
     await this.#open();
-    return this.#addWarnings(this.#blueprints.get(name));
+    return addWarnings(this.getSystem(), this.#blueprints.get(name));
   }
 
   async putBlueprint(blueprint: Blueprint): Promise<ListedBlueprint> {
     await this.#open();
-    checkBlueprint(this.getSystem(), blueprint);
-    this.#checkModels({ model: blueprint.model });
-    this.#checkModels(blueprint.models ?? {}, ["models"]);
-    for (const type of listSubagentTypes(blueprint) ?? []) {
-      if (typeof type !== "string") this.#checkModels({ model: type.model, ...type.models }, ["config", "subagents"]);
-    }
+    checkNewBlueprint(this.env, this.getSystem(), blueprint);
     const stored = this.#blueprints.put(blueprint);
     this.#notifyChange();
-    return this.#addWarnings(stored);
+    return addWarnings(this.getSystem(), stored);
   }
 
   async deleteBlueprint(name: string): Promise<void> {
@@ -201,7 +222,7 @@ export abstract class Agency extends BaseObject<Revision> {
     checkNewAgent(this.env, this.getSystem(), options);
     const driver = options.driver ?? options.backend;
     const blueprint = this.#blueprints.get(options.blueprint ?? options.agentType ?? defaultBlueprint.name);
-    const name = options.name ?? this.#findFreeName(blueprint.name);
+    const name = options.name ?? this.#agents.createFreeName(blueprint.name);
     this.#agents.checkFree(name);
     const agent: AgentInfo = {
       id: name,
@@ -247,7 +268,9 @@ export abstract class Agency extends BaseObject<Revision> {
     const agent = this.#agents.get(name);
     await this.#agents.remove(agent.name, this.#eraseAgent);
     this.#notifyChange();
-    this.#reportToOwner();
+    // A lost report is made up for by the next one.
+    const logError = (error: unknown) => console.error("usage report to the owner failed", error);
+    this.ctx.waitUntil(this.#usage.reportToOwner().catch(logError));
   }
 
   /** Returns what an agent needs for its next turn: its blueprint, rules, and whether it must reserve budget. */
@@ -261,7 +284,8 @@ export abstract class Agency extends BaseObject<Revision> {
     await this.#open();
     const types = this.#blueprints.list().map((blueprint) => toType(blueprint));
     const { rules } = this.#policy.get();
-    return { metered: this.#usage.isMetered, types, rules, grants: this.#policy.listGrants() };
+    const grants = this.#policy.listGrants();
+    return { metered: this.#usage.isMetered, types, rules, grants, provided: this.#packages.listProviders() };
   }
 
   async isMetered(): Promise<boolean> {
@@ -315,39 +339,12 @@ export abstract class Agency extends BaseObject<Revision> {
     return this.#record.get();
   }
 
-  /** A lost report is made up for by the next one. */
-  #reportToOwner(): void {
-    this.ctx.waitUntil(
-      this.#usage.reportToOwner().catch((error: unknown) => console.error("usage report to the owner failed", error)),
-    );
-  }
-
   /** Adds the driver and model of the blueprint, unless the agent has its own. */
   #fillDefaults(agent: AgentInfo): AgentInfo {
     const blueprint = this.#blueprints.find(agent.blueprint);
     const model = agent.model ?? blueprint?.model;
     const driver = agent.driver ?? blueprint?.driver ?? defaultDriver;
     return { ...agent, driver, ...(model ? { model } : {}) };
-  }
-
-  #checkModels(ids: Record<string, string | undefined>, path: string[] = []): void {
-    const models = openSystemModels(this.env, this.getSystem());
-    for (const [key, id] of Object.entries(ids)) {
-      if (id) checkModel(models, id, [...path, key]);
-    }
-  }
-
-  #findFreeName(blueprint: string): string {
-    for (;;) {
-      const name = `${blueprint}-${crypto.randomUUID().slice(0, 6)}`;
-      if (this.#agents.isFree(name)) return name;
-    }
-  }
-
-  /** Static blueprints were checked when the Worker was built. */
-  #addWarnings(listed: ListedBlueprint): ListedBlueprint {
-    const warnings = listed.source === "dynamic" ? findWarnings(this.getSystem(), listed) : [];
-    return warnings.length > 0 ? { ...listed, warnings } : listed;
   }
 
   #notifyChange(): void {

@@ -29,5 +29,6 @@ export function createAgentListener(isRoot: boolean, broadcaster: Broadcaster, p
       if (!isRoot) parts().stream.onText(text);
     },
     onProgress: (...progress) => broadcaster.onProgress(...progress),
+    onActivity: (...activity) => broadcaster.onActivity(...activity),
   };
 }

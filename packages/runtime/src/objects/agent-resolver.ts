@@ -10,6 +10,7 @@ import {
 import type { Redactor } from "@thinkery/sdk/internal";
 import { formatSubagentTypes, selectSubagentTypes, type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
 import type { Driver, DriverDefinition } from "../drivers/driver.ts";
+import type { UserCode } from "../drivers/isolate/user-code.ts";
 import { createSystemPrompt } from "../drivers/think/prompt.ts";
 import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
@@ -21,6 +22,7 @@ import { resolveDriver } from "../system/drivers.ts";
 import { attachPropsTools, type ClassLayer, mergeLimits, mergeProps } from "../system/layers.ts";
 import { checkModel, openSystemModels } from "../system/models.ts";
 import { createToolSources, createPipeline, type System } from "../system/system.ts";
+import { type CallAgentTool, createProvidedTools } from "../tools/provided-tools.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { BudgetClient } from "../turn/budget/budget-client.ts";
@@ -54,6 +56,9 @@ interface AgentResolverOptions {
   hasWebhook(name?: string): boolean;
   redactor: Redactor;
   schedules(): SchedulePort & { hasAny: boolean };
+  code(): UserCode;
+  /** Calls a tool that another agent of the agency provides, with JSON. */
+  callAgentTool: CallAgentTool;
 }
 
 /** The tools and the initialized middleware of a blueprint, reused until it changes. */
@@ -81,7 +86,8 @@ export class AgentResolver {
     this.#environment = new TurnEnvironment({ ...options, name: this.#name });
   }
 
-  async resolve(registered: RegisteredAgent, request?: Props): Promise<TurnDeps> {
+  /** `callers` are the agents that wait for this one, outermost first, if it runs a tool for them. */
+  async resolve(registered: RegisteredAgent, request?: Props, callers: readonly string[] = []): Promise<TurnDeps> {
     const { env, system, layer, budgetClient } = this.#options;
     const { agent } = registered;
     const { blueprint, pipeline, tools: base } = await this.#resolveBlueprint(registered);
@@ -89,6 +95,7 @@ export class AgentResolver {
     const props = mergeProps(registered.props, request);
     const tools = this.#addPropsTools(base, registered, request);
     if (this.#options.store.tasks.hasOpen || this.#options.subagents().hasOpen) tools.enable("tasks");
+    this.#addProvidedTools(tools, callers);
     if (this.#options.hasWebhook()) tools.enable("webhooks");
     if (this.#options.schedules().hasAny) tools.enable("schedules");
     const models = openSystemModels(env, system);
@@ -102,6 +109,7 @@ export class AgentResolver {
       modelId: definition.needsModel ? (await roles.getPrimary()).id : "",
       models: {
         open: (role) => roles.getModel(role),
+        openById: (id) => models.resolve(id),
         getId: (role) => roles.getModelId(role),
         getContextWindow: (modelId) => models.getContextTokens(modelId),
       },
@@ -217,7 +225,11 @@ export class AgentResolver {
 
   #openDriver(agent: AgentInfo, blueprint: Blueprint): { definition: DriverDefinition; driver: Driver } {
     const definition = resolveDriver(this.#options.system.drivers, agent, blueprint);
-    if (this.#driver?.definition !== definition) this.#driver = { definition, driver: definition.create() };
+    if (this.#driver?.definition !== definition)
+      this.#driver = {
+        definition,
+        driver: definition.create({ store: this.#options.store, code: this.#options.code() }),
+      };
     return this.#driver;
   }
 
@@ -267,6 +279,16 @@ export class AgentResolver {
     return toolbox;
   }
 
+  /** Adds the tools that other agents of the agency provide. */
+  #addProvidedTools(tools: Toolbox, callers: readonly string[]): void {
+    const { address, callAgentTool } = this.#options;
+    const provided = this.#agency.lastRules.provided.filter(({ agent }) => agent !== address.path[0]);
+    if (provided.length === 0) return;
+    const chain = [...callers, this.#name];
+    const create = () => provided.flatMap((provider) => createProvidedTools(provider, chain, callAgentTool));
+    void tools.attach({ name: "the agents of the agency", optional: true, list: create });
+  }
+
   #createScope(registered: RegisteredAgent, blueprint: Blueprint, tools: Toolbox) {
     const { store, recorder } = this.#options;
     return createTurnScope({
@@ -308,6 +330,11 @@ export class AgentResolver {
     const granted = selectGrants(grants, address);
     if (shared.length === 0 && granted.length === 0) return config;
     return { ...config, policy: [...(config?.policy ?? []), ...shared], grants: granted };
+  }
+
+  /** Returns the agent's blueprint. */
+  readBlueprint(registered: RegisteredAgent): Promise<Blueprint> {
+    return this.#readBlueprint(registered);
   }
 
   async #readBlueprint({ agent, assignment }: RegisteredAgent): Promise<Blueprint> {

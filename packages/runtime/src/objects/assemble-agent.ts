@@ -3,8 +3,7 @@ import { subagentLimitsSchema } from "@thinkery/sdk/internal";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openSandbox } from "../sandbox/open.ts";
 import { AgentStore } from "../store/agent-store.ts";
-import { migrate } from "../store/migrate.ts";
-import { formerThinkSteps, thinkSchema, thinkTables } from "../store/schema/think.ts";
+import { openThinkTables } from "../store/schema/think.ts";
 import { Webhooks } from "../store/webhooks.ts";
 import type { ClassLayer } from "../system/layers.ts";
 import type { System } from "../system/system.ts";
@@ -22,6 +21,7 @@ import { AppFeature } from "./app-feature.ts";
 import { AssignmentFeature, type ParentStub } from "./assignment-feature.ts";
 import { Broadcaster } from "./broadcaster.ts";
 import { CheckedMerges } from "./checked-merges.ts";
+import { CodeFeature } from "./code-feature.ts";
 import { DiskQuota } from "./disk-quota.ts";
 import { DueTimer } from "./due-timer.ts";
 import type { Env } from "./env.ts";
@@ -29,6 +29,7 @@ import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { LeasedBudgetClient } from "./leased-budget-client.ts";
+import { createQueueHooks } from "./queue-hooks.ts";
 import { Registration } from "./registration.ts";
 import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
 import { SchedulesFeature } from "./schedules-feature.ts";
@@ -66,9 +67,7 @@ interface AgentContext {
 /** Creates the parts of an agent. Called after each wake, when the object knows its address. */
 export function assembleAgent({ storage, env, address, system, layer, schedule, onChange, ...context }: AgentContext) {
   const isRoot = address.path.length === 1;
-  const migration = { formerSteps: formerThinkSteps, tables: thinkTables };
-  // The tables of webhooks are created with the first one.
-  migrate(storage, thinkSchema, { ...migration, optional: ["webhooks", ...(isRoot ? [] : ["files", "schedules"])] });
+  const createTables = openThinkTables(storage, isRoot);
   const name = formatAddress(address);
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);
@@ -85,6 +84,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
 
   const disk = new DiskQuota({ env, storage, agent: name, isRoot, registration });
   const blobs = openAgentBlobs(env, root, disk);
+  const own = { env, address, store, blobs, recorder, registration };
   const files = new FilesFeature({
     storage,
     blobs,
@@ -93,7 +93,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     checkGrowth: (bytes) => disk.check(bytes),
     getOwner: () => registration.get().agent.owner,
     hasTables: isRoot,
-    createTables: () => migrate(storage, thinkSchema, { ...migration, optional: ["webhooks"] }),
+    createTables: () => createTables("files"),
   });
   // A sub-agent works in the workspace of its root agent, and in its sandbox processes: the two would compete for them.
   const workspace: WorkspacePort = isRoot
@@ -102,10 +102,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const app = new AppFeature({ address, sandboxKey: root, store, blobs, recorder, sandbox: () => openSandbox(env) });
 
   const budgetClient: AgencyBudgetClient = new AgencyBudgetClient({
-    env,
-    store,
-    address,
-    registration,
+    ...own,
     isMetered: () => resolver.isMetered(),
   });
   const lease: LeaseClient | undefined = isRoot
@@ -119,19 +116,28 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
         waitUntil: (work) => context.waitUntil(work),
       });
   const resolver = new AgentResolver({
-    env,
-    address,
+    ...own,
     sandboxKey: root,
     system,
     layer,
-    store,
-    recorder,
     budgetClient: lease ? new LeasedBudgetClient(lease, budgetClient) : budgetClient,
     workspace,
     subagents: () => subagents,
     hasWebhook: (webhook) => receiver.has(webhook),
     redactor,
     schedules: () => schedules,
+    code: () => code,
+    callAgentTool: async (agent, tool, json, callers) =>
+      env.Think.getByName(formatAgentObjectName(address.agency, agent)).code.callTool(tool, json, callers),
+  });
+  const code: CodeFeature = new CodeFeature({
+    ...own,
+    storage,
+    resolver,
+    redact: (text) => redactor.redactLog(text),
+    createTables: () => createTables("code"),
+    isBusy: () => queue.isBusy,
+    waitUntil: (work) => context.waitUntil(work),
   });
   const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
   const merges = new CheckedMerges({
@@ -152,11 +158,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     waitUntil: (work) => context.waitUntil(work),
   });
   const subagents = new SubagentsFeature({
-    address,
-    store,
-    blobs,
-    recorder,
-    registration,
+    ...own,
     limits: subagentLimits,
     resolver,
     children,
@@ -209,7 +211,6 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     heartbeatSeconds: limits.heartbeatSeconds,
     isBusy: () => queue.isBusy,
   });
-  const logLeaseError = (error: unknown) => console.error("the lease of a turn could not be updated", error);
   const queue = new TurnQueue({
     agent: name,
     store,
@@ -221,28 +222,16 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       await waits.sendGrants();
       return resolver.resolve(registration.get(), turn.props);
     },
-    createEndEvents: (runId) => subagents.createEndEvents(runId),
-    onTurnEnd(runId) {
-      subagents.onTurnEnd();
-      assignment.onTurnEnd(runId);
-    },
-    onPaused(reason) {
-      if (reason === "subagent") subagents.update();
-      assignment.tick(Date.now());
-    },
-    onStopped: () => subagents.update(),
-    onBusy() {
-      void heartbeat.begin();
-      assignment.onTurnResumed();
-      turnLease.renew().catch(logLeaseError);
-    },
-    onIdle() {
-      budgetClient.releaseAll();
-      lease?.releaseAll();
-      // A sub-agent uses the lease of its root agent, which may go on.
-      if (isRoot) turnLease.release().catch(logLeaseError);
-      disk.reportChange().catch((error: unknown) => console.error("disk usage could not be reported", error));
-    },
+    ...createQueueHooks(isRoot, () => ({
+      heartbeat,
+      subagents,
+      assignment,
+      code,
+      turnLease,
+      budgetClient,
+      lease,
+      disk,
+    })),
   });
   const turnWaits = new TurnWaits({
     store,
@@ -260,9 +249,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     addGrants: (grants) => agency().policy.addGrants(grants),
     waitUntil: (work) => context.waitUntil(work),
   });
-  const webhooks = new Webhooks(storage.sql, () => migrate(storage, thinkSchema, migration));
-  const inbound = { env, address, registration, webhooks, store, blobs, queue, turnWaits, turnLease };
-  const receiver = new WebhookReceiver(inbound);
+  const webhooks = new Webhooks(storage.sql, () => createTables("webhooks"));
+  const receiver = new WebhookReceiver({ ...own, webhooks, queue, turnWaits, turnLease });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease, turnWaits, waits });
   const tasks = new TasksFeature(store.tasks, recorder);
   const schedules: SchedulesFeature = new SchedulesFeature({
@@ -276,7 +264,17 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     redactor,
     wakeAt: (time) => timer.update(time),
   });
-  const features: readonly AgentFeature[] = [files, app, tasks, subagents, summaries, assignment, waits, schedules];
+  const features: readonly AgentFeature[] = [
+    files,
+    app,
+    code,
+    tasks,
+    subagents,
+    summaries,
+    assignment,
+    waits,
+    schedules,
+  ];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {
@@ -301,6 +299,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     files,
     merges,
     app,
+    code,
     subagents,
     assignment,
     children,

@@ -1,4 +1,4 @@
-import type { AgentEvent, ChatFrame, SubagentFrame } from "@thinkery/sdk";
+import type { Activity, AgentEvent, ChatFrame, SubagentFrame } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import type { RecordedEvent } from "../store/log.ts";
 import type { Listener } from "../turn/loop/recorder.ts";
@@ -73,6 +73,15 @@ export class Broadcaster implements Listener {
     const isSame = last && "frame" in last && last.frame.type === "tool_progress" && last.frame.callId === callId;
     if (isSame && last.frame.type === "tool_progress") last.frame.text += text;
     else this.#pending.push({ frame: { type: "tool_progress", callId, text, runId } });
+    this.#scheduleFlush();
+  }
+
+  onActivity(runId: string, activity: Activity): void {
+    if (this.#subscribers.size === 0) return;
+    const last = this.#pending.at(-1);
+    const former = last && "frame" in last && last.frame.type === "activity" ? last.frame.activity : undefined;
+    if (former?.kind === "thinking" && activity.kind === "thinking") former.text += activity.text;
+    else this.#pending.push({ frame: { type: "activity", runId, activity: { ...activity } } });
     this.#scheduleFlush();
   }
 

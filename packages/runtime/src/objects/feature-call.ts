@@ -1,7 +1,7 @@
 import type { Think } from "./think.ts";
 
 /** The features that can be called on a sub-agent, like on any agent. */
-const features = ["conversation", "subagents", "taskGraph", "storage", "waits"] as const;
+const features = ["conversation", "subagents", "taskGraph", "storage", "waits", "code"] as const;
 
 export type CallableFeature = (typeof features)[number];
 

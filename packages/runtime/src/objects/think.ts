@@ -20,6 +20,7 @@ import { AppApi } from "./app-api.ts";
 import { type AgentParts, assembleAgent } from "./assemble-agent.ts";
 import type { ParentStub } from "./assignment-feature.ts";
 import { BaseObject } from "./base-object.ts";
+import { CodeApi } from "./code-api.ts";
 import { ConversationApi } from "./conversation-api.ts";
 import type { Credential } from "./credential-watch.ts";
 import type { Env } from "./env.ts";
@@ -63,6 +64,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return files.port;
   });
   readonly #app = new AppApi(async () => (await this.#open()).app);
+  readonly #code = new CodeApi(async () => (await this.#open()).code);
   readonly #subagents = new SubagentsApi(() => this.#open());
   readonly #taskGraph = new TasksApi(() => this.#open());
   readonly #waits = new WaitsApi(() => this.#open());
@@ -119,6 +121,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
     return this.#app;
   }
 
+  get code(): CodeApi {
+    return this.#code;
+  }
+
   get subagents(): SubagentsApi {
     return this.#subagents;
   }
@@ -172,8 +178,9 @@ export abstract class Think extends BaseObject<AgentStatus> {
   /** Stops the agent and its sub-agents before they are erased, and returns their total usage. Idempotent. */
   async retire(): Promise<UsageReport[]> {
     await this.ensureReady();
-    const { queue, store, budgetClient, features, subagents, timer } = this.#agent;
+    const { queue, store, budgetClient, features, subagents, timer, code } = this.#agent;
     queue.halt();
+    await code.shutDown();
     timer.halt();
     for (const feature of features) feature.halt?.();
     const reports = await subagents.retire();
@@ -316,9 +323,9 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
-    const { files, sockets, disk } = await this.#open();
-    if (isLive(request)) await disk.refresh();
-    (isLive(request) ? files.live : sockets).connect(connection, request);
+    const agent = await this.#open();
+    if (isLive(request)) await agent.disk.refresh();
+    (isLive(request) ? agent.files.live : agent.sockets).connect(connection, request);
   }
 
   override onClose(connection: Connection): void {
@@ -344,15 +351,14 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   #getSockets(connection: Connection): LiveSockets | Sockets {
-    const { files, sockets } = this.#agent;
-    return hasLiveState(connection) ? files.live : sockets;
+    return hasLiveState(connection) ? this.#agent.files.live : this.#agent.sockets;
   }
 
   /** Wakes the agent. Throws if it does not exist. */
   async #open(): Promise<AgentParts> {
     await this.ensureReady();
-    const { registration, heartbeat, assignment } = this.#agent;
-    registration.get();
+    const { heartbeat, assignment } = this.#agent;
+    this.#agent.registration.get();
     // The caller may let a sub-agent go on that waits for a person. From then on a crash must not leave it asleep.
     if (!heartbeat.isRunning && !assignment.isReported) await heartbeat.begin();
     return this.#agent;
@@ -367,9 +373,8 @@ export abstract class Think extends BaseObject<AgentStatus> {
   #syncState(isForced = false): void {
     const { sockets, store, name } = this.#agent;
     if (!isForced && !sockets.hasProtocolClients) return;
-    const status = createStatus(store, name);
     // As long as none is stored, reading the state stores and sends the initial one.
-    this.initialState = status;
+    const status = (this.initialState = createStatus(store, name));
     if (JSON.stringify(status) !== JSON.stringify(this.state)) this.setState(status);
   }
 }

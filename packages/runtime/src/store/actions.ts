@@ -49,7 +49,8 @@ export class Actions {
 
   apply(event: AgentEvent): void {
     if (event.type === "history.cleared") this.empty();
-    if (event.type === "model.completed") this.#lastMessage = { turn: event.data.runId, message: event.data.messageId };
+    if (event.type === "model.completed" || event.type === "reply.completed")
+      this.#lastMessage = { turn: event.data.runId, message: event.data.messageId };
     if (event.type === "tool.started" || event.type === "capability.called") {
       this.#inputs.set(event.data.callId, JSON.stringify(event.data.args) ?? "");
     }

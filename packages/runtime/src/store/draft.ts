@@ -1,13 +1,14 @@
-import type { AgentEvent, Message } from "@thinkery/sdk";
+import type { AgentEvent, EventData, Message } from "@thinkery/sdk";
 
 /** Reasoning is truncated to this length; its full size is kept. */
 const maxReasoningChars = 3000;
 
-/** The stored part of the model's response in the current step. */
+/** The stored part of the message that is being written: by the model in the current step, or by code. */
 export interface Draft {
   runId: string;
   step: number;
   messageId: string;
+  /** Empty if code writes it. */
   model: string;
   attempt: number;
   startedAt: number;
@@ -19,20 +20,10 @@ export interface Draft {
 /** Returns the draft after an event; undefined after a call that failed or was interrupted. */
 export function reduceDraft(draft: Draft | undefined, event: AgentEvent): Draft | undefined {
   switch (event.type) {
-    case "model.started": {
-      const { runId, step, messageId, model, attempt } = event.data;
-      return {
-        runId,
-        step,
-        messageId,
-        model,
-        attempt,
-        startedAt: Date.parse(event.ts),
-        text: "",
-        reasoning: "",
-        reasoningSize: 0,
-      };
-    }
+    case "model.started":
+      return createDraft(event.data, event.ts);
+    case "reply.started":
+      return createDraft({ ...event.data, model: "", attempt: 1 }, event.ts);
     case "model.delta":
       return draft && extendDraft(draft, event.data.delta ?? "", event.data.reasoning ?? "");
     // A queued turn that is canceled must not affect the draft of the running one.
@@ -41,12 +32,28 @@ export function reduceDraft(draft: Draft | undefined, event: AgentEvent): Draft 
       return draft?.runId === event.data.runId ? undefined : draft;
     case "model.completed":
     case "model.failed":
+    case "reply.completed":
+    case "reply.discarded":
     case "run.resumed":
     case "history.cleared":
       return undefined;
     default:
       return draft;
   }
+}
+
+function createDraft({ runId, step, messageId, model, attempt }: EventData["model.started"], startedAt: string): Draft {
+  return {
+    runId,
+    step,
+    messageId,
+    model,
+    attempt,
+    startedAt: Date.parse(startedAt),
+    text: "",
+    reasoning: "",
+    reasoningSize: 0,
+  };
 }
 
 /** Returns the draft with more text and reasoning, whether or not that is stored yet. */
@@ -70,7 +77,7 @@ export function toDraftMessage(draft: Draft, extra: Partial<Message> = {}): Mess
     runId: draft.runId,
     step: draft.step,
     attempt: draft.attempt,
-    model: draft.model,
+    ...(draft.model ? { model: draft.model } : {}),
     ...extra,
   };
 }

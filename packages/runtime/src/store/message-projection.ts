@@ -66,6 +66,9 @@ export class MessageProjection {
       case "model.completed":
         this.#complete(event.seq, event.data);
         break;
+      case "reply.completed":
+        this.#completeReply(event.seq, event.data);
+        break;
       case "tool.output":
         this.#insertResult(
           event.data.callId,
@@ -194,6 +197,24 @@ export class MessageProjection {
     this.#lastCompleted = row.content.isWellFormed() && (row.reasoning ?? "").isWellFormed() ? row : undefined;
   }
 
+  /** A message that code wrote. Others of the same turn may be written while the calls of an earlier one run. */
+  #completeReply(seq: number, { runId, step, messageId, toolCalls }: EventData["reply.completed"]): void {
+    const position = seq * positionsPerEvent;
+    if (toolCalls.length > 0) this.#step = { position, calls: toolCalls.map(({ id }) => id) };
+    this.#lastCompleted = undefined;
+    this.#sql.exec(
+      `INSERT INTO messages (id, position, turn, step, role, status, content, tool_calls, timestamp)
+       VALUES (?, ?, ?, ?, 'assistant', 'complete', ?, ?, ?)`,
+      messageId,
+      position,
+      runId,
+      step,
+      this.#draft?.text ?? "",
+      toolCalls.length > 0 ? JSON.stringify(toolCalls) : null,
+      this.#draft?.startedAt ?? 0,
+    );
+  }
+
   #insertPartial(seq: number, draft: Draft): void {
     this.#sql.exec(
       `INSERT INTO messages (id, position, turn, step, role, status, content, reasoning, reasoning_full_size, timestamp, model, attempt)
@@ -206,7 +227,7 @@ export class MessageProjection {
       draft.reasoningSize ? draft.reasoning : null,
       draft.reasoningSize || null,
       draft.startedAt,
-      draft.model,
+      draft.model || null,
       draft.attempt,
     );
   }
@@ -260,7 +281,7 @@ export class MessageProjection {
     if (this.#step) return this.#step;
     const [row] = this.#sql
       .exec<{ position: number; tool_calls: string | null }>(
-        "SELECT position, tool_calls FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1",
+        "SELECT position, tool_calls FROM messages WHERE turn = ? AND tool_calls IS NOT NULL AND status = 'complete' ORDER BY position DESC LIMIT 1",
         turn,
       )
       .toArray();

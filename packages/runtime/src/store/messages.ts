@@ -12,6 +12,9 @@ import {
 /** Maximum characters per page by default: messages between objects are limited in size. */
 const defaultPageChars = 4_000_000;
 
+/** Returns the id of the message that holds a call's result. */
+export const toResultId = (callId: string): string => `${callId}-result`;
+
 /** The size of the conversation, in a provider's tokens. */
 export interface ConversationSize {
   /** Everything before this position was the input. */
@@ -59,11 +62,11 @@ export class Messages {
       .map(toTranscriptMessage);
   }
 
-  /** Returns the calls of the turn's last step that have no result yet, in the model's order. */
+  /** Returns the calls of the turn's last message with calls that have no result yet, in the model's order. */
   listUnansweredCalls(turn: string): (MessageToolCall & { malformed?: string })[] {
     const [last] = this.#sql
       .exec<{ tool_calls: string | null }>(
-        "SELECT tool_calls FROM messages WHERE turn = ? AND role = 'assistant' AND status = 'complete' ORDER BY position DESC LIMIT 1",
+        "SELECT tool_calls FROM messages WHERE turn = ? AND tool_calls IS NOT NULL AND status = 'complete' ORDER BY position DESC LIMIT 1",
         turn,
       )
       .toArray();
@@ -160,6 +163,11 @@ export class Messages {
     if (lastCompleted?.id === id) return toMessage(lastCompleted);
     const [row] = this.#sql.exec<MessageRow>("SELECT * FROM messages WHERE id = ?", id).toArray();
     return row && toMessage(row);
+  }
+
+  /** Returns the message with the result of a call, if it has one. */
+  getResult(callId: string): Message | undefined {
+    return this.get(toResultId(callId));
   }
 
   /** Returns the latest page, oldest first, of at most `maxChars` characters; queued messages come last. */

@@ -132,6 +132,7 @@ export class Turns {
         return;
       }
       case "model.completed":
+      case "reply.completed":
       case "tool.output":
         if (!this.#isRetrying()) return;
         this.#isRetryingCached = false;
@@ -209,6 +210,16 @@ export class Turns {
     const [row] = this.#sql
       .exec<Row>(
         `SELECT * FROM turns WHERE ${openCondition} ORDER BY status IN ('running', 'paused') DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1`,
+      )
+      .toArray();
+    return row && toTurn(row);
+  }
+
+  /** Returns the turn that would run last. */
+  getLastQueued(): TurnRow | undefined {
+    const [row] = this.#sql
+      .exec<Row>(
+        `SELECT * FROM turns WHERE ${openCondition} AND status = 'queued' AND first = 0 ORDER BY number DESC LIMIT 1`,
       )
       .toArray();
     return row && toTurn(row);

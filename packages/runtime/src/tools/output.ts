@@ -42,9 +42,12 @@ export async function createOutput(
     preview: text.slice(0, maxPreviewChars),
     size: text.length,
   };
-  if (text.length <= maxInlineChars) return { text, result };
+  const isData = typeof value !== "string" && value !== undefined && value !== null;
+  // So that code gets the value itself and not its text.
+  if (text.length <= maxInlineChars)
+    return { text, result: isData ? { ...result, mediaType: "application/json" } : result };
   const hash = await blobs.put(new TextEncoder().encode(text));
-  const mediaType = typeof value === "string" ? "text/plain" : "application/json";
+  const mediaType = isData ? "application/json" : "text/plain";
   return {
     text: `${text.slice(0, headChars)}\n[… ${text.length - headChars - tailChars} characters omitted; to see them, request less at a time, or write to a file and read it …]\n${text.slice(-tailChars)}`,
     result: { ...result, blob: hash, mediaType },

@@ -1,5 +1,6 @@
 import type { Failure, FailureCode, BudgetStatus } from "@thinkery/sdk";
 import { isThinkeryError } from "@thinkery/sdk";
+import { CodeError } from "../drivers/isolate/code-error.ts";
 import { ModelError } from "../model/error.ts";
 
 /** Ends a turn with a reason. */
@@ -24,6 +25,7 @@ export function toFailure(error: unknown): Failure {
       ...createFailure(error.code, error.message, error.advice),
       ...(error.budget ? { budget: error.budget } : {}),
     };
+  if (error instanceof CodeError) return createFailure("code_failed", error.message, error.advice);
   if (error instanceof ModelError) return createFailure(`model_${error.kind}`, error.message, error.advice);
   if (isThinkeryError(error)) {
     // If no model could be found or opened, the catalogue says what to do. Other errors say why the agent could not be

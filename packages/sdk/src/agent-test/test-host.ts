@@ -5,13 +5,13 @@ import type {
   AgentHost,
   HostCalls,
   JsonValue,
-  LogLevel,
   Sender,
   WireConversationMessage,
   WireMessage,
   WireTool,
   WireToolResult,
 } from "../agent/wire.ts";
+import type { LogLevel } from "../protocol/choices.ts";
 import { TestModels } from "./test-models.ts";
 import type { TestAgentOptions } from "./test-options.ts";
 import type { TestTurn } from "./test-turn.ts";

@@ -3,3 +3,4 @@ export * from "./base64.ts";
 export * from "./fetch.ts";
 export * from "./file-system.ts";
 export * from "./wire.ts";
+export { maxStateBytes } from "./state.ts";

@@ -1,4 +1,4 @@
-import type { ReasoningEffort } from "../protocol/choices.ts";
+import type { LogLevel, ReasoningEffort } from "../protocol/choices.ts";
 import type { SettingsSchema, SettingValue } from "../protocol/setting-values.ts";
 
 // What passes between an agent's code, in a sandbox, and its host. Both sides treat the other's data as untrusted.
@@ -170,10 +170,6 @@ export type ReplyOperation =
   | { reply: number; type: "action"; tool: string; args: JsonValue }
   | { reply: number; type: "actionComplete" }
   | { reply: number; type: "end" };
-
-export const logLevels = ["info", "warn", "error"] as const;
-
-export type LogLevel = (typeof logLevels)[number];
 
 export interface WireToolResult {
   /** The result as text, as a model is sent it. */

@@ -3,6 +3,7 @@ import type { ChatFrame } from "../protocol/frame.ts";
 import type { Subagent } from "../protocol/subagent.ts";
 import type { Task } from "../protocol/task.ts";
 import type { AgentStatus, Todo } from "../protocol/turn.ts";
+import type { CurrentActivity } from "./activity.ts";
 import type { Results } from "./call.ts";
 import type { CapabilitiesByCall } from "./capabilities.ts";
 import type { FileChanges, ChangesByCall } from "./changes.ts";
@@ -34,6 +35,8 @@ export interface Conversation {
   state: AgentStatus;
   /** The id of the running turn. */
   run?: string | undefined;
+  /** What the agent's code shows while it works. */
+  activity?: CurrentActivity | undefined;
   retry?: { error: string; attempt: number; inMs: number } | undefined;
   /** An error that does not belong to a message. */
   error?: EntryError | undefined;

@@ -1,5 +1,6 @@
 import { positionsPerEvent } from "../internal/event-position.ts";
 import type { AgentEvent } from "../protocol/event.ts";
+import { reduceActivity } from "./activity.ts";
 import { createCall, toResult, type Result } from "./call.ts";
 import { backfillCapability } from "./capabilities.ts";
 import { toFileChanges } from "./changes.ts";
@@ -91,6 +92,8 @@ export function reduceUpdate(
       return { ...conversation, retry: { error: update.error, attempt: update.attempt, inMs: update.inMs } };
     case "message-completed":
       return completeMessage(conversation, update, position);
+    case "activity":
+      return { ...conversation, activity: reduceActivity(conversation.activity, update.activity) };
     case "call":
       return openCall(startTurn(conversation, update.runId), update.runId, update.call);
     case "call-progress":

@@ -29,6 +29,7 @@ export function endTurn(conversation: Conversation, runId: string, stage: EndSta
     entries: conversation.entries.flatMap((entry) => (entry.runId === runId ? settleEntry(entry, stage) : entry)),
     retry: isRunning ? undefined : conversation.retry,
     run: isRunning ? undefined : conversation.run,
+    activity: isRunning ? undefined : conversation.activity,
     turnCount: conversation.turnCount + 1,
   };
 }

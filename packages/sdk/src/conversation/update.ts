@@ -1,7 +1,7 @@
 import type { CapabilityEvent } from "../client/capability.ts";
 import type { Continuation } from "../protocol/continuation.ts";
 import type { AgentEvent, EventData, PauseReason, SentMessage, ToolErrorCode } from "../protocol/event.ts";
-import type { ChatFrame, SubagentFrame } from "../protocol/frame.ts";
+import type { Activity, ChatFrame, SubagentFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Task } from "../protocol/task.ts";
 import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
@@ -60,6 +60,8 @@ export type ConversationUpdate =
       calls: MessageToolCall[];
       context?: Context | undefined;
     }
+  /** What the agent's code shows while it works. Comes from frames only. */
+  | { kind: "activity"; runId: string; activity: Activity }
   | { kind: "usage"; runId: string; usage: UsageTotal }
   /** A call without its message. Comes from frames only. */
   | { kind: "call"; runId: string; call: MessageToolCall }
@@ -152,6 +154,16 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
         { kind: "usage", runId, usage },
       ];
     }
+    case "reply.started": {
+      const { runId, messageId, step } = event.data;
+      return [{ kind: "draft-started", runId, messageId, step, model: "" }];
+    }
+    case "reply.completed": {
+      const { runId, messageId, toolCalls: calls } = event.data;
+      return [{ kind: "message-completed", runId, messageId, model: "", calls }];
+    }
+    case "reply.discarded":
+      return [{ kind: "draft-discarded", runId: event.data.runId }];
     case "model.generated":
       return [{ kind: "usage", runId: event.data.runId, usage: event.data.usage }];
     case "tool.started":
@@ -233,6 +245,8 @@ export function frameToUpdates(frame: ChatFrame): readonly ConversationUpdate[] 
       const { id, name, input, runId } = frame;
       return [{ kind: "call", runId, call: { id, name, input } }];
     }
+    case "activity":
+      return [{ kind: "activity", runId: frame.runId, activity: frame.activity }];
     case "tool_progress":
       return [{ kind: "call-progress", runId: frame.runId, callId: frame.callId, text: frame.text }];
     case "tool_result": {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { agentBudgetSchema } from "./budget.ts";
-import { blueprintNameSchema, driverNameSchema, modelIdSchema } from "./name-schemas.ts";
+import { agentNameSchema, blueprintNameSchema, driverNameSchema, modelIdSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 import { policyRulesSchema } from "./policy.ts";
 import { modelRolesSchema, roleEffortsSchema } from "./roles.ts";
@@ -39,6 +39,12 @@ const subagentTypesSchema = z
 
 /** Checks only the keys that the host reads; middleware adds its own. */
 const blueprintConfigSchema = baseConfigSchema.extend({
+  isolate: z
+    .strictObject({ package: agentNameSchema, version: z.int().min(1).optional() })
+    .optional()
+    .meta({
+      description: "The package whose code the driver `isolate` runs; its current version unless one is given.",
+    }),
   subagents: z
     .union([subagentTypesSchema, z.strictObject({ subagents: subagentTypesSchema })])
     .optional()
@@ -55,7 +61,10 @@ export type Blueprint = z.infer<typeof blueprintSchema>;
 export type NewBlueprint = z.input<typeof blueprintSchema>;
 
 /** The keys of a blueprint's config that the host itself reads. Each middleware adds its own. */
-export type BlueprintConfig = Pick<z.input<typeof blueprintConfigSchema>, "budget" | "hitl" | "policy" | "subagents">;
+export type BlueprintConfig = Pick<
+  z.input<typeof blueprintConfigSchema>,
+  "budget" | "hitl" | "isolate" | "policy" | "subagents"
+>;
 
 export const listedBlueprintSchema = blueprintSchema
   .extend({

@@ -92,3 +92,12 @@ export type ScheduleOutcome = (typeof scheduleOutcomes)[number];
 export const personWaits = ["approval", "question"] as const;
 
 export type PersonWait = (typeof personWaits)[number];
+
+/** What the code of a user's agent may use if it was granted. Reply, state, storage and log need no grant. */
+export const agentCapabilities = ["ai", "tools", "fs", "bash", "fetch", "channel"] as const;
+
+export type AgentCapability = (typeof agentCapabilities)[number];
+
+export const logLevels = ["info", "warn", "error"] as const;
+
+export type LogLevel = (typeof logLevels)[number];

@@ -6,6 +6,7 @@ import { collectionSchema, newCollectionSchema } from "./collection.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { appEndpoints } from "./endpoints/app.ts";
 import { fileEndpoints } from "./endpoints/files.ts";
+import { packageEndpoints } from "./endpoints/packages.ts";
 import { processEndpoints } from "./endpoints/processes.ts";
 import { scheduleEndpoints } from "./endpoints/schedules.ts";
 import { subagentEndpoints } from "./endpoints/subagents.ts";
@@ -231,6 +232,7 @@ export const endpoints = {
   ...taskEndpoints,
   ...scheduleEndpoints,
   ...appEndpoints,
+  ...packageEndpoints,
   ...subagentEndpoints,
   ...processEndpoints,
   ...fileEndpoints,

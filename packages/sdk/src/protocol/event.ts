@@ -5,6 +5,7 @@ import { continuationEvents } from "./events/continuation.ts";
 import { middlewareEvents } from "./events/middleware.ts";
 import { modelEvents } from "./events/model.ts";
 import { notebookEvents } from "./events/notebook.ts";
+import { replyEvents } from "./events/reply.ts";
 import { requestEvents } from "./events/request.ts";
 import { subagentEvents } from "./events/subagent.ts";
 import { taskEvents } from "./events/task.ts";
@@ -27,6 +28,7 @@ const dataSchemas = () => ({
   ...turnEvents(),
   ...modelEvents(),
   ...toolEvents(),
+  ...replyEvents(),
   ...middlewareEvents(),
   ...workspaceEvents(),
   ...notebookEvents(),

@@ -41,6 +41,16 @@ const createSubagentFrameSchemas = () => {
   ] as const;
 };
 
+/** What the code of an agent shows while it works. `thinking` is to be appended; `idle` ends an action. */
+const activitySchema = () =>
+  z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("thinking"), text: z.string() }),
+    z.object({ kind: z.literal("action"), tool: z.string(), args: z.unknown() }),
+    z.object({ kind: z.literal("idle") }),
+  ]);
+
+export type Activity = z.infer<ReturnType<typeof activitySchema>>;
+
 const createChatFrameSchema = () => {
   const taskId = z.string().meta({ description: "The id of the turn." });
   const messages = z.array(messageSchema);
@@ -69,6 +79,9 @@ const createChatFrameSchema = () => {
       z
         .object({ type: z.literal("tool_progress"), callId: z.string(), text: z.string(), runId: z.string() })
         .describe("Progress of a running call, to append to earlier progress."),
+      z
+        .object({ type: z.literal("activity"), runId: z.string(), activity: activitySchema() })
+        .describe("What the code of an agent shows while it works. Never stored."),
       z.object({
         type: z.literal("chat"),
         message: z.object({ role: z.literal("assistant"), content: z.string() }),

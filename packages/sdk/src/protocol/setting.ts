@@ -13,7 +13,7 @@ const settingSchema = z
     z.strictObject({
       type: z.literal("select"),
       ...baseFields,
-      options: z.union([z.literal("$roles"), z.array(optionSchema).min(1).max(200)], {
+      options: z.union([z.literal("$roles"), z.array(optionSchema).min(1).max(200).readonly()], {
         error: 'expected "$roles" or a list of options',
       }),
       default: z.string().optional(),

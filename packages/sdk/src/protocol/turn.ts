@@ -36,6 +36,8 @@ export const failureCodes = [
   "no_progress",
   "crashed",
   "timeout",
+  // The agent is made of code, which failed.
+  "code_failed",
   "internal",
 ] as const;
 

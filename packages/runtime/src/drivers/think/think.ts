@@ -1,4 +1,4 @@
-import { ModelError } from "../../model/error.ts";
+import { createBrokenOffError, ModelError } from "../../model/error.ts";
 import type { Model, ModelPart, ModelRequest, ToolCall } from "../../model/model.ts";
 import { pause } from "../../model/pause.ts";
 import { getRetryDelayMs } from "../../model/retry.ts";
@@ -117,11 +117,7 @@ async function callModel(
 }
 
 function checkFinish(finish: Extract<ModelPart, { type: "finish" }> | undefined): ModelCallEnd["finish"] {
-  if (!finish)
-    throw new ModelError("network", "The model's response ended unexpectedly.", {
-      retryable: true,
-      advice: "The call is retried automatically.",
-    });
+  if (!finish) throw createBrokenOffError();
   if (finish.reason === "content") {
     throw new ModelError("content", "The provider stopped the response because of its content policy.", {
       retryable: false,

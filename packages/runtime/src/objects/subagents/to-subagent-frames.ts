@@ -8,6 +8,7 @@ const noFrames: readonly SubagentFrame[] = [];
 export function toToolFrames(event: AgentEvent, taskId: string): readonly SubagentFrame[] {
   switch (event.type) {
     case "model.completed":
+    case "reply.completed":
       return event.data.toolCalls.map(({ name: toolName, input }) => ({
         type: "subagent_tool_call",
         taskId,

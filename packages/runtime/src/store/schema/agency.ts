@@ -56,4 +56,24 @@ export const agencyMigrations: Migrations = [
     created_at INTEGER NOT NULL
   );
   `,
+  // The code of agents, in versions. Source and source map are compressed together.
+  `
+  CREATE TABLE packages (
+    name TEXT PRIMARY KEY COLLATE NOCASE,
+    current INTEGER NOT NULL,
+    latest INTEGER NOT NULL
+  );
+  CREATE TABLE package_versions (
+    package TEXT NOT NULL COLLATE NOCASE,
+    version INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    manifest TEXT NOT NULL,
+    details TEXT NOT NULL,
+    content BLOB NOT NULL,
+    deployed_at INTEGER NOT NULL,
+    deployed_by TEXT NOT NULL,
+    PRIMARY KEY (package, version)
+  );
+  `,
 ];

@@ -1,7 +1,8 @@
-import type { Schema } from "../migrate.ts";
+import { migrate, type Schema } from "../migrate.ts";
 import { agentTables } from "./agent-tables.ts";
 import { agentMigrations } from "./agent.ts";
 import { childSpendingMigrations, childSpendingTables } from "./child-spending.ts";
+import { codeMigrations } from "./code.ts";
 import { fileMigrations } from "./files.ts";
 import { scheduleMigrations } from "./schedules.ts";
 import { subagentMigrations, subagentTables } from "./subagents.ts";
@@ -19,6 +20,7 @@ export const thinkSchema: Schema = {
   waits: waitMigrations,
   schedules: scheduleMigrations,
   webhooks: webhookMigrations,
+  code: codeMigrations,
 };
 
 /** What new agents start with, in place of replaying the steps. */
@@ -39,4 +41,19 @@ export const formerThinkSteps = {
   waits: 0,
   schedules: 0,
   webhooks: 0,
+  code: 0,
 };
+
+/** Features whose tables are created when they are first used, because most agents never do. */
+const optionalFeatures = ["webhooks", "code"];
+/** What a sub-agent has of its root agent instead. */
+const rootFeatures = ["files", "schedules"];
+
+/** Opens the tables of an agent. Returns a function that creates those of an optional feature. */
+export function openThinkTables(storage: DurableObjectStorage, isRoot: boolean): (feature: string) => void {
+  const optional = isRoot ? optionalFeatures : [...optionalFeatures, ...rootFeatures];
+  const options = { formerSteps: formerThinkSteps, tables: thinkTables };
+  migrate(storage, thinkSchema, { ...options, optional });
+  return (feature) =>
+    migrate(storage, thinkSchema, { ...options, optional: optional.filter((other) => other !== feature) });
+}

@@ -32,6 +32,8 @@ export interface TurnQueueOptions {
   onPaused(reason: PauseReason): void;
   /** Called when the agent was stopped. */
   onStopped(): void;
+  /** Whether a message that has to wait joins the one that waits already, so that both are handled together. */
+  batches(): boolean;
   /** Called when no turn runs: none is queued, or the current one waits for a report. */
   onIdle(): void;
 }
@@ -68,7 +70,7 @@ export class TurnQueue {
     if (queued >= maxQueuedTurns) {
       throw fail("conflict", `${maxQueuedTurns} messages are already queued for this agent. Wait, or cancel some.`);
     }
-    const joined = mode === "steer" ? current : undefined;
+    const joined = mode === "steer" ? current : mode === "queue" && !props ? this.#findBatch(current) : undefined;
     if (joined && props) {
       throw fail(
         "bad_request",
@@ -77,7 +79,8 @@ export class TurnQueue {
     }
     const runId = joined ?? crypto.randomUUID();
     // An interrupted turn still counts at this point.
-    const position = !current || joined ? 0 : mode === "interrupt" ? 1 : queued + 1;
+    const waiting = joined !== undefined && joined !== current ? store.turns.getPosition(joined) : 0;
+    const position = !current || joined ? waiting : mode === "interrupt" ? 1 : queued + 1;
     recorder.record({
       type: "request.accepted",
       data: {
@@ -91,7 +94,8 @@ export class TurnQueue {
         ...(props ? { props } : {}),
       },
     });
-    if (joined) this.#running?.join();
+    if (joined && joined === this.#currentRunId) this.#running?.join();
+    else if (joined) this.#mayHaveOpenTurns = true;
     else if (!current && !this.#mayHaveOpenTurns)
       this.#begin(
         {
@@ -113,6 +117,13 @@ export class TurnQueue {
       else this.wake();
     }
     return this.#createAdmission(runId, messages.at(-1)?.id ?? "");
+  }
+
+  /** Returns the queued turn that another message joins, if the agent handles waiting messages together. */
+  #findBatch(current: string | undefined): string | undefined {
+    if (!current || !this.#options.batches()) return undefined;
+    const last = this.#options.store.turns.getLastQueued();
+    return last && !last.props ? last.id : undefined;
   }
 
   /** Cancels the given turn, or the current one by default, unless it is over. */

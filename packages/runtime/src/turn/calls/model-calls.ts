@@ -2,6 +2,7 @@ import type { NewEvent, ToolErrorCode } from "@thinkery/sdk";
 import { isDraining } from "../../host/drain.ts";
 import type { ToolCall } from "../../model/model.ts";
 import type { AgentStore } from "../../store/agent-store.ts";
+import { toResultId } from "../../store/messages.ts";
 import { createOutput } from "../../tools/output.ts";
 import { TurnError } from "../turn-error.ts";
 import { askApproval, findAskIssue } from "./ask-approval.ts";
@@ -193,9 +194,6 @@ export function closeChildCalls(
     },
   }));
 }
-
-/** Returns the id of the message that holds a call's result. */
-export const toResultId = (callId: string) => `${callId}-result`;
 
 function groupParallel(calls: readonly PreparedCall[]): PreparedCall[][] {
   const groups: PreparedCall[][] = [];

@@ -1,9 +1,10 @@
 import { type ChildReport, fail, type NewEvent, type ToolCallResolution } from "@thinkery/sdk";
 import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
+import { toResultId } from "../../store/messages.ts";
 import { isOver, type TurnRow } from "../../store/turns.ts";
 import { createOutput } from "../../tools/output.ts";
-import { createToolError, toResultId } from "./model-calls.ts";
+import { createToolError } from "./model-calls.ts";
 
 interface ReportedCall {
   turn: TurnRow;

@@ -1,6 +1,7 @@
 import type { ChatMessage, NewEvent, UsageTotal } from "@thinkery/sdk";
 import { roundUsd } from "@thinkery/sdk/internal";
 import type { ModelCallEnd } from "../../drivers/driver.ts";
+import type { ModelError } from "../../model/error.ts";
 import { createCallId, type ToolCall, type Usage } from "../../model/model.ts";
 import type { Ledger } from "../../store/ledger.ts";
 import { createFrozenCopy } from "../../store/persisted-object.ts";
@@ -61,6 +62,20 @@ export class ModelCall {
         toolCalls,
         ...(replay === undefined ? {} : { replay }),
         ...(context ? { context } : {}),
+      },
+    };
+  }
+
+  fail(step: number, error: ModelError, attempt: number, retryInMs: number | undefined): NewEvent {
+    return {
+      type: "model.failed",
+      data: {
+        runId: this.#runId,
+        step,
+        attempt,
+        kind: error.kind,
+        error: error.message,
+        ...(retryInMs === undefined ? {} : { retryInMs }),
       },
     };
   }

@@ -1,4 +1,4 @@
-import type { NewEvent } from "@thinkery/sdk";
+import type { Activity, NewEvent } from "@thinkery/sdk";
 import { type Redactor, StreamRedactor } from "@thinkery/sdk/internal";
 import type { AgentStore } from "../../store/agent-store.ts";
 import { type Draft, extendDraft } from "../../store/draft.ts";
@@ -18,6 +18,8 @@ export interface Listener {
   onText(messageId: string, text: string, reasoning: string): void;
   /** What a tool call shows while it runs; never stored. */
   onProgress(runId: string, callId: string, text: string): void;
+  /** What the agent's code shows while it works; never stored. */
+  onActivity(runId: string, activity: Activity): void;
 }
 
 /** Writes all events of an agent to its log and passes them to the listener. */
@@ -27,6 +29,8 @@ export class Recorder {
   readonly #redactor: Redactor;
   readonly #textRedactor: StreamRedactor;
   readonly #reasoningRedactor: StreamRedactor;
+  /** Of what code shows that it thinks. */
+  readonly #thinkingRedactor: StreamRedactor;
   /** What running calls show, by call. */
   readonly #progress = new Map<string, StreamRedactor>();
   #text = "";
@@ -40,6 +44,7 @@ export class Recorder {
     this.#redactor = redactor;
     this.#textRedactor = new StreamRedactor(redactor);
     this.#reasoningRedactor = new StreamRedactor(redactor);
+    this.#thinkingRedactor = new StreamRedactor(redactor);
   }
 
   record(...events: NewEvent[]): void {
@@ -60,6 +65,17 @@ export class Recorder {
     const redactor = this.#progress.get(callId) ?? new StreamRedactor(this.#redactor);
     this.#progress.set(callId, redactor);
     this.#listener.onProgress(runId, callId, redactor.push(text));
+  }
+
+  showActivity(runId: string, activity: Activity): void {
+    if (activity.kind === "thinking") {
+      const text = this.#thinkingRedactor.push(activity.text);
+      if (text) this.#listener.onActivity(runId, { kind: "thinking", text });
+      return;
+    }
+    const thought = this.#thinkingRedactor.flush();
+    if (thought) this.#listener.onActivity(runId, { kind: "thinking", text: thought });
+    this.#listener.onActivity(runId, this.#redactor.redactValue(activity));
   }
 
   /** Drops text that is not stored yet, after its call failed. */

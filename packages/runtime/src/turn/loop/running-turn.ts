@@ -1,6 +1,13 @@
-import type { ChildReport, GenerateOptions, EventData, Failure, NewEvent, PauseReason } from "@thinkery/sdk";
+import type { ChildReport, EventData, Failure, GenerateOptions, ModelRole, NewEvent, PauseReason } from "@thinkery/sdk";
 import { openConversation } from "../../drivers/conversation.ts";
-import type { Conversation, TurnContext, ModelCallEnd, StepOptions, TurnModels } from "../../drivers/driver.ts";
+import type {
+  CodeAccess,
+  Conversation,
+  TurnContext,
+  ModelCallEnd,
+  StepOptions,
+  TurnModels,
+} from "../../drivers/driver.ts";
 import type { MiddlewareRunner } from "../../middleware/pipeline.ts";
 import { Plan } from "../../middleware/plan.ts";
 import type { ModelError } from "../../model/error.ts";
@@ -10,21 +17,21 @@ import type { AgentStore } from "../../store/agent-store.ts";
 import type { Blobs } from "../../store/blobs/blobs.ts";
 import type { Toolbox } from "../../tools/toolbox.ts";
 import { TurnBudget } from "../budget/turn-budget.ts";
-import { executeModelCalls } from "../calls/model-calls.ts";
-import { findPauseReason, hasWaitingCalls, listReadyCalls } from "../calls/open-calls.ts";
-import { RepetitionGuard } from "../calls/repetition.ts";
-import { ResultEvents } from "../calls/result-events.ts";
+import { findPauseReason } from "../calls/open-calls.ts";
 import { readReports } from "../calls/tool-reports.ts";
 import type { TurnDeps } from "../turn-deps.ts";
 import { TurnError } from "../turn-error.ts";
 import { checkCallCount } from "./check-call-count.ts";
+import { openCodeAccess } from "./code-access.ts";
 import { createTurnScope } from "./create-turn-scope.ts";
 import { generate } from "./generate.ts";
 import { assignCallIds, countUsage, ModelCall } from "./model-call.ts";
 import type { Recorder } from "./recorder.ts";
 import { StallDetector } from "./stall-detector.ts";
+import { TurnCalls } from "./turn-calls.ts";
 import { type Ending, createEndEvents } from "./turn-end.ts";
 import { TurnRecorder } from "./turn-recorder.ts";
+import { TurnReplies } from "./turn-replies.ts";
 
 export interface RunningTurnOptions {
   agent: string;
@@ -42,27 +49,24 @@ export interface RunningTurnOptions {
 /** A turn while it runs. Records everything it does, and its outcome exactly once. */
 export class RunningTurn implements TurnContext {
   readonly conversation: Conversation;
+  readonly replies: TurnReplies;
   readonly #options: RunningTurnOptions;
   readonly #ending = new AbortController();
-  readonly #repetition = new RepetitionGuard();
   readonly #middleware: MiddlewareRunner;
   readonly budget: TurnBudget;
   readonly #stallDetector: StallDetector;
   readonly #recorder: TurnRecorder;
+  readonly #calls: TurnCalls;
   /** The plan of the model call that is being prepared, if any. */
   #plan: Plan | undefined;
   readonly #call: ModelCall;
+  /** The turn's result, if its driver set it. */
+  #result: string | undefined;
   /** Whether the start of the step's first model call is in the log. */
   #hasCallStarted = false;
   #step: number;
-  /** Calls of the last step without a result; undefined if they have to be read from the store. */
-  #pendingCalls: ToolCall[] | undefined;
   /** Whether messages may have joined the turn that are not delivered yet. */
   #mayHaveJoined: boolean;
-  /** Whether there may be calls that wait: for a report, an approval, an answer or a time. */
-  #mayHaveDeferred: boolean;
-  /** Whether calls were deferred whose results middleware has not been given yet. */
-  #hasUnreported = false;
 
   constructor(options: RunningTurnOptions) {
     this.#options = options;
@@ -72,9 +76,6 @@ export class RunningTurn implements TurnContext {
     this.#recorder = new TurnRecorder({ ...options, onActivity: () => this.#stallDetector.reset() });
     const isResumed = options.startEvents.length === 0;
     this.#mayHaveJoined = isResumed;
-    this.#mayHaveDeferred = isResumed;
-    // A new turn has not requested any calls yet.
-    if (!isResumed) this.#pendingCalls = [];
     // A step that a crash interrupted is repeated, not counted twice.
     this.#step = isResumed ? options.store.messages.countCompletedSteps(options.runId) : 0;
     this.budget = new TurnBudget({
@@ -94,6 +95,21 @@ export class RunningTurn implements TurnContext {
         flush: () => this.#recorder.record(),
       }),
     );
+    const current = { recorder: this.#recorder, getStep: () => this.#step };
+    this.#calls = new TurnCalls({
+      ...options,
+      ...current,
+      signal: this.signal,
+      middleware: this.#middleware,
+      isNew: !isResumed,
+      generate: (input) => this.generate(input),
+    });
+    this.replies = new TurnReplies({
+      ...current,
+      runId: options.runId,
+      ledger: options.store.ledger,
+      onCalls: () => (this.#calls.pending = undefined),
+    });
   }
 
   get signal(): AbortSignal {
@@ -122,21 +138,17 @@ export class RunningTurn implements TurnContext {
   }
 
   listPendingCalls(): ToolCall[] {
-    return this.#pendingCalls ?? listReadyCalls(this.#options.store, this.runId);
+    return this.#calls.listPending();
   }
 
   isWaiting(): boolean {
-    if (!this.#mayHaveDeferred) return false;
-    this.#recorder.record();
-    this.#mayHaveDeferred = hasWaitingCalls(this.#options.store, this.#options.runId);
-    return this.#mayHaveDeferred;
+    return this.#calls.areWaiting();
   }
 
   isAnswered(): boolean {
     const { store, runId } = this.#options;
-    const hasAnswer = this.#pendingCalls
-      ? this.#pendingCalls.length === 0 && this.#call.hasStarted
-      : store.messages.isAnswered(runId);
+    const { pending } = this.#calls;
+    const hasAnswer = pending ? pending.length === 0 && this.#call.hasStarted : store.messages.isAnswered(runId);
     return hasAnswer && this.#listWaiting().length === 0;
   }
 
@@ -158,7 +170,7 @@ export class RunningTurn implements TurnContext {
   }
 
   async #notifyReports(): Promise<ChildReport[]> {
-    this.#hasUnreported = false;
+    this.#calls.hasUnreported = false;
     this.#recorder.record();
     const reports = readReports(this.#options.store, this.runId);
     for (const report of reports) await this.#middleware.runChildReport(report);
@@ -166,7 +178,7 @@ export class RunningTurn implements TurnContext {
   }
 
   beginStep(options: StepOptions = {}): void | Promise<void> {
-    if (this.#hasUnreported && this.#middleware.has("onChildReport")) {
+    if (this.#calls.hasUnreported && this.#middleware.has("onChildReport")) {
       return this.#notifyReports().then(() => this.beginStep(options));
     }
     if (this.tools.isStale) return this.tools.refresh().then(() => this.beginStep(options));
@@ -234,18 +246,28 @@ export class RunningTurn implements TurnContext {
 
   /** Makes one model call outside the conversation. */
   generate(input: GenerateOptions): Promise<string> {
-    const { runId, deps } = this.#options;
-    const { models, getCost } = deps;
     return generate(input, {
-      runId,
+      ...this.#createCallDeps(),
+      runId: this.runId,
       step: this.#step,
       signal: this.signal,
-      openModel: (role) => models.open(role),
+      record: (event) => this.#recorder.record(event),
+    });
+  }
+
+  openCode(): CodeAccess {
+    return openCodeAccess({ step: this.#calls.createStepContext(), model: this.#createCallDeps() });
+  }
+
+  #createCallDeps() {
+    const { models, getCost } = this.#options.deps;
+    return {
+      openModel: (role: ModelRole) => models.open(role),
+      openModelById: (id: string) => models.openById(id),
       getCost,
       budget: this.budget,
-      record: (event) => this.#recorder.record(event),
       onActivity: () => this.#stallDetector.reset(),
-    });
+    };
   }
 
   retryModelCall(attempt: number): void {
@@ -265,50 +287,25 @@ export class RunningTurn implements TurnContext {
     const usage = countUsage(end.finish.usage, (used) => deps.getCost(this.#call.modelId, used));
     this.budget.closeStep(usage);
     this.#recorder.hold(this.#call.end(this.#step, end, usage, calls));
-    this.#pendingCalls = calls;
+    this.#calls.pending = calls;
     if (this.#middleware.has("onModelResult")) return this.#middleware.runModelResult(this.#call.toChatMessage(calls));
   }
 
   failModelCall(error: ModelError, attempt: number, retryInMs: number | undefined): void {
     this.#recorder.discardText();
-    const { runId } = this.#options;
-    this.#recorder.record({
-      type: "model.failed",
-      data: {
-        runId,
-        step: this.#step,
-        attempt,
-        kind: error.kind,
-        error: error.message,
-        ...(retryInMs === undefined ? {} : { retryInMs }),
-      },
-    });
+    this.#recorder.record(this.#call.fail(this.#step, error, attempt, retryInMs));
   }
 
-  async executeCalls(calls: readonly ToolCall[]): Promise<void> {
-    const { agent, runId, store, blobs, deps } = this.#options;
-    await executeModelCalls(calls, {
-      deps,
-      agent,
-      runId,
-      step: this.#step,
-      store,
-      blobs,
-      signal: this.signal,
-      repetition: this.#repetition,
-      resultEvents: new ResultEvents(),
-      middleware: this.#middleware,
-      generate: (input) => this.generate(input),
-      progress: (callId, text) => this.#recorder.show(callId, text),
-      record: (...events) => {
-        if (events[0]?.type === "tool.deferred") this.#mayHaveDeferred = this.#hasUnreported = true;
-        if (events[0]?.type === "hitl.interrupt") this.#mayHaveDeferred = true;
-        this.#recorder.record(...events);
-      },
-      hold: (...events) => this.#recorder.hold(...events),
-      mayHaveWaiting: () => this.#mayHaveDeferred,
-    });
-    this.#pendingCalls = undefined;
+  setResult(text: string): void {
+    this.#result = text;
+  }
+
+  hasJoined(): boolean {
+    return this.#listWaiting().length > 0;
+  }
+
+  executeCalls(calls: readonly ToolCall[]): Promise<void> {
+    return this.#calls.execute(calls);
   }
 
   /** Called periodically while the turn runs. Returns why it must end, if its time is up or it has stalled. */
@@ -323,7 +320,7 @@ export class RunningTurn implements TurnContext {
     if (ending.status === "completed") {
       this.#recorder.record({
         type: "agent.completed",
-        data: { runId, result: this.#call.text ?? store.messages.getLastText(runId) },
+        data: { runId, result: this.#result ?? this.#call.text ?? store.messages.getLastText(runId) },
       });
       this.#recorder.close();
       return;

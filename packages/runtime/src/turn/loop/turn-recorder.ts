@@ -1,4 +1,4 @@
-import type { NewEvent } from "@thinkery/sdk";
+import type { Activity, NewEvent } from "@thinkery/sdk";
 import type { Recorder } from "./recorder.ts";
 
 interface TurnRecorderOptions {
@@ -57,6 +57,13 @@ export class TurnRecorder {
   /** Drops streamed text that is not stored yet. */
   discardText(): void {
     if (!this.#isClosed) this.#options.recorder.discardText();
+  }
+
+  /** Shows what the agent's code does; nothing is stored. */
+  showActivity(activity: Activity): void {
+    if (this.#isClosed) return;
+    this.#options.onActivity();
+    this.#options.recorder.showActivity(this.#options.runId, activity);
   }
 
   /** Shows the progress of a tool call; nothing is stored. */

@@ -39,7 +39,7 @@ export const modelEvents = () => ({
     .object({
       runId: z.string(),
       step: z.number(),
-      role: z.enum(modelRoles),
+      role: z.enum(modelRoles).optional().describe("Missing if the model was chosen by its id."),
       model: z.string(),
       purpose: z.string(),
       usage: usageSchema,
