@@ -15,7 +15,7 @@ interface ReportRequest {
   isBroken?: boolean;
 }
 
-const listener = { onRecorded() {}, onText() {}, onProgress() {} };
+const listener = { onRecorded() {}, onText() {}, onProgress() {}, onActivity() {} };
 
 /** The calls of an agent that wait for sub-agents, driven step by step by a test. */
 export class Reports extends DurableObject {

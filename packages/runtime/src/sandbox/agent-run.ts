@@ -19,7 +19,7 @@ export interface AgentRequest {
   payload: string;
   /**
    * `{agentId}.{codeHash}`: requests with the same id share an isolate, which stays loaded. Without it, the isolate is
-   * discarded with the request.
+   * discarded with the request. No two agents ever have the same id, not even one after the other.
    */
   isolateId?: string;
 }

@@ -3,16 +3,19 @@ import type { SlotRenewal } from "@thinkery/sdk/internal";
 interface LeaseOptions {
   index: number;
   shared: boolean;
+  isolate: string | undefined;
   expiresAt: number;
   prepare(): Promise<number>;
   release(isSpent: boolean): void;
   abandon(): void;
-  lose(generation: number, isGone: boolean): Promise<SlotRenewal["ended"]>;
+  lose(isGone: boolean): Promise<SlotRenewal["ended"]>;
 }
 
 /** The temporary right of one agent to use one slot. */
 export class Lease {
   readonly shared: boolean;
+  /** The isolate that it loads and leaves loaded, if any. */
+  readonly isolate: string | undefined;
   readonly expiresAt: number;
   /** The slot's index. */
   readonly index: number;
@@ -23,8 +26,14 @@ export class Lease {
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.shared = options.shared;
+    this.isolate = options.isolate;
     this.expiresAt = options.expiresAt;
     this.index = options.index;
+  }
+
+  /** The process that it was granted; -1 until it is prepared. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /** Resolves when the slot has a process that no other agent has used. */
@@ -41,7 +50,7 @@ export class Lease {
   async lose(isGone: boolean): Promise<SlotRenewal["ended"]> {
     this.#isLosing = true;
     try {
-      return await this.#options.lose(this.#generation, isGone);
+      return await this.#options.lose(isGone);
     } finally {
       this.release();
     }

@@ -65,8 +65,12 @@ export class SlotClient {
     }
   }
 
-  forget(agent: string): Promise<void> {
-    return this.#pool.forget(agent);
+  forget(agent: string, prefix?: string): Promise<void> {
+    return this.#pool.forget(agent, prefix);
+  }
+
+  describe(agent: string): ReturnType<SlotPool["describe"]> {
+    return this.#pool.describe(agent);
   }
 
   status(): ReturnType<SlotPool["status"]> {

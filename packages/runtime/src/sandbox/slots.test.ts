@@ -1,58 +1,6 @@
 import { expect, test } from "vitest";
 import { createRandom } from "../../../../tests/kit/random.ts";
-import type { Lease } from "./lease.ts";
-import { type LeaseTerms, Slots } from "./slots.ts";
-
-/** A daemon that only counts generations of processes. */
-function createProcesses(count: number, runsEach = 1000) {
-  const generations = Array.from({ length: count }, () => 1);
-  const ends = generations.map(() => new Map<number, "asked" | "crash">());
-  const renewals: number[] = [];
-  let isBroken = false;
-  let bytes = 10;
-  const slots = new Slots(
-    count,
-    {
-      memory: async () => bytes,
-      async renew(index, generation) {
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        if (isBroken) throw new Error("cannot start");
-        if (generation === generations[index]) {
-          generations[index] = generation + 1;
-          ends[index]?.set(generation, "asked");
-          renewals.push(index);
-        }
-        const ended = ends[index]?.get(generation);
-        return { generation: generations[index] as number, ...(ended ? { ended } : {}) };
-      },
-    },
-    { runs: runsEach, bytes: 1000, restMs: 5 },
-  );
-  const getProcess = ({ index }: Lease) => `${index}:${generations[index]}`;
-  const crash = (index: number) => {
-    const generation = generations[index] as number;
-    ends[index]?.set(generation, "crash");
-    generations[index] = generation + 1;
-  };
-  return {
-    slots,
-    renewals,
-    getProcess,
-    crash,
-    setBroken: (value: boolean) => (isBroken = value),
-    setMemory: (value: number) => (bytes = value),
-  };
-}
-
-const createTerms = (agent: string, more: Partial<LeaseTerms> = {}): LeaseTerms => ({
-  agent,
-  shared: false,
-  maxMs: 10_000,
-  waitMs: 10_000,
-  signal: new AbortController().signal,
-  onPlace() {},
-  ...more,
-});
+import { createProcesses, createTerms } from "./slots.fixture.ts";
 
 /** Waits several times, so that timers started by timers fire as well, even on a busy machine. */
 const settle = async () => {
@@ -262,7 +210,7 @@ test("a forgotten agent leaves nothing for another one of the same name", async 
 });
 
 test("a process is replaced after its maximum number of runs", async () => {
-  const { slots, getProcess } = createProcesses(1, 3);
+  const { slots, getProcess } = createProcesses(1, { runs: 3 });
   const seen = new Set<string>();
   for (let run = 0; run < 7; run++) {
     const lease = await slots.lease(createTerms("a"));
@@ -305,7 +253,7 @@ test("a lease fails while the process cannot be replaced, and works again afterw
 
 test("under random load, each process belongs to one agent and every agent gets its turn", async () => {
   const { pick, below, chance } = createRandom("slots");
-  const { slots, getProcess } = createProcesses(3, 5);
+  const { slots, getProcess } = createProcesses(3, { runs: 5 });
   const owners = new Map<string, string>();
   const busy = new Map<string, number>();
   const agent = async (name: string) => {

@@ -1,27 +1,40 @@
 import { fail } from "@thinkery/sdk";
 import type { SlotRenewal } from "@thinkery/sdk/internal";
 import { Lease } from "./lease.ts";
+import { type ProcessInfo, SlotMaintenance } from "./slot-maintenance.ts";
+import { findLongestIdle, Slot, type SlotTenant } from "./slot.ts";
 
 /** The part of the daemon that the slots use. */
 export interface ProcessManager {
-  /** Replaces a slot's process; resolves when the new one is ready for code. */
+  /** Replaces a slot's process; resolves when the new one is ready for code. Generation -1 replaces nothing. */
   renew(index: number, generation: number, isGone: boolean): Promise<SlotRenewal>;
-  /** Returns the memory usage of a slot's process, in bytes. */
-  memory(index: number): Promise<number | undefined>;
+  /** Returns the processes of all slots. */
+  inspect(): Promise<readonly ProcessInfo[]>;
 }
 
-/** When a process is worn out and has to be replaced. */
-export interface WearLimits {
+export interface SlotLimits {
+  /** A process is replaced after this many runs. */
   runs: number;
+  /** A process with more memory, or that would load more isolates to stay, takes no new leases. */
   bytes: number;
+  isolates: number;
   /** How long an idle agent keeps its process before it may be replaced. */
   restMs: number;
+  /** How often the memory of a busy process is checked. */
+  memoryCheckMs: number;
+  /** After each such time that the first caller waits, one more busy process takes no new requests. */
+  fairMs: number;
+  /** How long a request waits at most for its agent's own process to finish the others. */
+  drainMs: number;
 }
 
-export interface LeaseTerms {
-  agent: string;
+export interface LeaseTerms extends SlotTenant {
   /** Whether other shared leases of the same agent may use the slot at the same time. */
   shared: boolean;
+  /** The isolate that it loads, if that stays loaded. */
+  isolate?: string;
+  /** Whether a current holder waits for it, so that it must not wait for that holder. */
+  isAwaited?: boolean;
   /** A holder that has not returned the slot by then is considered gone. */
   maxMs: number;
   waitMs: number;
@@ -31,28 +44,17 @@ export interface LeaseTerms {
   onPlace(before: number): void;
 }
 
-interface Slot {
-  readonly index: number;
-  /** The last of its processes that was known to be ready. */
-  generation: number;
-  /** The agent whose code the process has run, if any. */
-  agent: string | undefined;
-  runs: number;
-  /** Current holders: one run, or concurrent requests of one app. */
-  readonly leases: Set<Lease>;
-  /** When it was last returned. */
-  idleSince: number;
-  /** Whether its process must be replaced before the next lease. */
-  spent: boolean;
-  memoryCheckedAt: number;
-  /** Whether it has served an app, which may keep state in memory. */
-  serves: boolean;
+interface Place {
+  since: number;
+  wake(): void;
 }
 
 /** How often a waiting caller checks for expired leases. */
 const pollIntervalMs = 200;
 /** How long a renewal may take before its holder is considered gone. */
 const maxRenewalMs = 10_000;
+/** A process that was idle for longer may have ended unnoticed, for example if the machine ran out of memory. */
+const maxTrustedIdleMs = 5_000;
 
 /**
  * The sandboxes of this host. A process belongs to one agent and is never given to another: whatever code leaves behind
@@ -63,25 +65,22 @@ const maxRenewalMs = 10_000;
 export class Slots {
   readonly #slots: Slot[];
   readonly #processes: ProcessManager;
-  readonly #limits: WearLimits;
+  readonly #limits: SlotLimits;
   /** Waiting callers, in order of arrival. */
-  readonly #queue: { wake(): void }[] = [];
-  #isMaintenanceScheduled = false;
+  readonly #queue: Place[] = [];
+  readonly #maintenance: SlotMaintenance;
 
-  constructor(count: number, processes: ProcessManager, limits: WearLimits) {
+  constructor(count: number, processes: ProcessManager, limits: SlotLimits) {
     this.#processes = processes;
     this.#limits = limits;
-    this.#slots = Array.from({ length: count }, (_, index) => ({
-      index,
-      generation: -1,
-      agent: undefined,
-      runs: 0,
-      leases: new Set(),
-      idleSince: 0,
-      spent: false,
-      serves: false,
-      memoryCheckedAt: 0,
-    }));
+    this.#slots = Array.from({ length: count }, (_, index) => new Slot(index));
+    this.#maintenance = new SlotMaintenance({
+      slots: this.#slots,
+      limits,
+      inspect: () => processes.inspect(),
+      retire: (slot) => this.#retire(slot),
+      replace: (slot) => this.#replace(slot),
+    });
   }
 
   get waitingCount(): number {
@@ -90,15 +89,25 @@ export class Slots {
 
   /** Returns each slot's current agent and the number of runs of its process. */
   status(): { agent?: string; runs: number }[] {
-    return this.#slots.map(({ agent, runs, leases }) => ({
+    return this.#slots.map(({ tenant, runs, isIdle }) => ({
       runs,
-      ...(agent !== undefined && leases.size > 0 ? { agent } : {}),
+      ...(tenant && !isIdle ? { agent: tenant.agent } : {}),
     }));
+  }
+
+  /** Returns the process that an agent's shared leases use, if there is one. */
+  async describe(agent: string): Promise<{ memoryBytes?: number; isolates: number } | undefined> {
+    const own = this.#slots.filter((slot) => slot.isOf({ agent }) && slot.generation >= 0 && !slot.isSpent);
+    const slot = own.find(({ isRetired }) => !isRetired) ?? own[0];
+    if (!slot) return undefined;
+    const { memoryBytes, generation } = (await this.#processes.inspect())[slot.index] ?? {};
+    if (generation !== slot.generation) return undefined;
+    return { isolates: slot.isolates.size, ...(memoryBytes === undefined ? {} : { memoryBytes }) };
   }
 
   /** Leases a slot to an agent, ready for its code. */
   async lease(terms: LeaseTerms): Promise<Lease> {
-    const lease = (this.#queue.length === 0 && this.#tryLease(terms)) || (await this.#wait(terms));
+    const lease = await this.#acquire(terms);
     try {
       await lease.prepare();
       terms.signal.throwIfAborted();
@@ -112,23 +121,27 @@ export class Slots {
   /**
    * Called when an agent is deleted. Its code is terminated now, because those who waited for it may be gone before they
    * could do that. And another agent of the same name must not find what it left.
+   *
+   * With a prefix, only partitions whose name starts with it are forgotten.
    */
-  async forget(agent: string): Promise<void> {
-    const slots = this.#slots.filter((slot) => slot.agent === agent);
+  async forget(agent: string, prefix?: string): Promise<void> {
+    const slots = this.#slots.filter(
+      ({ tenant }) => tenant?.agent === agent && (prefix === undefined || tenant.partition?.startsWith(prefix)),
+    );
     await Promise.all(
       slots.map((slot) => {
-        const isBusy = slot.leases.size > 0;
-        Object.assign(slot, { spent: true, agent: undefined });
+        const wasIdle = slot.isIdle;
+        slot.spend();
+        slot.tenant = undefined;
         slot.leases.clear();
-        return isBusy ? this.#replace(slot) : undefined;
+        return wasIdle ? undefined : this.#replace(slot);
       }),
     );
   }
 
-  async #wait(terms: LeaseTerms): Promise<Lease> {
+  async #acquire(terms: LeaseTerms): Promise<Lease> {
     const { signal, waitMs, onPlace } = terms;
-    const giveUpAt = Date.now() + waitMs;
-    const place = { wake: () => {} };
+    const place: Place = { since: Date.now(), wake: () => {} };
     this.#queue.push(place);
     const leave = () => place.wake();
     signal.addEventListener("abort", leave);
@@ -136,11 +149,14 @@ export class Slots {
     try {
       for (;;) {
         signal.throwIfAborted();
+        this.#reclaim();
         const before = this.#queue.indexOf(place);
-        const lease = before === 0 ? this.#tryLease(terms) : undefined;
+        const waitedMs = Date.now() - place.since;
+        const isFirst = before === 0;
+        const lease = this.#tryJoin(terms, { isFirst, waitedMs }) ?? (isFirst ? this.#tryTake(terms) : undefined);
         if (lease) return lease;
         if (before !== reported) onPlace((reported = before));
-        if (Date.now() > giveUpAt) throw fail("unavailable", `No sandbox was free for ${Math.round(waitMs / 1000)} s.`);
+        if (waitedMs > waitMs) throw fail("unavailable", `No sandbox was free for ${Math.round(waitMs / 1000)} s.`);
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pollIntervalMs);
           place.wake = () => {
@@ -152,125 +168,164 @@ export class Slots {
     } finally {
       signal.removeEventListener("abort", leave);
       this.#queue.splice(this.#queue.indexOf(place), 1);
-      this.#queue[0]?.wake();
+      this.#wake();
     }
   }
 
-  #tryLease({ agent, shared, maxMs }: LeaseTerms): Lease | undefined {
-    this.#reclaim();
-    const ownSlots = this.#slots.filter((slot) => slot.agent === agent && !slot.spent);
-    const joinable = shared
-      ? ownSlots.find(({ leases }) => leases.size > 0 && [...leases].every((lease) => lease.shared))
-      : undefined;
-    const idle = this.#slots.filter(({ leases }) => leases.size === 0);
+  /** Wakes all who wait, the first one first: when one of them gets a slot, others may be able to join it. */
+  #wake(): void {
+    for (const place of this.#queue) place.wake();
+  }
+
+  /** Joins a busy process of the same agent. */
+  #tryJoin(terms: LeaseTerms, { isFirst = false, waitedMs = 0 } = {}): Lease | undefined {
+    if (!terms.shared) return undefined;
+    const own = this.#slots.filter((slot) => slot.isOf(terms) && slot.isShared && slot.isUsable);
+    for (const slot of own) if (!this.#hasRoom(slot, terms)) slot.isRetired = true;
+    const remaining = own.filter(({ isRetired }) => !isRetired);
+    const reserved = isFirst ? [] : this.#listReserved();
+    const mustNotWait = terms.isAwaited || waitedMs >= this.#limits.drainMs;
     const slot =
-      joinable ??
-      idle.find((slot) => ownSlots.includes(slot)) ??
-      idle.find((slot) => slot.agent === undefined) ??
+      remaining.find((slot) => !reserved.includes(slot)) ?? (mustNotWait ? (remaining[0] ?? own[0]) : undefined);
+    return slot && this.#createLease(slot, terms);
+  }
+
+  /**
+   * Busy processes that others may not join, so that the first in the queue gets one that finishes its requests. They
+   * are open again as soon as it has any.
+   */
+  #listReserved(): Slot[] {
+    const first = this.#queue[0];
+    if (!first) return [];
+    const count = Math.floor((Date.now() - first.since) / this.#limits.fairMs);
+    // Retired ones finish anyway.
+    return this.#slots
+      .filter((slot) => slot.isShared)
+      .toSorted((a, b) => Number(b.isRetired) - Number(a.isRetired) || a.busySince - b.busySince)
+      .slice(0, count);
+  }
+
+  #hasRoom({ isolates, isSpent }: Slot, { isolate }: LeaseTerms): boolean {
+    return isSpent || isolate === undefined || isolates.has(isolate) || isolates.size < this.#limits.isolates;
+  }
+
+  /** Takes an idle slot. */
+  #tryTake(terms: LeaseTerms): Lease | undefined {
+    const idle = this.#slots.filter((slot) => slot.isIdle);
+    const slot =
+      idle.find((slot) => slot.isOf(terms) && !slot.isSpent) ??
+      idle.find(({ tenant }) => tenant === undefined) ??
       findLongestIdle(idle);
     if (!slot) return undefined;
     // Whatever another agent's code left behind is discarded with its process.
-    if (slot.agent !== undefined && slot.agent !== agent) slot.spent = true;
-    slot.agent = agent;
-    return this.#createLease(slot, shared, maxMs);
+    if ((slot.tenant && !slot.isOf(terms)) || !this.#hasRoom(slot, terms)) slot.spend();
+    const { agent, partition } = terms;
+    slot.tenant = { agent, ...(partition === undefined ? {} : { partition }) };
+    const lease = this.#createLease(slot, terms);
+    // Begun here, so that others can already join.
+    this.#ensureProcess(slot);
+    return lease;
   }
 
-  #createLease(slot: Slot, shared: boolean, maxMs: number): Lease {
+  #createLease(slot: Slot, { shared, isolate, maxMs }: Pick<LeaseTerms, "shared" | "isolate" | "maxMs">): Lease {
     const lease: Lease = new Lease({
       index: slot.index,
       shared,
+      isolate,
       expiresAt: Date.now() + maxMs + maxRenewalMs,
       prepare: async () => {
-        if (slot.spent || slot.generation < 0) await this.#renew(slot, slot.generation, false);
-        // Requests of an app load no new code, so they do not wear out a process.
+        await this.#untilReady(slot);
+        if (!slot.leases.has(lease)) throw fail("unavailable", "The sandbox was taken back.");
+        // Requests of apps and user agents do not wear out a process.
         if (!shared) slot.runs++;
         slot.serves ||= shared;
+        slot.keepIsolate(lease);
         return slot.generation;
       },
       release: (isSpent) => this.#release(slot, lease, isSpent),
       abandon: () => this.#abandon(slot, lease),
-      lose: async (generation, isGone) => {
-        slot.spent ||= slot.generation === generation;
-        return this.#renew(slot, generation, isGone);
+      lose: async (isGone) => {
+        const { generation } = lease;
+        if (slot.generation !== generation) return this.#renew(slot, generation, isGone);
+        slot.spend();
+        return this.#setRenewing(slot, this.#renew(slot, generation, isGone));
       },
     });
-    slot.leases.add(lease);
+    slot.add(lease);
+    this.#maintenance.schedule();
     return lease;
   }
 
+  /** Sets `renewing` if the slot's process must be replaced, or may have ended unnoticed. */
+  #ensureProcess(slot: Slot): void {
+    if (slot.renewing) return;
+    const isTrusted = Date.now() <= slot.idleSince + maxTrustedIdleMs;
+    if (slot.isSpent) void this.#setRenewing(slot, this.#renew(slot, slot.generation, false));
+    else if (slot.generation < 0 || !isTrusted) void this.#setRenewing(slot, this.#renew(slot, -1, false));
+  }
+
+  async #untilReady(slot: Slot): Promise<void> {
+    await slot.renewing;
+    // An earlier attempt failed, or began before the process was spent.
+    if (slot.isSpent || slot.generation < 0) this.#ensureProcess(slot);
+    await slot.renewing;
+  }
+
+  #setRenewing<T>(slot: Slot, renewal: Promise<T>): Promise<T> {
+    slot.renewing = renewal;
+    const clear = () => {
+      if (slot.renewing === renewal) slot.renewing = undefined;
+    };
+    // Those who need the process see why there is none.
+    renewal.then(clear, clear);
+    return renewal;
+  }
+
   async #renew(slot: Slot, generation: number, isGone: boolean): Promise<SlotRenewal["ended"]> {
+    const isCurrent = generation >= 0 && generation === slot.generation;
     let renewal = await this.#processes.renew(slot.index, generation, isGone);
     // The process had ended unnoticed, and its successor may have been used since. It has to be replaced as well.
-    if (!isGone && generation >= 0 && renewal.ended !== "asked")
+    if (!isGone && isCurrent && renewal.ended !== "asked")
       renewal = await this.#processes.renew(slot.index, renewal.generation, false);
-    if (renewal.generation !== slot.generation)
-      Object.assign(slot, { generation: renewal.generation, spent: false, runs: 0, serves: false });
+    slot.adopt(renewal.generation);
     return renewal.ended;
   }
 
   #release(slot: Slot, lease: Lease, isSpent: boolean): void {
     if (!slot.leases.delete(lease)) return;
-    slot.spent ||= isSpent;
-    if (slot.leases.size > 0) return;
+    // Its process may have been replaced already.
+    if (isSpent && lease.generation === slot.generation) slot.isRetired = true;
+    if (!slot.isIdle) return;
     slot.idleSince = Date.now();
-    slot.spent ||= slot.runs >= this.#limits.runs;
-    this.#queue[0]?.wake();
-    this.#scheduleMaintenance();
+    const { isRetired } = slot;
+    if (isRetired || slot.runs >= this.#limits.runs) slot.spend();
+    // Whoever waits has it replaced.
+    if (isRetired && this.#queue.length === 0) void this.#replace(slot);
+    this.#wake();
+    this.#maintenance.schedule();
   }
 
   /** Called when the holder is gone. Code that it may have left running is terminated. */
   #abandon(slot: Slot, lease: Lease): void {
     if (!slot.leases.delete(lease)) return;
-    slot.spent = true;
-    if (slot.leases.size === 0) void this.#replace(slot);
+    // Its request ended with its connection; the requests of others go on.
+    if (!slot.isIdle) return;
+    void this.#replace(slot);
   }
 
-  /** Maintains idle slots shortly after their last use. */
-  #scheduleMaintenance(): void {
-    const { restMs } = this.#limits;
-    if (this.#isMaintenanceScheduled) return;
-    this.#isMaintenanceScheduled = true;
-    setTimeout(() => {
-      this.#isMaintenanceScheduled = false;
-      void this.#checkMemory();
-      this.#refresh();
-      if (this.#slots.some(({ leases, idleSince }) => leases.size === 0 && Date.now() < idleSince + restMs))
-        this.#scheduleMaintenance();
-    }, restMs);
-  }
-
-  /** Replaces processes in which code left much memory that is not freed while the process lives. */
-  async #checkMemory(): Promise<void> {
-    const unchecked = this.#slots.filter(
-      ({ leases, memoryCheckedAt, idleSince }) => leases.size === 0 && idleSince > memoryCheckedAt,
-    );
-    for (const slot of unchecked) {
-      const { generation } = slot;
-      slot.memoryCheckedAt = Date.now();
-      const bytes = await this.#processes.memory(slot.index).catch(() => undefined);
-      if (bytes === undefined || bytes <= this.#limits.bytes || slot.generation !== generation) continue;
-      slot.spent = true;
-      if (slot.leases.size === 0) void this.#replace(slot);
-    }
-  }
-
-  /** Keeps one unused process ready for the next agent, so that it need not wait. Only if there are several slots. */
-  #refresh(): void {
-    // Apps are left alone: their state in memory is worth more than a short wait of another agent.
-    const rested = this.#slots.filter(
-      ({ leases, serves, idleSince }) => leases.size === 0 && !serves && Date.now() >= idleSince + this.#limits.restMs,
-    );
-    const slot = findLongestIdle(rested);
-    if (slot && this.#slots.length > 1 && this.#slots.every(({ agent }) => agent !== undefined))
-      void this.#replace(slot);
+  /** Has a process replaced once nobody uses it. */
+  #retire(slot: Slot): void {
+    if (slot.isIdle) void this.#replace(slot);
+    else slot.isRetired = true;
   }
 
   async #replace(slot: Slot): Promise<void> {
     // It counts as unused from now on, so that no second one is prepared.
-    Object.assign(slot, { spent: true, agent: undefined });
-    const lease = this.#createLease(slot, false, 0);
+    slot.spend();
+    slot.tenant = undefined;
+    const lease = this.#createLease(slot, { shared: false, maxMs: 0 });
     // If this fails, the next lease of the slot tries again and reports the error.
-    await this.#renew(slot, slot.generation, false).catch(() => {});
+    await this.#untilReady(slot).catch(() => {});
     lease.release();
   }
 
@@ -280,15 +335,9 @@ export class Slots {
       for (const lease of slot.leases) {
         if (Date.now() < lease.expiresAt) continue;
         slot.leases.delete(lease);
-        slot.spent = true;
+        if (slot.isIdle) slot.spend();
+        else slot.isRetired = true;
       }
     }
   }
-}
-
-function findLongestIdle(slots: readonly Slot[]): Slot | undefined {
-  return slots.reduce<Slot | undefined>(
-    (first, slot) => (first && first.idleSince <= slot.idleSince ? first : slot),
-    undefined,
-  );
 }
