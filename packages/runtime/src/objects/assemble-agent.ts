@@ -72,8 +72,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const root = formatAgentObjectName(address.agency, address.path[0]);
   const limits = resolveLimits(env.TURN_LIMITS);
   const agency = () => env.Agency.getByName(address.agency);
-  const inbox = () => env.User.getByName(registration.get().agent.owner).inbox;
-
+  const getOwner = () => registration.get().agent.owner;
+  const inbox = () => env.User.getByName(getOwner()).inbox;
   const redactor = createSecretRedactor(env);
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
@@ -91,7 +91,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     env,
     record: (event) => recorder.record(event),
     checkGrowth: (bytes) => disk.check(bytes),
-    getOwner: () => registration.get().agent.owner,
+    getOwner,
     hasTables: isRoot,
     createTables: () => createTables("files"),
   });
@@ -137,6 +137,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     redact: (text) => redactor.redactLog(text),
     createTables: () => createTables("code"),
     isBusy: () => queue.isBusy,
+    onConcurrent: () => queue.wake(),
     waitUntil: (work) => context.waitUntil(work),
   });
   const subagentLimits = env.SUBAGENT_LIMITS ?? subagentLimitsSchema.parse({});
@@ -249,8 +250,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     addGrants: (grants) => agency().policy.addGrants(grants),
     waitUntil: (work) => context.waitUntil(work),
   });
-  const webhooks = new Webhooks(storage.sql, () => createTables("webhooks"));
-  const receiver = new WebhookReceiver({ ...own, webhooks, queue, turnWaits, turnLease });
+  const receiver = new WebhookReceiver({
+    ...own,
+    webhooks: new Webhooks(storage.sql, () => createTables("webhooks")),
+    queue,
+    turnWaits,
+    turnLease,
+  });
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease, turnWaits, waits });
   const tasks = new TasksFeature(store.tasks, recorder);
   const schedules: SchedulesFeature = new SchedulesFeature({
@@ -264,17 +270,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     redactor,
     wakeAt: (time) => timer.update(time),
   });
-  const features: readonly AgentFeature[] = [
-    files,
-    app,
-    code,
-    tasks,
-    subagents,
-    summaries,
-    assignment,
-    waits,
-    schedules,
-  ];
+  const features: AgentFeature[] = [files, app, code, tasks, subagents, summaries, assignment, waits, schedules];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {

@@ -32,6 +32,8 @@ interface CodeFeatureOptions extends Pick<CodeRequestsOptions, "store" | "blobs"
   redact(text: string): string;
   createTables(): void;
   isBusy(): boolean;
+  /** Called when it is known that the code handles several messages at once. */
+  onConcurrent(): void;
   waitUntil(work: Promise<unknown>): void;
 }
 
@@ -78,6 +80,11 @@ export class CodeFeature implements AgentFeature, UserCode {
     return this.#current?.version.description.batch ?? false;
   }
 
+  /** How many messages the code handles at once, as far as is known. */
+  get concurrency(): number {
+    return this.#current?.version.description.concurrency ?? 1;
+  }
+
   redact(text: string): string {
     return this.#options.redact(text);
   }
@@ -90,6 +97,7 @@ export class CodeFeature implements AgentFeature, UserCode {
     if (current && current.revision === revision && Date.now() - current.at < ttlMs) return current.version;
     const found = await this.#find(undefined);
     this.#current = { version: found, revision, at: Date.now() };
+    if (found.description.concurrency > 1) this.#options.onConcurrent();
     return found;
   }
 
@@ -200,6 +208,7 @@ export class CodeFeature implements AgentFeature, UserCode {
     if (version === undefined) return;
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, shutdownMs));
     await Promise.race([this.#runShutdown(version), timeout]);
+    await this.sandbox.forget(this.owner, this.isolateName);
   }
 
   clear(): void {

@@ -117,6 +117,7 @@ export class CodeRequests {
         version,
         payload: { ...createBasePayload(code, version, deps.tools.definitions()), ...extra },
         signal,
+        isAwaited: callers.length > 0,
         open: () => new CodeSession({ version, scope, store: code.store, conversation, redact }),
         commit() {},
       });

@@ -21,7 +21,7 @@ interface HookedParts {
 
 type Hooks = Pick<
   TurnQueueOptions,
-  "createEndEvents" | "onTurnEnd" | "onPaused" | "onStopped" | "onBusy" | "onIdle" | "batches"
+  "createEndEvents" | "onTurnEnd" | "onPaused" | "onStopped" | "onBusy" | "onIdle" | "batches" | "getConcurrency"
 >;
 
 /** Creates what the parts of an agent do when its turns begin, wait and end. The parts are created after this. */
@@ -56,5 +56,6 @@ export function createQueueHooks(isRoot: boolean, parts: () => HookedParts): Hoo
       disk.reportChange().catch((error: unknown) => console.error("disk usage could not be reported", error));
     },
     batches: () => parts().code.batches,
+    getConcurrency: () => parts().code.concurrency,
   };
 }

@@ -13,7 +13,8 @@ interface OpenStep {
 export class MessageProjection {
   readonly #sql: SqlStorage;
   #draft: Draft | undefined;
-  #step: OpenStep | undefined;
+  /** By turn. */
+  readonly #steps = new Map<string, OpenStep>();
   /** The row written when a model call completed: it is sent to clients right after. */
   #lastCompleted: MessageRow | undefined;
 
@@ -119,12 +120,14 @@ export class MessageProjection {
       default:
     }
     this.#draft = reduceDraft(this.#draft, event);
+    if (event.type === "agent.completed" || event.type === "agent.error" || event.type === "run.canceled")
+      this.#steps.delete(event.data.runId);
   }
 
   empty(): void {
     this.#sql.exec("DELETE FROM messages");
     this.#draft = undefined;
-    this.#step = undefined;
+    this.#steps.clear();
     this.#lastCompleted = undefined;
   }
 
@@ -150,7 +153,7 @@ export class MessageProjection {
   #complete(seq: number, data: EventData["model.completed"]): void {
     const draft = this.#draft;
     const position = seq * positionsPerEvent;
-    this.#step = { position, calls: data.toolCalls.map(({ id }) => id) };
+    this.#steps.set(data.runId, { position, calls: data.toolCalls.map(({ id }) => id) });
     const row: MessageRow = {
       ...emptyRow,
       id: data.messageId,
@@ -200,7 +203,7 @@ export class MessageProjection {
   /** A message that code wrote. Others of the same turn may be written while the calls of an earlier one run. */
   #completeReply(seq: number, { runId, step, messageId, toolCalls }: EventData["reply.completed"]): void {
     const position = seq * positionsPerEvent;
-    if (toolCalls.length > 0) this.#step = { position, calls: toolCalls.map(({ id }) => id) };
+    if (toolCalls.length > 0) this.#steps.set(runId, { position, calls: toolCalls.map(({ id }) => id) });
     this.#lastCompleted = undefined;
     this.#sql.exec(
       `INSERT INTO messages (id, position, turn, step, role, status, content, tool_calls, timestamp)
@@ -278,7 +281,8 @@ export class MessageProjection {
   }
 
   #getOpenStep(turn: string): OpenStep {
-    if (this.#step) return this.#step;
+    const known = this.#steps.get(turn);
+    if (known) return known;
     const [row] = this.#sql
       .exec<{ position: number; tool_calls: string | null }>(
         "SELECT position, tool_calls FROM messages WHERE turn = ? AND tool_calls IS NOT NULL AND status = 'complete' ORDER BY position DESC LIMIT 1",
@@ -286,7 +290,8 @@ export class MessageProjection {
       )
       .toArray();
     const calls = JSON.parse(row?.tool_calls ?? "[]") as MessageToolCall[];
-    this.#step = { position: row?.position ?? 0, calls: calls.map(({ id }) => id) };
-    return this.#step;
+    const step = { position: row?.position ?? 0, calls: calls.map(({ id }) => id) };
+    this.#steps.set(turn, step);
+    return step;
   }
 }

@@ -205,11 +205,12 @@ export class Turns {
     return row && toTurn(row);
   }
 
-  /** Returns the turn to work on: the started one; else the latest interrupt; else the first in the queue. */
-  getNext(): TurnRow | undefined {
+  /** Returns the turn to work on, but for these: the started one; else the latest interrupt; else the first in the queue. */
+  getNext(except: readonly string[] = []): TurnRow | undefined {
     const [row] = this.#sql
       .exec<Row>(
-        `SELECT * FROM turns WHERE ${openCondition} ORDER BY status IN ('running', 'paused') DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1`,
+        `SELECT * FROM turns WHERE ${openCondition} AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY status IN ('running', 'paused') DESC, first DESC, CASE first WHEN 1 THEN -number ELSE number END LIMIT 1`,
+        JSON.stringify(except),
       )
       .toArray();
     return row && toTurn(row);

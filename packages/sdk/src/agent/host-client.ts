@@ -20,13 +20,17 @@ export class HostClient {
 
   async callByName(name: string, input: unknown): Promise<unknown> {
     this.signal.throwIfAborted();
+    return this.#send(name, input);
+  }
+
+  async #send(name: string, input: unknown): Promise<unknown> {
     const output = await this.#host.call(name, stringify(input));
     return output === "" ? undefined : parse(output);
   }
 
-  /** Calls without waiting. Errors are ignored. */
+  /** Calls without waiting, even if the request was interrupted. Errors are ignored. */
   notify<N extends HostCallName>(name: N, input: HostCalls[N]["input"]): void {
-    const call = this.call(name, input).catch(() => {});
+    const call = this.#send(name, input).catch(() => {});
     this.#background.add(call);
     void call.then(() => this.#background.delete(call));
   }

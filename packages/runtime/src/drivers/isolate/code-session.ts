@@ -67,7 +67,8 @@ export class CodeSession {
 
   /** Handles a call of the code. Input and output are JSON; an empty output is undefined. */
   async call(name: string, json: string): Promise<string> {
-    this.#checkOpen();
+    // Interrupted code may still say what it leaves undone.
+    this.#checkOpen(name === "log");
     this.#hostCalls++;
     this.#options.scope.noteActivity();
     this.#checkGranted(name);
@@ -182,9 +183,9 @@ export class CodeSession {
     return text;
   }
 
-  #checkOpen(): void {
+  #checkOpen(isAllowedAfterInterrupt = false): void {
     if (this.#isClosed) throw new Error("The request is over.");
-    this.#options.scope.signal.throwIfAborted();
+    if (!isAllowedAfterInterrupt) this.#options.scope.signal.throwIfAborted();
   }
 
   #checkGranted(name: string): void {

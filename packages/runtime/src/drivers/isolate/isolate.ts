@@ -74,14 +74,17 @@ class IsolateDriver implements Driver {
     const open = () => {
       const access = turn.openCode();
       accesses.push(access);
-      const opened = (replies = new Replies(turn.replies, journal, request));
+      const opened = (replies = new Replies(turn.replies, journal, request, version.description.concurrency === 1));
       const batches = new ToolBatches({
         turn,
         store,
         journal,
         request,
         replies: opened,
-        onWaiting: () => resolve("waiting"),
+        onWaiting() {
+          interrupt.abort(new Error("The turn waits for the answer to a call."));
+          resolve("waiting");
+        },
       });
       const scope: CodeScope = {
         signal,
@@ -116,10 +119,7 @@ class IsolateDriver implements Driver {
     });
     try {
       const ended = await Promise.race([sent.then(() => "done" as const), waiting]);
-      if (ended === "waiting") {
-        interrupt.abort(new Error("The turn waits for the answer to a call."));
-        await sent.catch(() => {});
-      }
+      if (ended === "waiting") await sent.catch(() => {});
       return ended;
     } catch (error) {
       // What it said before it failed stays in the conversation.

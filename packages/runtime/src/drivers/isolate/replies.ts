@@ -31,12 +31,15 @@ export class Replies {
   readonly #writer: ReplyWriter;
   readonly #journal: Journal;
   readonly #request: JournalRequest;
+  readonly #areStreamed: boolean;
   readonly #replies = new Map<string, Reply>();
   /** Replies with text that are not complete, in order. */
   #open: Reply[] = [];
   #chars = 0;
 
-  constructor(writer: ReplyWriter, journal: Journal, request: JournalRequest) {
+  /** `areStreamed`: only one message of a conversation is written at a time, so replies of concurrent turns are not. */
+  constructor(writer: ReplyWriter, journal: Journal, request: JournalRequest, areStreamed: boolean) {
+    this.#areStreamed = areStreamed;
     this.#writer = writer;
     this.#journal = journal;
     this.#request = request;
@@ -102,7 +105,7 @@ export class Replies {
 
   /** Writes the text of the first open reply, and of those after it if it has ended. */
   #writeFirst(): void {
-    for (let first = this.#open[0]; first; first = this.#open[0]) {
+    for (let first = this.#findWritable(); first; first = this.#findWritable()) {
       if (first.buffer) {
         if (first.messageId === undefined) {
           first.messageId = this.#createId(first.name, String(first.segments));
@@ -117,6 +120,10 @@ export class Replies {
       if (first.messageId !== undefined) this.#completeSegment(first, []);
       this.#open = this.#open.filter((reply) => reply !== first);
     }
+  }
+
+  #findWritable(): Reply | undefined {
+    return this.#areStreamed ? this.#open[0] : this.#open.find(({ hasEnded }) => hasEnded);
   }
 
   #completeSegment(reply: Reply, calls: readonly ToolCall[]): ToolCall[] {

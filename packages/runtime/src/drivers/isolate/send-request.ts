@@ -1,4 +1,4 @@
-import { isThinkeryError } from "@thinkery/sdk";
+import { isThinkeryError, ToolError } from "@thinkery/sdk";
 import { type AgentRoute, maxStateBytes, type StateChanges } from "@thinkery/sdk/agent-host";
 import { z } from "zod";
 import type { AgentOutcome } from "../../sandbox/agent-run.ts";
@@ -16,6 +16,8 @@ interface CodeRequest {
   runId?: string;
   /** Opens what the code can reach; again if it has to be run again. */
   open(): CodeSession;
+  /** A running request of the same owner waits for this one. */
+  isAwaited?: boolean;
   /** Called before the code is run again, because its process was lost. */
   onRestart?(): void;
   /** Writes what the request has changed, together with the state. */
@@ -108,7 +110,7 @@ async function runUntilKept(
 
 async function runOnce(
   code: UserCode,
-  { route, payload, version, signal }: CodeRequest,
+  { route, payload, version, signal, isAwaited = false }: CodeRequest,
   session: CodeSession,
   isAlone: boolean,
 ): Promise<AgentOutcome> {
@@ -118,6 +120,7 @@ async function runOnce(
       {
         owner: code.owner,
         isAlone,
+        isAwaited,
         signal,
         readCode: () => code.readCode(version),
         call: (name, input) => session.call(name, input),
@@ -125,7 +128,7 @@ async function runOnce(
       },
     );
   } catch (error) {
-    if (isThinkeryError(error)) throw new CodeError(error.message);
+    if (error instanceof ToolError) throw new CodeError(error.message);
     throw error;
   }
 }

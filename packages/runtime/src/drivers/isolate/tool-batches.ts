@@ -65,13 +65,20 @@ export class ToolBatches {
         turn.signal.throwIfAborted();
         const requested = this.#request(batch);
         await turn.executeCalls(requested.flatMap(({ calls }) => calls));
-        if (await turn.isWaiting()) return this.#options.onWaiting();
+        if (await turn.isWaiting()) return this.#interrupt(batch);
         for (const { entry, calls } of requested) entry.resolve(await this.#readResults(calls.map(({ id }) => id)));
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
     this.#isRunning = false;
+  }
+
+  /** The code ends here. Run again, it gets the results. */
+  #interrupt(batch: readonly Entry[]): void {
+    this.#options.onWaiting();
+    for (const { reject } of [...batch, ...this.#queue]) reject(new Error("The turn waits for the answer to a call."));
+    this.#queue = [];
   }
 
   /** Adds the calls to the conversation and to the journal, in one write. */

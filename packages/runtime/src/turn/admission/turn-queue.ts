@@ -34,18 +34,23 @@ export interface TurnQueueOptions {
   onStopped(): void;
   /** Whether a message that has to wait joins the one that waits already, so that both are handled together. */
   batches(): boolean;
+  /** Turns that may run at the same time. */
+  getConcurrency(): number;
   /** Called when no turn runs: none is queued, or the current one waits for a report. */
   onIdle(): void;
 }
 
 const maxQueuedTurns = 1000;
 
-/** Runs the turns of one agent, one at a time: admission, cancellation, and recovery after a crash. */
+/**
+ * Runs the turns of one agent: admission, cancellation, and recovery after a crash. One at a time, unless its code
+ * handles several messages at once.
+ */
 export class TurnQueue {
   readonly #options: TurnQueueOptions;
   readonly #waiters = new Map<string, ((outcome: Outcome | undefined) => void)[]>();
-  #running: RunningTurn | undefined;
-  #currentRunId: string | undefined;
+  /** The turns that run, oldest first; undefined until what they run with is resolved. */
+  readonly #running = new Map<string, RunningTurn | undefined>();
   /** Whether there may be open turns that are not running. Assumed after a wake, and once something was queued. */
   #mayHaveOpenTurns = true;
 
@@ -54,7 +59,7 @@ export class TurnQueue {
   }
 
   get isBusy(): boolean {
-    return this.#currentRunId !== undefined;
+    return this.#running.size > 0;
   }
 
   /** Admits a message from any source. It is durable before the response leaves, which waits for the disk. */
@@ -65,7 +70,8 @@ export class TurnQueue {
     if (store.facts.getStoppedBy() !== undefined) {
       throw fail("conflict", "The agent is stopped and accepts no messages. Start it first: `thinkery start <agent>`.");
     }
-    const current = this.#currentRunId ?? (this.#mayHaveOpenTurns ? store.turns.getPaused()?.id : undefined);
+    const current =
+      [...this.#running.keys()].at(-1) ?? (this.#mayHaveOpenTurns ? store.turns.getPaused()?.id : undefined);
     const queued = current ? store.turns.countQueued() : 0;
     if (queued >= maxQueuedTurns) {
       throw fail("conflict", `${maxQueuedTurns} messages are already queued for this agent. Wait, or cancel some.`);
@@ -94,7 +100,7 @@ export class TurnQueue {
         ...(props ? { props } : {}),
       },
     });
-    if (joined && joined === this.#currentRunId) this.#running?.join();
+    if (joined && this.#running.has(joined)) this.#running.get(joined)?.join();
     else if (joined) this.#mayHaveOpenTurns = true;
     else if (!current && !this.#mayHaveOpenTurns)
       this.#begin(
@@ -113,7 +119,7 @@ export class TurnQueue {
     else {
       this.#mayHaveOpenTurns = true;
       // Ended only once the new turn is queued, so that this one runs next and not one that has waited longer.
-      if (mode === "interrupt" && current) this.#end(current, { status: "canceled", reason: "interrupted" });
+      if (mode === "interrupt" && current) this.#endAll({ status: "canceled", reason: "interrupted" }, current);
       else this.wake();
     }
     return this.#createAdmission(runId, messages.at(-1)?.id ?? "");
@@ -146,7 +152,7 @@ export class TurnQueue {
     if (store.facts.getStoppedBy() !== undefined) return;
     recorder.record({ type: "agent.stopped", data: { by } });
     this.#mayHaveOpenTurns = true;
-    if (this.#currentRunId) this.#end(this.#currentRunId, { status: "canceled", reason: "stopped" });
+    if (this.isBusy) this.#endAll({ status: "canceled", reason: "stopped" });
     else this.wake();
     this.#options.onStopped();
   }
@@ -160,18 +166,24 @@ export class TurnQueue {
     this.wake();
   }
 
-  /** Starts or resumes the next turn, if there is one. Safe to call at any time. */
+  /** Starts or resumes the next turns, if there are any. Safe to call at any time. */
   wake(): void {
-    if (this.#currentRunId || !this.#mayHaveOpenTurns) return;
-    const { store } = this.#options;
-    const turn = store.turns.getNext();
-    if (!turn) this.#mayHaveOpenTurns = false;
-    else if (store.facts.getStoppedBy() !== undefined) {
-      // The host may have died between the stop and the end of the turn.
-      if (turn.status !== "queued") this.#end(turn.id, { status: "canceled", reason: "stopped" });
+    const { store, getConcurrency } = this.#options;
+    while (this.#mayHaveOpenTurns && this.#running.size < getConcurrency()) {
+      const turn = store.turns.getNext([...this.#running.keys()]);
+      if (!turn) {
+        this.#mayHaveOpenTurns = this.isBusy;
+        return;
+      }
+      if (store.facts.getStoppedBy() !== undefined) {
+        // The host may have died between the stop and the end of the turn.
+        if (turn.status !== "queued") this.#end(turn.id, { status: "canceled", reason: "stopped" });
+        return;
+      }
+      // A paused turn resumes when its last result is reported; the others run after it.
+      if (turn.status === "paused") return;
+      this.#begin(turn, turn.status === "running" ? "recovered" : "waited");
     }
-    // A paused turn resumes when its last result is reported; the others run after it.
-    else if (turn.status !== "paused") this.#begin(turn, turn.status === "running" ? "recovered" : "waited");
   }
 
   /** Records what lets a turn go on, and resumes it if it is paused. A running turn notices by itself. */
@@ -187,22 +199,23 @@ export class TurnQueue {
 
   /** Abandons the running turn: whatever it still does is ignored. */
   halt(): void {
-    this.#running?.abandon();
-    this.#currentRunId = undefined;
-    this.#running = undefined;
+    for (const running of this.#running.values()) running?.abandon();
+    this.#running.clear();
     this.#mayHaveOpenTurns = true;
   }
 
   /** Called periodically while a turn runs; ends it if its time is up or it has stalled. */
   checkProgress(now: number): void {
-    const runId = this.#currentRunId;
-    const failure = runId ? this.#running?.checkProgress(now) : undefined;
-    if (runId && failure) this.#end(runId, { status: "error", failure });
+    for (const [runId, running] of this.#running) {
+      const failure = running?.checkProgress(now);
+      if (failure) this.#end(runId, { status: "error", failure });
+    }
   }
 
   /** Returns what the running turn has reserved for its calls in progress. Everything it spent is recorded then. */
   measureReserved(): { runId: string; reserved: Reservation } | undefined {
-    return this.#running && { runId: this.#running.runId, reserved: this.#running.budget.measureReserved() };
+    const [first] = [...this.#running.values()].filter((running) => running !== undefined);
+    return first && { runId: first.runId, reserved: first.budget.measureReserved() };
   }
 
   /** Resolves once the turn is over, or with undefined if it, or the one before it, waits for a person. */
@@ -217,7 +230,7 @@ export class TurnQueue {
   }
 
   #begin(turn: TurnRow, from: "admitted" | "waited" | "recovered" | "resolved"): void {
-    this.#currentRunId = turn.id;
+    this.#running.set(turn.id, undefined);
     this.#options.onBusy();
     void this.#run(turn, from);
   }
@@ -243,7 +256,7 @@ export class TurnQueue {
         throw error;
       });
       // It may have been canceled in the meantime.
-      if (this.#currentRunId !== runId) return;
+      if (!this.#running.has(runId)) return;
       const startEvents = resumed || startsEarly ? [] : createStartEvents(runId, deps.modelId, boot);
       const running = new RunningTurn({
         agent,
@@ -255,17 +268,17 @@ export class TurnQueue {
         startEvents,
         createEndEvents: this.#options.createEndEvents,
       });
-      this.#running = running;
+      this.#running.set(runId, running);
       if (from === "waited") await running.flush();
       if (resumed) await running.resume(resumed);
       const outcome = await deps.driver.run(running);
       // A turn that has ended meanwhile already has its outcome.
-      if (this.#currentRunId !== runId) return;
+      if (this.#running.get(runId) !== running) return;
       if (outcome === "completed") this.#end(runId, { status: "completed" });
       else this.#pause(running);
     } catch (error) {
       // Errors of a turn that has ended meanwhile are irrelevant.
-      if (this.#currentRunId !== runId) return;
+      if (!this.#running.has(runId)) return;
       try {
         this.#end(runId, { status: "error", failure: toFailure(error) });
       } catch (endError) {
@@ -279,15 +292,14 @@ export class TurnQueue {
   /** Keeps nothing in memory while the turn waits: the object may be evicted meanwhile. */
   #pause(running: RunningTurn): void {
     const reason = running.pause();
-    this.#currentRunId = undefined;
-    this.#running = undefined;
+    this.#running.delete(running.runId);
     this.#mayHaveOpenTurns = true;
     this.#options.onPaused(reason);
     // Queued turns wait for the person, too.
     if (reason === "hitl" || reason === "input") {
-      for (const runId of this.#waiters.keys()) this.#notifyWaiters(runId, undefined);
+      for (const runId of this.#waiters.keys()) if (!this.#running.has(runId)) this.#notifyWaiters(runId, undefined);
     }
-    this.#options.onIdle();
+    if (!this.isBusy) this.#options.onIdle();
   }
 
   #notifyWaiters(runId: string, outcome: Outcome | undefined): void {
@@ -300,23 +312,27 @@ export class TurnQueue {
     const { store, recorder, agent } = this.#options;
     // Messages that had joined it may be queued as a new turn now.
     if (ending.status !== "completed") this.#mayHaveOpenTurns = true;
-    if (this.#currentRunId === runId && this.#running) this.#running.end(ending);
+    const running = this.#running.get(runId);
+    if (running) running.end(ending);
     else if (ending.status !== "completed")
       recorder.record(...createEndEvents(store, runId, ending), ...this.#options.createEndEvents(runId));
-    if (this.#currentRunId === runId) {
-      this.#currentRunId = undefined;
-      this.#running = undefined;
-    }
+    this.#running.delete(runId);
     const turn = this.#waiters.has(runId) ? store.turns.get(runId) : undefined;
     if (turn) this.#notifyWaiters(runId, createOutcome(store, agent, turn));
     this.#options.onTurnEnd(runId);
     this.wake();
-    if (!this.#currentRunId) this.#options.onIdle();
+    if (!this.isBusy) this.#options.onIdle();
+  }
+
+  /** Ends all turns that run; `other` may be one that waits. */
+  #endAll(ending: Exclude<Ending, { status: "completed" }>, other?: string): void {
+    for (const runId of new Set([...this.#running.keys(), ...(other === undefined ? [] : [other])]))
+      this.#end(runId, ending);
   }
 
   #createAdmission(runId: string, messageId: string): Admission {
     // A turn that is first in the queue starts before this response is read.
-    if (this.#currentRunId === runId) return { runId, messageId, status: "running", position: 0 };
+    if (this.#running.has(runId)) return { runId, messageId, status: "running", position: 0 };
     const { turns } = this.#options.store;
     const turn = turns.get(runId);
     return { runId, messageId, status: turn ? toRun(turn).status : "registered", position: turns.getPosition(runId) };
