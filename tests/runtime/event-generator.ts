@@ -17,6 +17,8 @@ interface Turn {
   crashes: number;
   /** The model call in progress. */
   call?: Call;
+  /** The message that code is writing. */
+  reply?: string;
   /** Tool calls without a result, and all that were started. */
   open: string[];
   started: Set<string>;
@@ -92,16 +94,21 @@ export function createEventGenerator(chance: Random) {
   function advance(current: Turn): NewEvent[] {
     const { runId } = current;
     if (current.call) return streamModelCall(current, current.call);
+    if (current.reply !== undefined) return writeReply(current, current.reply);
     if (current.open.length > 0) return useTool(current);
     if (current.answered && current.waiting.length === 0)
       return end({ type: "agent.completed", data: { runId, result: "done" } });
     current.step++;
     current.answered = false;
-    current.call = { messageId: id("answer"), attempt: 1 };
     const delivered = current.waiting.splice(0);
-    return [
+    const begun: NewEvent[] = [
       ...(delivered.length > 0 ? [{ type: "message.delivered", data: { runId, messageIds: delivered } } as const] : []),
       { type: "run.tick", data: { runId, step: current.step } },
+    ];
+    if (chance.chance(0.2)) return [...begun, startReply(current)];
+    current.call = { messageId: id("answer"), attempt: 1 };
+    return [
+      ...begun,
       {
         type: "model.started",
         data: { runId, step: current.step, messageId: current.call.messageId, model: "scripted:x", attempt: 1 },
@@ -175,6 +182,28 @@ export function createEventGenerator(chance: Random) {
         },
       },
     ];
+  }
+
+  function startReply(current: Turn): NewEvent {
+    const messageId = id("reply");
+    current.reply = messageId;
+    return { type: "reply.started", data: { runId: current.runId, step: current.step, messageId } };
+  }
+
+  /** A message that code writes goes on, is begun again, or is completed, possibly with calls. */
+  function writeReply(current: Turn, messageId: string): NewEvent[] {
+    const { runId, step } = current;
+    if (chance.chance(0.5)) return [{ type: "model.delta", data: { runId, delta: chance.text(1 + chance.below(30)) } }];
+    if (chance.chance(0.15)) return [{ type: "reply.discarded", data: { runId, reason: "lost" } }, startReply(current)];
+    const toolCalls = Array.from({ length: chance.pick([0, 0, 1, 3]) }, () => ({
+      id: id("call"),
+      name: "echo",
+      input: { text: chance.text(5) },
+    }));
+    delete current.reply;
+    current.open = toolCalls.map((toolCall) => toolCall.id);
+    current.answered = toolCalls.length === 0;
+    return [{ type: "reply.completed", data: { runId, step, messageId, toolCalls } }];
   }
 
   /** Compaction before a model call. */
@@ -375,6 +404,7 @@ export function createEventGenerator(chance: Random) {
     resume(): NewEvent[] {
       if (!turn || turn.paused) return [];
       delete turn.call;
+      delete turn.reply;
       return [
         {
           type: "run.resumed",

@@ -153,7 +153,9 @@ export function expectAgreement(playback: Playback, name: string): number {
     const kinds = listUpdateKinds(playback.events, runId);
     // A failed turn leaves no unfinished message behind; the client has received its text, though.
     const completed = new Set(
-      playback.events.flatMap((event) => (event.type === "model.completed" ? event.data.messageId : [])),
+      playback.events.flatMap((event) =>
+        event.type === "model.completed" || event.type === "reply.completed" ? event.data.messageId : [],
+      ),
     );
     const finalTexts = [...texts]
       .filter(([id]) => outcome.status !== "error" || completed.has(id))
