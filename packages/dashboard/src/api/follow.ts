@@ -115,6 +115,16 @@ export function pollWhileVisible(intervalMs: number): Follow {
   };
 }
 
+/** Follows several things at once; the connection is that of any of them. */
+export function followAll(...follows: Follow[]): Follow {
+  return (changed, connection) => {
+    const stops = follows.map((follow) => follow(changed, connection));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  };
+}
+
 /** Subscribes to `reconnectAll`; returns an unsubscribe function. */
 export function onReconnect(listener: () => void): () => void {
   reconnectListeners.add(listener);

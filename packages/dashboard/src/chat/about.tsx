@@ -1,5 +1,6 @@
 import type { Agent, AgentStatus, ListedBlueprint } from "@thinkery/sdk";
 import { useState } from "react";
+import { runsUserCode } from "../agent-code/runs-user-code.ts";
 import { getParentPath } from "../api/agent-path.ts";
 import { useHasScope } from "../api/login.ts";
 import { Link } from "../frame/link.tsx";
@@ -26,6 +27,7 @@ interface AboutProps {
 /** Details of the agent, collapsed to leave room for the conversation. */
 export function About({ agent, blueprint, status, canManage, usage }: AboutProps) {
   const canDelete = useHasScope("admin");
+  const isUserCode = runsUserCode({ agent, blueprint });
   const [deleting, setDeleting] = useState(false);
   const [open, setOpen] = useState(false);
   return (
@@ -37,7 +39,14 @@ export function About({ agent, blueprint, status, canManage, usage }: AboutProps
             ["Name", agent.name],
             ["Blueprint", agent.blueprint],
             ["Driver", agent.driver],
-            ["Model", <Model own={agent.model} inherited={blueprint?.model} />],
+            [
+              "Model",
+              isUserCode ? (
+                <span className="faint">chosen by its code</span>
+              ) : (
+                <Model own={agent.model} inherited={blueprint?.model} />
+              ),
+            ],
             ["Usage", <UsageSummary usage={usage} agency={agent.agency} />],
             // A sub-agent has none.
             ...(getParentPath(agent.name) === undefined ? [["App", open && <AppLink agent={agent} />] as const] : []),
@@ -58,7 +67,9 @@ export function About({ agent, blueprint, status, canManage, usage }: AboutProps
               {agent.system}
             </pre>
           ) : (
-            <p className="faint">None. The agent uses the instructions of its blueprint.</p>
+            <p className="faint">
+              None. {isUserCode ? "Its code instructs models." : "The agent uses the instructions of its blueprint."}
+            </p>
           )}
         </div>
         {canManage && (

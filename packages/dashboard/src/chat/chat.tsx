@@ -1,6 +1,7 @@
 import type { Agency, Agent, ListedBlueprint } from "@thinkery/sdk";
 import { useThink } from "@thinkery/sdk/react";
 import { useEffect } from "react";
+import { runsUserCode } from "../agent-code/runs-user-code.ts";
 import { getAgentName, getParentPath } from "../api/agent-path.ts";
 import { onReconnect } from "../api/follow.ts";
 import { health } from "../api/health.ts";
@@ -11,9 +12,11 @@ import { announce } from "../frame/announce.tsx";
 import { Link } from "../frame/link.tsx";
 import { buildPath } from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
-import type { ViewMatch } from "../views/define-view.tsx";
+import { isAvailable, type ViewMatch } from "../views/define-view.tsx";
+import { MissingView } from "../views/missing.tsx";
 import { useViews } from "../views/view-registry.ts";
 import { About } from "./about.tsx";
+import { sanitizeText } from "./call/sanitize-text.ts";
 import { ContextMeter } from "./context-meter.tsx";
 import { NoteAnnouncer } from "./note-view.tsx";
 import { createOutbox } from "./outbox.ts";
@@ -43,7 +46,10 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
   const canChat = useHasScope("chat");
   const running = think.run !== undefined || (think.status !== "idle" && think.status !== "stopped");
   const { value: host } = useSource(health);
-  const model = think.model ?? agent.model ?? blueprint?.model ?? host?.models?.default?.id;
+  // The code of a user chooses a model for each call, if any.
+  const model = runsUserCode({ agent, blueprint })
+    ? undefined
+    : think.model || (agent.model ?? blueprint?.model ?? host?.models?.default?.id);
   const base = buildPath(agency.id, agent.name);
   const name = getAgentName(agent.name);
   const parent = getParentPath(agent.name);
@@ -68,7 +74,7 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
             )}{" "}
             in <Link href={buildPath(agency.id)}>{agency.name}</Link>
           </p>
-          <h1>{title ?? name}</h1>
+          <h1>{title === undefined ? name : sanitizeText(title)}</h1>
         </div>
         <p className="chat-facts">
           <ContextMeter context={think.context} />
@@ -78,7 +84,11 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
         <About agent={agent} blueprint={blueprint} status={think.status} canManage={canChat} usage={usage} />
         <ViewTabs of={name} views={views.agent} current={match.view} base={base} props={props} />
       </header>
-      {match.render(props)}
+      {isAvailable(match.view, props) ? (
+        match.render(props)
+      ) : (
+        <MissingView title={`${name} has no view “${match.view.label}”`} />
+      )}
       <NoteAnnouncer note={think.lastNote} />
     </article>
   );

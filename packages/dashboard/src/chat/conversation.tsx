@@ -11,6 +11,7 @@ import { SubagentsProvider } from "../subagents/subagents-context.ts";
 import { TaskPanel } from "../tasks/task-panel.tsx";
 import { findTextQuestion, useTextAnswer } from "../waits/question/text-answer.ts";
 import { WaitsProvider } from "../waits/waits-context.ts";
+import { sanitizeText } from "./call/sanitize-text.ts";
 import { Composer } from "./composer.tsx";
 import { useDraft } from "./draft.ts";
 import { LifecycleButton } from "./lifecycle-button.tsx";
@@ -75,7 +76,7 @@ export function Conversation({ user, agency, agent, model, think, running, turn 
       <footer className="chat-foot">
         {error && (
           <div role="alert">
-            <Notice tone="bad" title={error.message}>
+            <Notice tone="bad" title={sanitizeText(error.message)}>
               {error.advice ?? ""}
             </Notice>
           </div>

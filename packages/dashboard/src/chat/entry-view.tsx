@@ -57,7 +57,7 @@ export const EntryView = memo(function EntryView({
         {entry.at > 0 && <time dateTime={new Date(entry.at).toISOString()}>{time.format(entry.at)}</time>}
       </h3>
       {reasoning && <Thoughts entry={entry} />}
-      {text && <FormattedText text={text} />}
+      {text.trim() !== "" && <FormattedText text={text} />}
       {isEmpty && (
         <p className="typing" aria-hidden="true">
           <span className="dot" data-busy />

@@ -85,3 +85,16 @@ test("reports of sub-agents are no messages of the user", () => {
   // Anyone can write text like this.
   expect(getKind({})).toBe("entry");
 });
+
+test("what the agent does now comes after what was said and before queued messages", () => {
+  const build = (...entries: Entry[]) => buildLines(entries, [], undefined, true).map(({ id }) => id);
+  const queued = entry("later", undefined, { role: "user", stage: "waiting", runId: "next" });
+  expect(build(entry("a", 1))).toEqual(["a", "activity"]);
+  expect(build(entry("a", 1), entry("b", undefined, { stage: "streaming" }), queued)).toEqual([
+    "a",
+    "b",
+    "activity",
+    "later",
+  ]);
+  expect(build()).toEqual(["activity"]);
+});

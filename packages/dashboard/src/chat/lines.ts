@@ -1,4 +1,4 @@
-import type { Entries, Entry, Note, Notes } from "@thinkery/sdk/react";
+import type { Entries, Entry, EntryStage, Note, Notes } from "@thinkery/sdk/react";
 
 /** A line of the transcript, from top to bottom. */
 export type Line =
@@ -6,10 +6,15 @@ export type Line =
   /** Reports of sub-agents, in a message from the host. */
   | { kind: "report"; id: string; text: string }
   | { kind: "note"; id: string; note: Note; /** Occurrences in its turn. */ times: number }
-  | { kind: "pause"; id: string; waitsFor: string[] };
+  | { kind: "pause"; id: string; waitsFor: string[] }
+  /** What the agent's code shows while it works. */
+  | { kind: "activity"; id: string };
 
-/** Merges messages and notes; `paused` is the id of a turn that waits for results reported later. */
-export function buildLines(entries: Entries, notes: Notes, paused: string | undefined): Line[] {
+/**
+ * Merges messages and notes; `paused` is the id of a turn that waits for results reported later. With `hasActivity`
+ * there is a line for what the agent does now: after everything that was said, before messages that are queued.
+ */
+export function buildLines(entries: Entries, notes: Notes, paused: string | undefined, hasActivity = false): Line[] {
   const lines: Line[] = [];
   const remaining = foldNotes(notes);
   const lastOfPaused =
@@ -24,8 +29,15 @@ export function buildLines(entries: Entries, notes: Notes, paused: string | unde
     );
     if (index === lastOfPaused && waitsFor.length > 0) lines.push({ kind: "pause", id: "pause", waitsFor });
   }
-  return [...lines, ...remaining];
+  lines.push(...remaining);
+  if (hasActivity) {
+    const firstQueued = lines.findIndex((line) => line.kind === "entry" && queuedStages.includes(line.entry.stage));
+    lines.splice(firstQueued < 0 ? lines.length : firstQueued, 0, { kind: "activity", id: "activity" });
+  }
+  return lines;
 }
+
+const queuedStages: readonly EntryStage[] = ["waiting", "unsent", "refused"];
 
 type NoteLine = Extract<Line, { kind: "note" }>;
 

@@ -3,6 +3,7 @@ import { formatCount } from "../parts/amount.ts";
 import { formatDuration } from "../parts/duration.ts";
 import { MessageText } from "../parts/message-text.tsx";
 import { describeWaits } from "../waits/describe-wait.ts";
+import { describeAction } from "./activity-view.tsx";
 import { showControlChars } from "./blocks.ts";
 import { parseProgress } from "./call/outcome.ts";
 import { listPendingTools } from "./lines.ts";
@@ -27,7 +28,7 @@ export function StatusLine({ think }: { think: Think }) {
   );
 }
 
-function describeStatus({ connection, status, retry, run, messages, waits, state }: Think): StatusText {
+function describeStatus({ connection, status, retry, run, messages, waits, state, activity }: Think): StatusText {
   if (connection.state === "refused") return { tone: "bad", text: connection.reason };
   if (connection.state === "connecting") return { tone: "quiet", busy: true, text: "Connecting…" };
   if (connection.state === "lost") {
@@ -41,6 +42,7 @@ function describeStatus({ connection, status, retry, run, messages, waits, state
       text: `${toSentence(retry.error)} Retrying ${when} (attempt ${retry.attempt + 1})`,
     };
   }
+  if (activity?.action) return { tone: "ok", busy: true, text: `Running ${describeAction(activity.action).name}…` };
   if (status === "executing") {
     const queuedCall = messages
       .flatMap((entry) => (entry.runId === run ? entry.calls : []))

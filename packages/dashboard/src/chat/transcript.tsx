@@ -5,6 +5,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { ReportNotice } from "../subagents/report-notice.tsx";
 import { WaitLine } from "../waits/wait-line.tsx";
+import { ActivityView, isVisible } from "./activity-view.tsx";
 import { EntryView } from "./entry-view.tsx";
 import { buildLines } from "./lines.ts";
 import { NoteView, PauseView } from "./note-view.tsx";
@@ -27,7 +28,8 @@ const loadOlderThresholdPx = 240;
 export function Transcript({ agent, agency, blobs, think, turn, onEdit }: TranscriptProps) {
   const { messages, notes, older, ready, connection, cancel, unsend } = think;
   const paused = think.state.run.status === "paused" ? think.state.run.runId : undefined;
-  const lines = useMemo(() => buildLines(messages, notes, paused), [messages, notes, paused]);
+  const hasActivity = think.activity !== undefined && isVisible(think.activity);
+  const lines = useMemo(() => buildLines(messages, notes, paused, hasActivity), [messages, notes, paused, hasActivity]);
   const { scroller, isAtEnd, onScroll, onClick, scrollToEnd } = useStickToEnd(messages);
   useTurn(think, turn, scroller);
   const loadOlder = () => void think.loadOlder();
@@ -68,6 +70,8 @@ export function Transcript({ agent, agency, blobs, think, turn, onEdit }: Transc
             if (line.kind === "pause") return <Pause key={line.id} think={think} waitsFor={line.waitsFor} />;
             if (line.kind === "report")
               return <ReportNotice key={line.id} id={line.id} agency={agency} agent={agent} text={line.text} />;
+            if (line.kind === "activity")
+              return think.activity && <ActivityView key={line.id} activity={think.activity} />;
             const { entry } = line;
             return (
               <EntryView

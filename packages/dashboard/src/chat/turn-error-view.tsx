@@ -4,6 +4,7 @@ import { Link } from "../frame/link.tsx";
 import { buildUsagePath } from "../frame/navigation.ts";
 import { BudgetStatusBar } from "../parts/budget-status.tsx";
 import { MessageText } from "../parts/message-text.tsx";
+import { sanitizeText } from "./call/sanitize-text.ts";
 
 /** Why a turn failed or a message was rejected, and what to do about it. */
 export function TurnErrorView({ error, refused, agency }: { error: EntryError; refused: boolean; agency: string }) {
@@ -15,12 +16,12 @@ export function TurnErrorView({ error, refused, agency }: { error: EntryError; r
     <div className="entry-error">
       <p>
         <strong>{refused ? "Message rejected." : isExceeded ? "Budget exceeded." : "Turn failed."}</strong>{" "}
-        <MessageText text={message} />
+        <MessageText text={sanitizeText(message)} />
       </p>
       {budget && <BudgetStatusBar budgetStatus={budget} />}
       {advice && (
         <p>
-          <MessageText text={advice} />
+          <MessageText text={sanitizeText(advice)} />
         </p>
       )}
       {(budget?.level === "agency" || budget?.level === "user") && (

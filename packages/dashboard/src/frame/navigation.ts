@@ -6,6 +6,8 @@ export const usageSegment = "~usage";
 
 export const inboxSegment = "~inbox";
 
+export const packagesSegment = "~packages";
+
 /** Precedes the name of a sub-agent in a path: /app/global/alice/~sub/subagent-x */
 export const subSegment = "~sub";
 
@@ -20,6 +22,11 @@ export function buildPath(agency: string, agent?: string): string {
 /** Path of the usage view of an agency, or of all agencies. */
 export function buildUsagePath(agency?: string): string {
   return `${agency === undefined ? homePath : buildPath(agency)}/${usageSegment}`;
+}
+
+/** Path of a package of an agency, or of the list of its packages. */
+export function buildPackagePath(agency: string, name?: string): string {
+  return `${buildPath(agency)}/${packagesSegment}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
 }
 
 /** Path of an agent's conversation at the messages of a turn. */

@@ -1,5 +1,5 @@
 import { createElement, useEffect, useRef } from "react";
-import type { View, ViewProps, ViewScope } from "../views/define-view.tsx";
+import { isAvailable, type View, type ViewProps, type ViewScope } from "../views/define-view.tsx";
 import { Link } from "./link.tsx";
 
 interface ViewTabsProps<S extends ViewScope> {
@@ -15,14 +15,21 @@ interface ViewTabsProps<S extends ViewScope> {
 /** Tabs for the views of an agency or agent. */
 export function ViewTabs<S extends ViewScope>({ of, views, current, base, props }: ViewTabsProps<S>) {
   const nav = useRef<HTMLElement>(null);
-  // There may be more tabs than fit on a narrow screen.
+  const shown = views.filter((view) => isAvailable(view, props));
+  // There may be more tabs than fit on a narrow screen, and a badge that appears moves those after it.
   useEffect(() => {
-    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [current]);
+    const element = nav.current;
+    if (!element) return;
+    const reveal = () => revealCurrent(element);
+    const observer = new ResizeObserver(reveal);
+    for (const tab of element.children) observer.observe(tab);
+    reveal();
+    return () => observer.disconnect();
+  }, [current, shown.length]);
 
   return (
     <nav ref={nav} className="tabs" aria-label={`Views of ${of}`}>
-      {views.map((view) => (
+      {shown.map((view) => (
         <Link key={view.name} href={base + view.path} aria-current={view === current ? "page" : undefined}>
           {view.label}
           <ViewBadge view={view} current={view === current} props={props} />
@@ -30,6 +37,15 @@ export function ViewTabs<S extends ViewScope>({ of, views, current, base, props 
       ))}
     </nav>
   );
+}
+
+/** Scrolls the tabs, but not the page. */
+function revealCurrent(nav: HTMLElement): void {
+  const tab = nav.querySelector("[aria-current]")?.getBoundingClientRect();
+  const frame = nav.getBoundingClientRect();
+  if (!tab) return;
+  if (tab.left < frame.left) nav.scrollLeft += tab.left - frame.left;
+  else if (tab.right > frame.right) nav.scrollLeft += tab.right - frame.right;
 }
 
 interface ViewBadgeProps<S extends ViewScope> {

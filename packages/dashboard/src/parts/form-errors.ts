@@ -22,6 +22,6 @@ export function toFormErrors(error: unknown, fields: readonly string[]): FormErr
   return isGeneral ? { byField, general: error.message } : { byField };
 }
 
-function toSentence(text: string): string {
+export function toSentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }

@@ -45,6 +45,8 @@ export interface ViewDefinition<S extends ViewScope, Params> {
   address: ViewAddress<Params>;
   /** First part of the document title. Defaults to the label; the index view of a scope has none. */
   title?(params: Params): string;
+  /** Whether the view exists for this agency or agent. Without it, the view always does. */
+  isAvailable?(props: ViewProps[S]): boolean;
   /** Status next to the label, such as a count or a dot. */
   Badge?: FunctionComponent<ViewProps[S] & { current: boolean }>;
   /** Wrap large ones in `createLazyView`. */
@@ -71,6 +73,10 @@ export interface ViewMatch<S extends ViewScope> {
   path: string;
   title: string | undefined;
   render(props: ViewProps[S]): ReactNode;
+}
+
+export function isAvailable<S extends ViewScope>(view: View<S>, props: ViewProps[S]): boolean {
+  return view.isAvailable?.(props) ?? true;
 }
 
 /**

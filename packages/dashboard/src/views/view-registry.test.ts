@@ -1,10 +1,10 @@
-import type { Agency, Agent } from "@thinkery/sdk";
+import type { Agency, Agent, ListedBlueprint } from "@thinkery/sdk";
 import type { Think } from "@thinkery/sdk/react";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { type FilesPlace, buildFilesAddress } from "../frame/files-place.ts";
-import { homePath, buildPath, buildTurnPath, buildUsagePath } from "../frame/navigation.ts";
+import { homePath, buildPackagePath, buildPath, buildTurnPath, buildUsagePath } from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
 import { type AgentViewProps, type AnyView, defineView } from "./define-view.tsx";
 import { indexAddress, createSegmentAddress } from "./view-address.ts";
@@ -63,6 +63,14 @@ test("usage has one address per agency and one for all, whatever agencies and ag
     params: {},
   });
   expect(summarizeAt(buildPath("usage", "usage"))).toEqual(expectedAgent("usage", "usage"));
+});
+
+test("the packages of an agency have addresses, whatever they are called", () => {
+  const expected = { scope: "agency", agency: "global", view: "packages" };
+  expect(summarizeAt(buildPackagePath("global"))).toEqual({ ...expected, params: {} });
+  expect(buildPackagePath("global", "my-agent")).toBe("/app/global/~packages/my-agent");
+  expect(summarizeAt(buildPackagePath("global", "a/b c"))).toEqual({ ...expected, params: { name: "a/b c" } });
+  expect(summarizeAt("/app/global/~packages/hello/more")).toBe("none");
 });
 
 test("the root and /app are home, with or without a trailing slash", () => {
@@ -192,6 +200,29 @@ test("a registered view is routed and has a tab with its badge, in order", () =>
   ]);
 
   expect(findPlace("/app/global/alice/board")).toEqual({ scope: "none" });
+});
+
+test("the code and its settings have tabs only for agents that run code of a user", () => {
+  const listTabs = (part: Partial<AgentViewProps>) => {
+    const views = viewRegistry.views.agent;
+    const own = { ...props, ...part };
+    const markup = renderToStaticMarkup(
+      createElement(ViewTabs<"agent">, {
+        of: "alice",
+        views,
+        current: views[0]!,
+        base: "/app/global/alice",
+        props: own,
+      }),
+    );
+    return [...markup.matchAll(/<a [^>]*>([^<]*)/g)].map(([, label]) => label);
+  };
+  const usual = ["Conversation", "Files", "Tasks", "Schedules"];
+  expect(listTabs({})).toEqual(usual);
+  expect(listTabs({ agent: { ...props.agent, driver: "isolate" } })).toEqual([...usual, "Code", "Settings"]);
+  const blueprint = { name: "hello", driver: "isolate" } as ListedBlueprint;
+  expect(listTabs({ blueprint })).toContain("Code");
+  expect(listTabs({ blueprint, agent: { ...props.agent, driver: "think" } })).toEqual(usual);
 });
 
 test("a registry with an ambiguous or unreachable view throws", () => {

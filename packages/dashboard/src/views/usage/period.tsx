@@ -1,23 +1,9 @@
+import { Switch } from "../../parts/switch.tsx";
+
 export const defaultDays = 30;
 
-const periods = [7, defaultDays, 90];
+const periods = [7, defaultDays, 90].map((days) => [days, `${days} days`] as const);
 
 export function PeriodSwitch({ days, onDays }: { days: number; onDays(days: number): void }) {
-  return (
-    <fieldset className="switch">
-      <legend className="visually-hidden">Period</legend>
-      {periods.map((period) => (
-        <label key={period}>
-          <input
-            type="radio"
-            name="period"
-            className="visually-hidden"
-            checked={period === days}
-            onChange={() => onDays(period)}
-          />
-          <span>{period} days</span>
-        </label>
-      ))}
-    </fieldset>
-  );
+  return <Switch label="Period" options={periods} value={days} onChange={onDays} />;
 }

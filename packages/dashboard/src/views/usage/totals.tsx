@@ -1,6 +1,6 @@
-import type { ReactNode } from "react";
 import type { Usage } from "../../api/usage.ts";
 import { formatCount, formatNumber, formatSeconds, formatTokens } from "../../parts/amount.ts";
+import { Figure } from "../../parts/figure.tsx";
 import { describeKnownCost } from "./cost.ts";
 
 export function Totals({ usage }: { usage: Usage }) {
@@ -33,27 +33,5 @@ export function Totals({ usage }: { usage: Usage }) {
         in model and tool calls
       </Figure>
     </dl>
-  );
-}
-
-function Figure({
-  name,
-  value,
-  title,
-  children,
-}: {
-  name: string;
-  value: string;
-  title?: string;
-  children: ReactNode;
-}) {
-  return (
-    <div className="figure">
-      <dt>{name}</dt>
-      <dd className="figure-value" title={title}>
-        {value}
-      </dd>
-      <dd className="figure-more">{children}</dd>
-    </div>
   );
 }
