@@ -13,6 +13,7 @@ import { start } from "../start.bench.ts";
 import { stream } from "../stream.bench.ts";
 import { subagents } from "../subagents.bench.ts";
 import { turn } from "../turn.bench.ts";
+import { userAgent } from "../user-agent.bench.ts";
 import { waiting } from "../waiting.bench.ts";
 import { workspace } from "../workspace.bench.ts";
 import type { Bench } from "./bench.ts";
@@ -34,6 +35,7 @@ const all = [
   workspace,
   busy,
   waiting,
+  userAgent,
 ];
 const names = [...all, { name: "compare" }].map(({ name }) => name).join(", ");
 const help = `Usage: npm run bench -- [name ...]
