@@ -1,4 +1,7 @@
 /** The public API of Thinkery: definitions, schemas and types. Runs in Workers, Node and browsers. */
+export { defineAgent } from "./agent/define-agent.ts";
+export { formatConversation, toModelMessages } from "./agent/model-messages.ts";
+export { ToolCallError } from "./agent/tool-list.ts";
 export * from "./conversation/reports.ts";
 export * from "./conversation/fork-merge.ts";
 export * from "./conversation/subagents.ts";

@@ -1,6 +1,7 @@
 import {
   type AgentAddress,
   type AgentCodeInfo,
+  type AgentExport,
   type AgentLogQuery,
   type AgentSettings,
   type AgentState,
@@ -40,6 +41,8 @@ interface CodeFeatureOptions extends Pick<CodeRequestsOptions, "store" | "blobs"
 /** How long a new version is not noticed that was deployed in another isolate of main (Cloudflare). */
 const ttlMs = 30_000;
 const shutdownMs = 5000;
+/** A larger state is only part of an export. */
+const maxShownStateChars = 64 * 1024;
 
 /** The code of an agent that is made from a package: which version runs, its settings, its hooks and its tools. */
 export class CodeFeature implements AgentFeature, UserCode {
@@ -223,8 +226,15 @@ export class CodeFeature implements AgentFeature, UserCode {
 
   state(): Partial<AgentState> {
     if (!this.store.exists) return {};
-    const { version, state } = this.store.record;
-    return version === undefined ? {} : { code: { version, state } };
+    const { version, state, stateJson } = this.store.record;
+    if (version === undefined) return {};
+    return { code: { version, ...(stateJson.length <= maxShownStateChars ? { state } : {}) } };
+  }
+
+  export(): Pick<AgentExport, "code"> {
+    if (!this.store.exists) return {};
+    const { version, state, settings } = this.store.record;
+    return version === undefined ? {} : { code: { version, state, settings } };
   }
 
   exportLists(): Record<string, Iterable<readonly unknown[]>> {
@@ -233,7 +243,7 @@ export class CodeFeature implements AgentFeature, UserCode {
     function* readPages() {
       for (const [key, json] of values.readAll()) yield [{ key, value: JSON.parse(json) as unknown }];
     }
-    return { values: readPages() };
+    return { codeValues: readPages() };
   }
 
   get #agency() {

@@ -35,6 +35,7 @@ export function reduceState(state: AgentStatus, update: ConversationUpdate): Age
     case "turn-ended":
       return endRun(state, update.runId, update.end);
     case "message-completed":
+    case "usage":
       return update.context ? { ...state, context: update.context } : state;
     case "note":
       if (update.note.kind !== "compaction" || !state.context) return state;

@@ -62,7 +62,7 @@ export type ConversationUpdate =
     }
   /** What the agent's code shows while it works. Comes from frames only. */
   | { kind: "activity"; runId: string; activity: Activity }
-  | { kind: "usage"; runId: string; usage: UsageTotal }
+  | { kind: "usage"; runId: string; usage: UsageTotal; context?: Context | undefined }
   /** A call without its message. Comes from frames only. */
   | { kind: "call"; runId: string; call: MessageToolCall }
   | { kind: "call-started"; runId: string; callId: string }
@@ -165,7 +165,7 @@ export function eventToUpdates(event: AgentEvent): readonly ConversationUpdate[]
     case "reply.discarded":
       return [{ kind: "draft-discarded", runId: event.data.runId }];
     case "model.generated":
-      return [{ kind: "usage", runId: event.data.runId, usage: event.data.usage }];
+      return [{ kind: "usage", runId: event.data.runId, usage: event.data.usage, context: event.data.context }];
     case "tool.started":
       return [{ kind: "call-started", runId: event.data.runId, callId: event.data.callId }];
     case "tool.output": {

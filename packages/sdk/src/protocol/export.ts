@@ -32,6 +32,18 @@ export const agentExportSchema = z
     subagents: z.array(subagentSchema).optional(),
     approvals: z.array(approvalSchema).optional(),
     schedules: z.array(scheduleSchema).optional(),
+    code: z
+      .object({
+        version: z.number(),
+        state: z.record(z.string(), z.unknown()),
+        settings: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+      })
+      .optional()
+      .meta({ description: "What an agent that is made of code keeps." }),
+    codeValues: z
+      .array(z.object({ key: z.string(), value: z.unknown() }))
+      .optional()
+      .meta({ description: "What such an agent has stored, by key." }),
   })
   .meta({ id: "AgentExport" });
 

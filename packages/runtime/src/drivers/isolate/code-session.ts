@@ -12,6 +12,13 @@ import { ModelStreams } from "./model-streams.ts";
 import type { Replies } from "./replies.ts";
 import { StorageDraft } from "./storage-draft.ts";
 
+/** Calls that the tools of the same name answer, by what they need to be granted. Tools have no other way in. */
+const capabilityCalls: Partial<Record<AgentCapability, readonly string[]>> = {
+  fs: ["fs.readFile", "fs.writeFile", "fs.listFiles", "fs.deleteFile", "fs.moveFile"],
+  bash: ["bash"],
+  fetch: ["fetch"],
+};
+
 interface CodeSessionOptions {
   version: CodeVersion;
   scope: CodeScope;
@@ -191,10 +198,10 @@ export class CodeSession {
   #checkGranted(name: string): void {
     const [prefix = ""] = name.split(".");
     const capability = (prefix === "model" ? "ai" : prefix) as AgentCapability;
-    if (!agentCapabilities.includes(capability)) {
-      if (isHostCall(name)) return;
-      throw new Error(`There is no host call “${name.slice(0, 100)}”.`);
-    }
+    const needsGrant = agentCapabilities.includes(capability);
+    const isCapabilityCall = needsGrant && capabilityCalls[capability]?.includes(name);
+    if (!isHostCall(name) && !isCapabilityCall) throw new Error(`There is no host call “${name.slice(0, 100)}”.`);
+    if (!needsGrant) return;
     if (!this.#options.version.capabilities.includes(capability))
       throw new Error(
         `The agent was not granted “${capability}”. Add it to \`thinkery.capabilities\` in package.json and deploy again.`,

@@ -33,8 +33,10 @@ class IsolateDriver implements Driver {
     if (pending.length > 0) await turn.executeCalls(pending);
     if (await turn.isWaiting()) return "waiting";
     const { journal } = code.store.open();
-    const version = await code.resolve(journal.getVersion(turn.runId));
-    await code.initialize(version, turn.signal);
+    const pinned = journal.getVersion(turn.runId);
+    const version = await code.resolve(pinned);
+    // Another version may have taken over since the turn began. It goes on with its own.
+    if (pinned === undefined) await code.initialize(version, turn.signal);
     journal.pinVersion(turn.runId, version.version);
     for (;;) {
       await turn.beginStep();
@@ -115,7 +117,11 @@ class IsolateDriver implements Driver {
       runId: turn.runId,
       open,
       onRestart: () => turn.replies.discard("The process of the agent's code was lost."),
-      commit: () => journal.closeRequest(request),
+      commit() {
+        // Messages of the channel stay open until the handler ends.
+        replies?.finish();
+        journal.closeRequest(request);
+      },
     });
     try {
       const ended = await Promise.race([sent.then(() => "done" as const), waiting]);

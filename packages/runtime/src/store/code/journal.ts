@@ -87,7 +87,10 @@ export class Journal {
       this.#sql.exec(`DELETE FROM ${table} WHERE turn = ? AND request = ?`, turn, number);
   }
 
-  noteLogged({ turn, number }: JournalRequest, logged: number): void {
+  noteLogged(request: JournalRequest, logged: number): void {
+    const { turn, number } = request;
+    // The same request is run again if only its process is lost.
+    request.logged = logged;
     this.#sql.exec("UPDATE code_requests SET logged = ? WHERE turn = ? AND number = ?", logged, turn, number);
   }
 

@@ -33,6 +33,7 @@ export function openBackgroundAccess({ onActivity, ...options }: BackgroundOptio
   const model = {
     openModel: models.open,
     openModelById: models.openById,
+    getContextWindow: models.getContextWindow,
     getCost,
     budget,
     onActivity,

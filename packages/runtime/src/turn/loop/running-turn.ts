@@ -264,6 +264,7 @@ export class RunningTurn implements TurnContext {
     return {
       openModel: (role: ModelRole) => models.open(role),
       openModelById: (id: string) => models.openById(id),
+      getContextWindow: (id: string) => models.getContextWindow(id),
       getCost,
       budget: this.budget,
       onActivity: () => this.#stallDetector.reset(),

@@ -13,6 +13,7 @@ export interface StreamModelDeps {
   step: number;
   openModel(role: ModelRole): Promise<Model>;
   openModelById(id: string): Promise<Model>;
+  getContextWindow(modelId: string): Promise<number>;
   getCost(model: string, usage: Usage): number | undefined;
   budget: Pick<TurnBudget, "open" | "close">;
   record(event: NewEvent): void;
@@ -44,10 +45,20 @@ export async function* streamModel(
           if (finish) {
             used = countUsage(finish.usage, (sanitized) => getCost(model.id, sanitized));
             const ms = Date.now() - startedAt;
-            const purpose = "code";
+            const limit = await deps.getContextWindow(model.id);
+            const context = { used: used.inputTokens + used.outputTokens, limit, model: model.id };
             record({
               type: "model.generated",
-              data: { runId, step, ...(role ? { role } : {}), model: model.id, purpose, usage: used, ms },
+              data: {
+                runId,
+                step,
+                ...(role ? { role } : {}),
+                model: model.id,
+                purpose: "code",
+                usage: used,
+                ms,
+                ...(context.used > 0 ? { context } : {}),
+              },
             });
           }
           hasYielded = true;

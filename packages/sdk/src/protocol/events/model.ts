@@ -44,8 +44,9 @@ export const modelEvents = () => ({
       purpose: z.string(),
       usage: usageSchema,
       ms: z.number(),
+      context: contextSchema.optional().describe("How full the model's context was, in calls that code makes."),
     })
-    .describe("A model call outside the conversation, such as a summary or a quick check."),
+    .describe("A model call outside the conversation, such as a summary, a quick check, or one that code makes."),
   "context.compacted": z
     .object({
       runId: z.string(),
