@@ -93,9 +93,8 @@ export class AgentResolver {
     const { blueprint, pipeline, tools: base } = await this.#resolveBlueprint(registered);
     await base.refresh({ retryFailed: true });
     const props = mergeProps(registered.props, request);
-    const tools = this.#addPropsTools(base, registered, request);
+    const tools = this.#addOwnTools(base, registered, request, callers);
     if (this.#options.store.tasks.hasOpen || this.#options.subagents().hasOpen) tools.enable("tasks");
-    this.#addProvidedTools(tools, callers);
     if (this.#options.hasWebhook()) tools.enable("webhooks");
     if (this.#options.schedules().hasAny) tools.enable("schedules");
     const models = openSystemModels(env, system);
@@ -187,13 +186,13 @@ export class AgentResolver {
     const { tools } = await (blueprint
       ? this.#useBlueprint(registered, blueprint)
       : this.#resolveBlueprint(registered));
-    this.#addPropsTools(tools, registered, request);
+    this.#addOwnTools(tools, registered, request);
   }
 
   /** Returns the tools of an agent between turns, and what its middleware adds to its state. */
   async preview(registered: RegisteredAgent): Promise<{ tools: Toolbox; added: Record<string, unknown> }> {
     const { blueprint, pipeline, tools } = await this.#resolveBlueprint(registered);
-    const allTools = this.#addPropsTools(tools, registered);
+    const allTools = this.#addOwnTools(tools, registered);
     const scope = this.#createScope(registered, blueprint, allTools);
     return { tools: allTools, added: pipeline.createRunner(scope).collectState() };
   }
@@ -201,7 +200,7 @@ export class AgentResolver {
   /** Returns the tools of an agent, and the rules that apply to them. */
   async resolveTools(registered: RegisteredAgent): Promise<Pick<TurnDeps, "tools" | "config">> {
     const { blueprint, tools } = await this.#resolveBlueprint(registered);
-    return this.#createBaseDeps(registered, blueprint, registered.props, this.#addPropsTools(tools, registered));
+    return this.#createBaseDeps(registered, blueprint, registered.props, this.#addOwnTools(tools, registered));
   }
 
   /** Called when the conversation is cleared. */
@@ -271,22 +270,27 @@ export class AgentResolver {
     return { blueprint, tools, pipeline };
   }
 
-  /** Returns a new toolbox that adds the tools from the props of the agent and the request. */
-  #addPropsTools(tools: Toolbox, { props }: RegisteredAgent, request: Props = {}): Toolbox {
+  /** Returns a new toolbox that adds the tools from the props of the agent and the request, and those of other agents. */
+  #addOwnTools(
+    tools: Toolbox,
+    { props }: RegisteredAgent,
+    request: Props = {},
+    callers: readonly string[] = [],
+  ): Toolbox {
     const { env, system } = this.#options;
     const toolbox = new Toolbox([], tools);
     for (const layer of [props, request]) attachPropsTools(toolbox, system, layer, openOutbound(env));
+    this.#attachProvidedTools(toolbox, callers);
     return toolbox;
   }
 
-  /** Adds the tools that other agents of the agency provide. */
-  #addProvidedTools(tools: Toolbox, callers: readonly string[]): void {
+  #attachProvidedTools(toolbox: Toolbox, callers: readonly string[]): void {
     const { address, callAgentTool } = this.#options;
     const provided = this.#agency.lastRules.provided.filter(({ agent }) => agent !== address.path[0]);
     if (provided.length === 0) return;
     const chain = [...callers, this.#name];
-    const create = () => provided.flatMap((provider) => createProvidedTools(provider, chain, callAgentTool));
-    void tools.attach({ name: "the agents of the agency", optional: true, list: create });
+    const list = () => provided.flatMap((provider) => createProvidedTools(provider, chain, callAgentTool));
+    void toolbox.attach({ name: "the agents of the agency", optional: true, list });
   }
 
   #createScope(registered: RegisteredAgent, blueprint: Blueprint, tools: Toolbox) {

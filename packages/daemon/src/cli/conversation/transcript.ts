@@ -130,6 +130,11 @@ export class Transcript {
         if (this.openMessage?.runId === update.runId && !this.finishedIds.has(this.openMessage.id))
           this.openMessage.receivedText = "";
         return;
+      case "activity":
+        // What code does is shown as its calls.
+        if (this.accepts(update.runId) && update.activity.kind === "thinking")
+          this.listener.onReasoning?.(update.activity.text);
+        return;
       case "retry":
         if (this.accepts(update.runId)) this.listener.onRetry?.(update.error, update.inMs);
         return;

@@ -73,11 +73,12 @@ class IsolateDriver implements Driver {
     const { promise: waiting, resolve } = Promise.withResolvers<"waiting">();
     const accesses: { close(): Promise<void> }[] = [];
     let replies: Replies | undefined;
+    let batches: ToolBatches | undefined;
     const open = () => {
       const access = turn.openCode();
       accesses.push(access);
       const opened = (replies = new Replies(turn.replies, journal, request, version.description.concurrency === 1));
-      const batches = new ToolBatches({
+      const calls = (batches = new ToolBatches({
         turn,
         store,
         journal,
@@ -87,14 +88,14 @@ class IsolateDriver implements Driver {
           interrupt.abort(new Error("The turn waits for the answer to a call."));
           resolve("waiting");
         },
-      });
+      }));
       const scope: CodeScope = {
         signal,
         listTools: () => turn.tools.definitions(),
         streamModel: (input, ending) => access.streamModel(input, ending),
         callCapability: (name, json) => access.callCapability(name, json),
         isIdempotent: (name) => access.isIdempotent(name),
-        executeTools: async (calls, key) => batches.execute(calls, key),
+        executeTools: async (input, key) => calls.execute(input, key),
         noteActivity: () => access.noteActivity(),
       };
       const redact = (text: string) => code.redact(text);
@@ -116,7 +117,11 @@ class IsolateDriver implements Driver {
       signal,
       runId: turn.runId,
       open,
-      onRestart: () => turn.replies.discard("The process of the agent's code was lost."),
+      async onRestart() {
+        turn.replies.discard("The process of the agent's code was lost.");
+        // Run again, the code gets the results of calls that are still in progress.
+        await Promise.all([batches?.close(), accesses.at(-1)?.close()]);
+      },
       commit() {
         // Messages of the channel stay open until the handler ends.
         replies?.finish();

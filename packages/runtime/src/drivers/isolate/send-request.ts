@@ -19,7 +19,7 @@ interface CodeRequest {
   /** A running request of the same owner waits for this one. */
   isAwaited?: boolean;
   /** Called before the code is run again, because its process was lost. */
-  onRestart?(): void;
+  onRestart?(): Promise<void>;
   /** Writes what the request has changed, together with the state. */
   commit(): void;
 }
@@ -102,7 +102,7 @@ async function runUntilKept(
       if (wasAtFault || ++crashes > maxCrashes) throw explainLoss(error);
       if (!request.onRestart && session.hasEffects)
         throw new CodeError("The process of the agent was lost while its code ran, and cannot be run again safely.");
-      request.onRestart?.();
+      await request.onRestart?.();
       isAlone = true;
     }
   }

@@ -33,6 +33,7 @@ export class ToolBatches {
   readonly #options: ToolBatchesOptions;
   #queue: Entry[] = [];
   #isRunning = false;
+  #running: Promise<void> = Promise.resolve();
   #count = 0;
 
   constructor(options: ToolBatchesOptions) {
@@ -52,8 +53,14 @@ export class ToolBatches {
       if (this.#isRunning) return;
       this.#isRunning = true;
       // Calls that are made at once arrive one after the other.
-      setTimeout(() => void this.#run(), 0);
+      this.#running = new Promise<void>((begin) => setTimeout(begin, 0)).then(() => this.#run());
     });
+  }
+
+  /** Makes none of the calls that wait for others. Resolves when those in progress have their results. */
+  async close(): Promise<void> {
+    for (const { reject } of this.#queue.splice(0)) reject(new Error("The request is over."));
+    await this.#running;
   }
 
   async #run(): Promise<void> {
