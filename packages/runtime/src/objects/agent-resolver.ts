@@ -22,7 +22,7 @@ import { resolveDriver } from "../system/drivers.ts";
 import { attachPropsTools, type ClassLayer, mergeLimits, mergeProps } from "../system/layers.ts";
 import { checkModel, openSystemModels } from "../system/models.ts";
 import { createToolSources, createPipeline, type System } from "../system/system.ts";
-import { type CallAgentTool, createProvidedTools } from "../tools/provided-tools.ts";
+import { attachProvidedTools, type CallAgentTool } from "../tools/provided-tools.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
 import { Toolbox } from "../tools/toolbox.ts";
 import type { BudgetClient } from "../turn/budget/budget-client.ts";
@@ -277,20 +277,12 @@ export class AgentResolver {
     request: Props = {},
     callers: readonly string[] = [],
   ): Toolbox {
-    const { env, system } = this.#options;
+    const { env, system, address, callAgentTool } = this.#options;
     const toolbox = new Toolbox([], tools);
     for (const layer of [props, request]) attachPropsTools(toolbox, system, layer, openOutbound(env));
-    this.#attachProvidedTools(toolbox, callers);
+    const providers = this.#agency.lastRules.provided.filter(({ agent }) => agent !== address.path[0]);
+    attachProvidedTools(toolbox, providers, [...callers, this.#name], callAgentTool);
     return toolbox;
-  }
-
-  #attachProvidedTools(toolbox: Toolbox, callers: readonly string[]): void {
-    const { address, callAgentTool } = this.#options;
-    const provided = this.#agency.lastRules.provided.filter(({ agent }) => agent !== address.path[0]);
-    if (provided.length === 0) return;
-    const chain = [...callers, this.#name];
-    const list = () => provided.flatMap((provider) => createProvidedTools(provider, chain, callAgentTool));
-    void toolbox.attach({ name: "the agents of the agency", optional: true, list });
   }
 
   #createScope(registered: RegisteredAgent, blueprint: Blueprint, tools: Toolbox) {

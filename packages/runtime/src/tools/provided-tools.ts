@@ -1,5 +1,6 @@
 import { defineTool, type Tool, ToolError, toolNameRule } from "@thinkery/sdk";
 import type { CodeDescription } from "../sandbox/agent-description.ts";
+import type { Toolbox } from "./toolbox.ts";
 import { parseUntrustedSchema } from "./untrusted-schema.ts";
 
 /** An agent with the tools that its code provides. */
@@ -21,12 +22,20 @@ const maxCallers = 8;
 const timeoutSeconds = 600;
 const heartbeatMs = 1000;
 
-/** Creates the tools of an agent as the other agents of its agency see them: `<agent>__<tool>`. */
-export function createProvidedTools(
-  { agent, tools }: ToolProvider,
+/** Adds the tools that other agents provide; those whose names are taken are left out. */
+export function attachProvidedTools(
+  toolbox: Toolbox,
+  providers: readonly ToolProvider[],
   callers: readonly string[],
   call: CallAgentTool,
-): Tool[] {
+): void {
+  if (providers.length === 0) return;
+  const list = () => providers.flatMap((provider) => createProvidedTools(provider, callers, call));
+  void toolbox.attach({ name: "the agents of the agency", optional: true, list });
+}
+
+/** Creates the tools of an agent as the other agents of its agency see them: `<agent>__<tool>`. */
+function createProvidedTools({ agent, tools }: ToolProvider, callers: readonly string[], call: CallAgentTool): Tool[] {
   return tools.flatMap(({ name, description, parameters }) => {
     const fullName = `${agent.replaceAll(".", "_")}__${name}`;
     if (!toolNameRule.pattern.test(fullName)) return [];
