@@ -5,6 +5,7 @@ import {
   createValidationError,
   type Deploy,
   fail,
+  isThinkeryError,
   type NewDeploy,
   type Package,
   type PackageSummary,
@@ -31,6 +32,12 @@ export interface PackagesHost {
   createAgent(owner: string, name: string, blueprint: string): Promise<void>;
   /** Called when the current version of a package has changed. */
   onChange(name: string): void;
+}
+
+/** The agent of the package's name, or why there is none. */
+interface AddedAgent {
+  agent?: { name: string; isNew: boolean };
+  warning?: string;
 }
 
 const describeTimeoutMs = 10_000;
@@ -78,7 +85,7 @@ export class PackagesApi extends RpcTarget {
     const version = content
       ? host.packages.put({ name, hash, bytes, summary, manifest, description, content, by })
       : former?.version;
-    const agent = await this.#addAgent(host, deploy, by);
+    const { agent, warning } = await this.#addAgent(host, deploy, by);
     if (content) host.onChange(name);
     const before = former?.capabilities ?? [];
     const { capabilities } = manifest;
@@ -94,8 +101,8 @@ export class PackagesApi extends RpcTarget {
       settings: Object.keys({ ...manifest.settings, ...description.settings }),
       bytes,
       blueprint: name,
-      ...(agent && "isNew" in agent ? { agent } : {}),
-      warnings: listWarnings(deploy, description, agent),
+      ...(agent ? { agent } : {}),
+      warnings: [...(warning ? [warning] : []), ...listWarnings(deploy, description)],
       dryRun,
     };
   }
@@ -119,14 +126,23 @@ export class PackagesApi extends RpcTarget {
     host: PackagesHost,
     { name, description, manifest, createAgent, dryRun }: NewDeploy,
     by: string,
-  ): Promise<{ name: string; isNew: boolean } | { taken: string } | undefined> {
+  ): Promise<AddedAgent> {
     if (!dryRun && !host.findBlueprint(name)) host.putBlueprint(createBlueprint(name, description, manifest));
     const existing = host.findAgent(name);
-    if (existing?.blueprint.toLowerCase() === name.toLowerCase()) return { name: existing.name, isNew: false };
-    if (existing) return { taken: existing.blueprint };
-    if (!createAgent) return undefined;
-    if (!dryRun) await host.createAgent(by, name, name);
-    return { name, isNew: true };
+    if (existing?.blueprint.toLowerCase() === name.toLowerCase())
+      return { agent: { name: existing.name, isNew: false } };
+    if (existing)
+      return {
+        warning: `There is an agent “${name}” with the blueprint “${existing.blueprint}”. Create one for the package: \`thinkery new <name> --blueprint ${name}\`.`,
+      };
+    if (!createAgent) return {};
+    try {
+      if (!dryRun) await host.createAgent(by, name, name);
+      return { agent: { name, isNew: true } };
+    } catch (error) {
+      if (!isThinkeryError(error)) throw error;
+      return { warning: `No agent was created. ${error.message}` };
+    }
   }
 }
 
@@ -184,20 +200,8 @@ function hashCode({ code, sourceMap = "" }: AgentCode, manifest: AgentManifest):
   return hash.digest("hex").slice(0, 16);
 }
 
-function listWarnings(
-  { name, manifest }: NewDeploy,
-  { settings }: CodeDescription,
-  agent: object | undefined,
-): string[] {
-  const overridden = Object.keys(manifest.settings ?? {}).filter((key) => settings && Object.hasOwn(settings, key));
-  return [
-    ...(agent && "taken" in agent
-      ? [
-          `There is an agent “${name}” with the blueprint “${String(agent.taken)}”. Create one for the package: \`thinkery new <name> --blueprint ${name}\`.`,
-        ]
-      : []),
-    ...(overridden.length > 0
-      ? [`Both package.json and the code declare ${overridden.join(", ")}; the code's declaration counts.`]
-      : []),
-  ];
+function listWarnings({ manifest }: NewDeploy, { settings = {} }: CodeDescription): string[] {
+  const overridden = Object.keys(manifest.settings ?? {}).filter((key) => Object.hasOwn(settings, key));
+  if (overridden.length === 0) return [];
+  return [`Both package.json and the code declare ${overridden.join(", ")}; the code's declaration counts.`];
 }
