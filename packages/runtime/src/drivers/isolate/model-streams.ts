@@ -43,8 +43,8 @@ export class ModelStreams {
     const { scope } = this.#options;
     if (this.#streams.size >= maxOpenStreams)
       throw new Error(`${maxOpenStreams} model calls are open. Read or close some first.`);
-    const { id, stream } = this.#add();
     const request = await this.#toRequest(input);
+    const { id, stream } = this.#add();
     const signal = AbortSignal.any([scope.signal, stream.ending.signal]);
     void this.#receive(id, stream, scope.streamModel(request, signal), key);
     return { id };
