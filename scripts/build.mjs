@@ -1,12 +1,16 @@
 // Builds the stale parts: the Workers, the page and the daemon.
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildWorker, oneLocale } from "../packages/runtime/build.mjs";
 import { root } from "./root.mjs";
+import { tool } from "./run.mjs";
 
 const dist = join(root, "packages/daemon/dist");
+/** The command line carries their text, tests included. */
+const templates = join(root, "examples/agents");
 const stampFile = join(dist, "stamps.json");
 
 const commonInputs = ["package-lock.json", "scripts/build.mjs", "packages/runtime/build.mjs", "packages/sdk/src"];
@@ -28,6 +32,18 @@ const parts = {
       });
     },
   },
+  // For editors and tests of agents outside this repository.
+  sdk: {
+    inputs: ["packages/daemon/tsconfig.agent-sdk.json"],
+    build() {
+      rmSync(join(dist, "sdk"), { recursive: true, force: true });
+      execFileSync(tool("tsc"), ["-p", "packages/daemon/tsconfig.agent-sdk.json"], {
+        cwd: root,
+        stdio: "inherit",
+        shell: process.platform === "win32",
+      });
+    },
+  },
   page: {
     inputs: ["packages/dashboard"],
     async build() {
@@ -36,7 +52,7 @@ const parts = {
     },
   },
   daemon: {
-    inputs: ["packages/daemon/src"],
+    inputs: ["packages/daemon/src", "examples/agents"],
     async build() {
       const { build } = await import("esbuild");
       rmSync(join(dist, "chunks"), { recursive: true, force: true });
@@ -54,7 +70,7 @@ const parts = {
         plugins: [oneLocale],
         chunkNames: "chunks/[name]-[hash]",
         mainFields: ["module", "main"],
-        external: ["workerd"],
+        external: ["workerd", "esbuild"],
         banner: { js: 'import { createRequire as _cr } from "node:module"; const require = _cr(import.meta.url);' },
         logLevel: "warning",
       });
@@ -106,8 +122,9 @@ function listFiles(path) {
   } catch {
     return [path];
   }
+  const isTemplate = path.startsWith(templates);
   return entries
-    .filter((entry) => entry.name !== "node_modules" && entry.name !== "dist" && !entry.name.includes(".test."))
+    .filter(({ name }) => name !== "node_modules" && name !== "dist" && (isTemplate || !name.includes(".test.")))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => (entry.isDirectory() ? listFiles(join(path, entry.name)) : [join(path, entry.name)]));
 }

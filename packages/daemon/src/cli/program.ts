@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { Cli } from "./cli.ts";
 import { addAgency } from "./commands/agency.ts";
+import { addAgent } from "./commands/agent.ts";
 import { addAnswer } from "./commands/answer.ts";
 import { addApp } from "./commands/app.ts";
 import { addApproval } from "./commands/approval.ts";
@@ -34,6 +35,7 @@ import { addRm } from "./commands/rm.ts";
 import { addRun, addServe } from "./commands/run.ts";
 import { addSchedule } from "./commands/schedule.ts";
 import { addSend } from "./commands/send.ts";
+import { addSettings } from "./commands/settings.ts";
 import { addRestart, addStart } from "./commands/start.ts";
 import { addStats } from "./commands/stats.ts";
 import { addStatus } from "./commands/status.ts";
@@ -87,6 +89,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
     addNew,
     addLs,
     addInfo,
+    addSettings,
     addCancel,
     addRm,
     addTask,
@@ -96,6 +99,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
     addProcess,
     addAgency,
     addBlueprint,
+    addAgent,
   ])
     add(program, cli);
   program.commandsGroup("Files:");

@@ -1,14 +1,8 @@
 import { fail, type ThinkeryError } from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from "jsonc-parser";
+import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
 import type { z } from "zod";
+import { findClosestNode, findKeyNode, formatPosition, formatSyntaxError, getIssuePath } from "./json-position.ts";
 import { configSchema, getKeysAt } from "./schema.ts";
 
 /** Parses and validates a configuration file. `file` is its name in error messages. */
@@ -29,10 +23,8 @@ export function parseConfig(file: string, text: string): Record<string, unknown>
 }
 
 function toSyntaxError(file: string, text: string, error: ParseError): ThinkeryError {
-  const reason = printParseErrorCode(error.error)
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .toLowerCase();
-  return fail("bad_request", `${file}, ${formatPosition(text, error.offset)}: invalid JSON (${reason}).`);
+  const position = formatPosition(text, error.offset);
+  return fail("bad_request", `${file}, ${position}: invalid JSON (${formatSyntaxError(error)}).`);
 }
 
 function toValueError(file: string, text: string, root: Node, issue: z.core.$ZodIssue): ThinkeryError {
@@ -46,23 +38,8 @@ function toValueError(file: string, text: string, root: Node, issue: z.core.$Zod
     return fail("bad_request", `${file}, ${position}: unknown key “${key}”; ${hint}`, suggestion ? { suggestion } : {});
   }
   const path = getIssuePath(issue);
-  // For a missing key, point at its closest existing parent.
-  const node =
-    path.map((_, index) => findNodeAtLocation(root, path.slice(0, path.length - index))).find(Boolean) ?? root;
+  const node = findClosestNode(root, path);
   const key = path.map((part, index) => (typeof part === "number" ? `[${part}]` : index ? `.${part}` : part)).join("");
   const subject = key ? `invalid value for “${key}”: ` : "";
   return fail("bad_request", `${file}, ${formatPosition(text, node.offset)}: ${subject}${issue.message}.`);
-}
-
-function getIssuePath(issue: z.core.$ZodIssue): (string | number)[] {
-  return issue.path.filter((part) => typeof part !== "symbol");
-}
-
-function findKeyNode(root: Node, key: string): Node | undefined {
-  return root.children?.map((property) => property.children?.[0]).find((name) => name?.value === key);
-}
-
-function formatPosition(text: string, offset: number): string {
-  const before = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }

@@ -1,7 +1,8 @@
-import type { Ai, GenerateOptions, LocalTool, ModelMessage, StreamEvent } from "./definition.ts";
+import type { Ai, GenerateOptions, ModelMessage, StreamEvent } from "./definition.ts";
 import type { HostClient } from "./host-client.ts";
-import { callLocalTool, createLocalTools } from "./local-tools.ts";
+import { callLocalTool, createLocalTools, type OfferedTools } from "./local-tools.ts";
 import { toWireMessages } from "./model-messages.ts";
+import { rejectOnAbort } from "./reject-on-abort.ts";
 import type { WireModelPart, WireModelRequest, WireTool, WireToolCall, WireToolResult } from "./wire.ts";
 
 const defaultGenerateSteps = 5;
@@ -32,9 +33,9 @@ async function* streamSteps(
   if (!(Number.isInteger(steps) && steps >= 1 && steps <= maxSteps))
     throw new RangeError(`maxSteps must be a whole number from 1 to ${maxSteps}, not ${String(steps)}.`);
   const messages = takeMessages(options);
-  const { tools, localTools } = createLocalTools(options.tools);
+  const offered = createLocalTools(options.tools);
   for (let step = 1; ; step++) {
-    const request = createRequest(options, settings, messages, tools);
+    const request = createRequest(options, settings, messages, offered.tools);
     const response = yield* streamResponse(host, request, options.signal);
     messages.push({
       role: "assistant",
@@ -43,7 +44,7 @@ async function* streamSteps(
       ...(response.replayId ? { replayId: response.replayId } : {}),
     });
     if (response.calls.length === 0) return;
-    for (const { call, result } of await executeCalls(host, response.calls, localTools)) {
+    for (const { call, result } of await executeCalls(host, response.calls, offered)) {
       const { content, output, isError } = result;
       messages.push({ role: "tool", callId: call.id, name: call.name, content, ...(isError ? { isError } : {}) });
       yield { type: "tool-result", id: call.id, tool: call.name, result: output ?? content, isError };
@@ -101,8 +102,8 @@ async function* streamResponse(
   let isFinished = false;
   try {
     while (!isFinished) {
-      const { parts } = await host.call("model.read", { id });
-      signal?.throwIfAborted();
+      const read = host.call("model.read", { id });
+      const { parts } = await (signal ? rejectOnAbort(read, signal) : read);
       for (const part of parts) {
         isFinished ||= part.type === "finish";
         collectPart(response, part);
@@ -133,9 +134,10 @@ function toEvent(part: WireModelPart): StreamEvent {
 async function executeCalls(
   host: HostClient,
   calls: readonly WireToolCall[],
-  localTools: ReadonlyMap<string, LocalTool>,
+  { tools, localTools }: OfferedTools,
 ): Promise<{ call: WireToolCall; result: WireToolResult }[]> {
-  const remote = calls.filter(({ name }) => !localTools.has(name));
+  const names = new Set(tools.map(({ name }) => name));
+  const remote = calls.filter(({ name }) => names.has(name) && !localTools.has(name));
   const requested =
     remote.length > 0
       ? host.call("tools.execute", { calls: remote.map(({ id, name, input }) => ({ id, name, input })) })
@@ -143,7 +145,8 @@ async function executeCalls(
   const local = await Promise.all(
     calls.map(({ name, input }) => {
       const tool = localTools.get(name);
-      return tool && callLocalTool(tool, input);
+      // The agent may have more tools than this call offers.
+      return tool ? callLocalTool(tool, input) : names.has(name) ? undefined : refuseCall(name, names);
     }),
   );
   const { results = [] } = (await requested) ?? {};
@@ -151,4 +154,8 @@ async function executeCalls(
     call,
     result: local[index] ?? (results[remote.indexOf(call)] as WireToolResult),
   }));
+}
+
+function refuseCall(name: string, names: ReadonlySet<string>): WireToolResult {
+  return { content: `There is no tool “${name}”. Available tools: ${[...names].join(", ")}.`, isError: true };
 }

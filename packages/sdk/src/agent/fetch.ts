@@ -1,6 +1,9 @@
 import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { rejectOnAbort } from "./reject-on-abort.ts";
 
-export type CallFetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
+type FetchInput = Parameters<typeof fetch>[0];
+
+export type CallFetch = (input: FetchInput, init?: RequestInit) => Promise<Response>;
 
 /** The result of the capability `fetch`. */
 interface FetchResult {
@@ -17,7 +20,7 @@ const { Request: NativeRequest, Response: NativeResponse } = globalThis;
 export function createFetch(prepare: (callee: Function) => (input: unknown) => Promise<unknown>): CallFetch {
   const fetch: CallFetch = async (input, init) => {
     const send = prepare(fetch);
-    const request = new NativeRequest(input as RequestInfo, init);
+    const request = new NativeRequest(input as string | Request, init);
     const signal = init?.signal ?? (input instanceof NativeRequest ? input.signal : undefined);
     signal?.throwIfAborted();
     const result = send({
@@ -44,17 +47,10 @@ async function encodeRequestBody(request: Request): Promise<{ body?: string; bod
 function toResponse({ status, statusText, headers, body, bodyBase64 }: FetchResult, url: string): Response {
   const isEmpty = status === 101 || status === 204 || status === 205 || status === 304;
   const content = isEmpty ? null : bodyBase64 === undefined ? (body ?? "") : decodeBase64(bodyBase64);
-  const response = new NativeResponse(content as BodyInit | null, {
+  const response = new NativeResponse(content as ConstructorParameters<typeof Response>[0], {
     status,
     headers: new Headers(headers),
     ...(statusText ? { statusText } : {}),
   });
   return Object.defineProperty(response, "url", { value: url, configurable: true });
-}
-
-function rejectOnAbort<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    result.then(resolve, reject);
-  });
 }

@@ -2,11 +2,14 @@ import type { LocalTool } from "./definition.ts";
 import { toJson } from "./json.ts";
 import type { JsonValue, WireTool, WireToolResult } from "./wire.ts";
 
-/** Separates the tools that the agent's code executes itself from what a model is told of all tools. */
-export function createLocalTools(given: readonly (WireTool | LocalTool)[] = []): {
+/** The tools that one call offers to a model. */
+export interface OfferedTools {
   tools: readonly WireTool[];
   localTools: ReadonlyMap<string, LocalTool>;
-} {
+}
+
+/** Separates the tools that the agent's code executes itself from what a model is told of all tools. */
+export function createLocalTools(given: readonly (WireTool | LocalTool)[] = []): OfferedTools {
   const localTools = new Map<string, LocalTool>();
   const tools = given.map((tool) => {
     if ("execute" in tool) localTools.set(tool.name, tool);

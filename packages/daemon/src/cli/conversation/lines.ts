@@ -63,6 +63,15 @@ export function formatTodos(todos: Todo[]): string[] {
   return todos.map(({ content, status }) => `  ${marks[status]} ${toOneLine(content, outputWidth)}`);
 }
 
+const pauseNotes: Partial<Record<string, string>> = {
+  timer: "The agent waits until a certain time.",
+  webhook: "The agent waits for a webhook.",
+  deferred: "The agent is waiting for a tool result.",
+};
+
+/** Returns undefined if what it waits for is shown in other ways. */
+export const formatPause = (reason: string): string | undefined => pauseNotes[reason];
+
 export function formatRetry(error: string, retryInMs: number): string {
   const when = retryInMs < 1000 ? "now" : `in ${Math.round(retryInMs / 1000)} s`;
   return `The model did not respond (${toOneLine(error, outputWidth).replace(/\.$/, "")}); retrying ${when}.`;

@@ -10,10 +10,12 @@ import {
   type Todo,
   toUpdates,
 } from "@thinkery/sdk";
-import { type Capability, reduceCapability } from "@thinkery/sdk/client";
+import type { Capability } from "@thinkery/sdk/client";
+import { CapabilityCalls } from "./capability-calls.ts";
 import {
   formatApprovalAnswered,
   formatApprovalAsked,
+  formatPause,
   formatReports,
   type ShownCall,
   type ShownResult,
@@ -56,13 +58,6 @@ interface OpenMessage {
   shownText: string;
 }
 
-/** What it waits for is shown in other ways. */
-const explainedPauses: ReadonlySet<string> = new Set(["subagent", "hitl", "input"]);
-const pauseNotes: Partial<Record<string, string>> = {
-  timer: "The agent waits until a certain time.",
-  webhook: "The agent waits for a webhook.",
-};
-
 /** Their effect is shown instead of the call. */
 const quietTools = new Set(["write_todos", "set_title"]);
 
@@ -72,14 +67,15 @@ const quietTools = new Set(["write_todos", "set_title"]);
  */
 export class Transcript {
   private openMessage: OpenMessage | undefined;
+  /** The messages of the current turn, with what was received of them. */
+  private readonly turnMessages: OpenMessage[] = [];
   private currentRunId: string | undefined;
   private readonly startedMessages = new Map<string, { runId: string; step: number }>();
   private readonly finishedIds = new Set<string>();
   private readonly skippedIds = new Set<string>();
   private readonly calls = new Map<string, ShownCall>();
   private readonly answeredCalls = new Set<string>();
-  /** Running calls made by code, with the tool call that runs the code. */
-  private readonly openCapabilities = new Map<string, { parentCallId: string; capability: Capability }>();
+  private readonly capabilities = new CapabilityCalls();
   private readonly listener: TranscriptListener;
   private readonly accepts: (runId: string) => boolean;
 
@@ -108,6 +104,9 @@ export class Transcript {
   private applyUpdate(update: ConversationUpdate): void {
     switch (update.kind) {
       case "turn-started":
+        this.turnMessages.length = 0;
+        this.currentRunId = update.runId;
+        return;
       case "turn-resumed":
         this.currentRunId = update.runId;
         return;
@@ -149,16 +148,16 @@ export class Transcript {
         if (this.accepts(update.runId)) this.showResult(update.callId, update.name, update.result);
         return;
       case "call-progress":
-        if (this.accepts(update.runId))
-          this.showProgress(this.openCapabilities.get(update.callId)?.parentCallId ?? update.callId, update.text);
+        if (this.accepts(update.runId)) this.showProgress(this.capabilities.findParent(update.callId), update.text);
         return;
       case "capability":
         this.handleCapability(update);
         return;
-      case "turn-paused":
-        if (this.accepts(update.runId) && !explainedPauses.has(update.reason))
-          this.listener.onNote?.(pauseNotes[update.reason] ?? "The agent is waiting for a tool result.");
+      case "turn-paused": {
+        const note = formatPause(update.reason);
+        if (note !== undefined && this.accepts(update.runId)) this.listener.onNote?.(note);
         return;
+      }
       case "approval-asked":
         if (this.accepts(update.runId)) this.listener.onWait?.(formatApprovalAsked(update.approval));
         return;
@@ -239,9 +238,11 @@ export class Transcript {
     }
   }
 
-  /** Shows the final content of the turn if its message was not received. */
+  /** Shows the final content of the turn if it was not received: that of its last message, or of all of them. */
   conclude(content: string): void {
-    if (content === "" || this.openMessage?.receivedText.trim() === content.trim()) return;
+    const received = [this.openMessage, ...this.turnMessages].map((message) => message?.receivedText ?? "");
+    const wanted = removeSpace(content);
+    if (removeSpace(received[0] ?? "") === wanted || removeSpace(received.slice(1).join("")) === wanted) return;
     this.replace("", content);
   }
 
@@ -306,6 +307,7 @@ export class Transcript {
       receivedText: "",
       shownText: repeats ? previous.shownText : "",
     };
+    this.turnMessages.push(this.openMessage);
     if (previous && previous.shownText !== "" && !repeats) this.listener.onParagraph();
     return this.openMessage;
   }
@@ -323,15 +325,9 @@ export class Transcript {
   }
 
   private handleCapability(update: Extract<ConversationUpdate, { kind: "capability" }>): void {
-    const { runId, callId: parentCallId, event } = update;
-    const { callId } = event.data;
-    const capability = reduceCapability(this.openCapabilities.get(callId)?.capability, event);
-    if (capability.state === "running") {
-      this.openCapabilities.set(callId, { parentCallId, capability });
-      return;
-    }
-    this.openCapabilities.delete(callId);
-    if (!this.accepts(runId) || (quietTools.has(capability.name) && capability.state === "done")) return;
+    const { runId, callId: parentCallId } = update;
+    const capability = this.capabilities.apply(update);
+    if (!capability || !this.accepts(runId) || (quietTools.has(capability.name) && capability.state === "done")) return;
     this.listener.onCapability?.(
       this.calls.get(parentCallId) ?? { id: parentCallId, name: "code", input: undefined },
       capability,
@@ -348,6 +344,9 @@ export class Transcript {
     return this.currentRunId === undefined || this.accepts(this.currentRunId);
   }
 }
+
+/** The messages of a turn are joined with empty lines. */
+const removeSpace = (text: string) => text.replaceAll(/\s+/g, "");
 
 function isFinal({ status }: Message): boolean {
   return status !== "pending" && status !== "streaming";

@@ -1,5 +1,6 @@
 import { type AgentTarget, type FileInfo, isThinkeryError } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
+import { wait } from "../wait.ts";
 import type { Remote } from "./sync-remote.ts";
 
 const pageSize = 500;
@@ -71,18 +72,4 @@ export function createHostRemote({ client, target, branch }: HostRemoteOptions):
       }
     },
   };
-}
-
-/** Resolves after a delay, or early if the signal aborts. */
-export function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const finish = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", finish);
-      resolve();
-    };
-    const timer = setTimeout(finish, ms);
-    signal.addEventListener("abort", finish, { once: true });
-  });
 }

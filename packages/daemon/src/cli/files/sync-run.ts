@@ -1,5 +1,6 @@
 import { isThinkeryError } from "@thinkery/sdk";
-import { wait } from "./sync-host.ts";
+import { ChangeSignal } from "../change-signal.ts";
+import { wait } from "../wait.ts";
 import type { Mirror } from "./sync-mirror.ts";
 import type { Remote } from "./sync-remote.ts";
 import { FolderWatch } from "./sync-watch.ts";
@@ -115,30 +116,4 @@ export async function keepSynced({
 function ignoreUnavailable(error: unknown): { isComplete: boolean } {
   if (isThinkeryError(error) && ["unavailable", "rate_limited"].includes(error.code)) return { isComplete: false };
   throw error;
-}
-
-/** A flag for changes that were not synced yet; can be awaited. */
-class ChangeSignal {
-  isSet = false;
-  #wake = () => {};
-
-  set(): void {
-    this.isSet = true;
-    this.#wake();
-  }
-
-  clear(): void {
-    this.isSet = false;
-  }
-
-  /** Resolves when the flag is set, or after `ms`. */
-  async wait(ms: number, signal: AbortSignal): Promise<void> {
-    if (this.isSet) return;
-    const woken = new AbortController();
-    const wake = () => woken.abort();
-    this.#wake = wake;
-    signal.addEventListener("abort", wake, { once: true });
-    if (!signal.aborted) await wait(ms, woken.signal);
-    signal.removeEventListener("abort", wake);
-  }
 }
