@@ -104,10 +104,8 @@ export class Transcript {
   private applyUpdate(update: ConversationUpdate): void {
     switch (update.kind) {
       case "turn-started":
-        this.turnMessages.length = 0;
-        this.currentRunId = update.runId;
-        return;
       case "turn-resumed":
+        if (update.kind === "turn-started") this.turnMessages.length = 0;
         this.currentRunId = update.runId;
         return;
       case "draft-started": {
