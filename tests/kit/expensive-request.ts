@@ -12,6 +12,8 @@ export interface ExpensiveRequest {
   /** Reads one page of bounded size, which is not done in slices. */
   isPage?: boolean;
   what: string;
+  /** The scope that it needs; chat by default. */
+  scope?: "admin";
   /** The allowed statuses: the work is done within its limits, or refused. */
   statuses: readonly number[];
   agent: string;

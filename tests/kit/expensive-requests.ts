@@ -1,6 +1,7 @@
 import type { TestHost } from "@thinkery/sdk/test";
 import { zipSync } from "fflate";
 import { changePairs, createManyFiles, createPairZip, largeZips, padName } from "./expensive-files.ts";
+import { packageAgents, packageRequests } from "./expensive-packages.ts";
 import type { ExpensiveRequest, LargeAgent } from "./expensive-request.ts";
 import { scheduleAgents, scheduleRequests } from "./expensive-schedules.ts";
 import { endlessScript, subagentAgents, subagentRequests } from "./expensive-subagents.ts";
@@ -27,6 +28,7 @@ export const expensiveScripts = {
 const scripted = (name: keyof typeof expensiveScripts) => ({ name, model: `scripted:${name}` });
 
 export const largeAgents: readonly LargeAgent[] = [
+  ...packageAgents,
   ...taskAgents,
   ...scheduleAgents,
   ...subagentAgents,
@@ -162,6 +164,7 @@ const a30 = `${"a".repeat(9_000)}!`;
 
 /** Requests of a chat client that are small to send and as much work as possible. */
 export const expensiveRequests: readonly ExpensiveRequest[] = [
+  ...packageRequests,
   ...taskRequests,
   ...scheduleRequests,
   ...subagentRequests,

@@ -1,5 +1,6 @@
 import { type NewEvent, type SentMessage, type Task, taskStatuses, taskTypes } from "@thinkery/sdk";
 import type { Random } from "../kit/random.ts";
+import { createReplyEvents } from "./reply-events.ts";
 import { createSubagentEvents } from "./subagent-events.ts";
 import { createWaitEvents } from "./wait-events.ts";
 
@@ -34,6 +35,7 @@ interface Turn {
 export function createEventGenerator(chance: Random) {
   let idCount = 0;
   const id = (kind: string) => `${kind}-${++idCount}`;
+  const replies = createReplyEvents(chance, id);
   const queue: { runId: string; first: boolean }[] = [];
   let turn: Turn | undefined;
 
@@ -94,7 +96,7 @@ export function createEventGenerator(chance: Random) {
   function advance(current: Turn): NewEvent[] {
     const { runId } = current;
     if (current.call) return streamModelCall(current, current.call);
-    if (current.reply !== undefined) return writeReply(current, current.reply);
+    if (current.reply !== undefined) return replies.write(current, current.reply);
     if (current.open.length > 0) return useTool(current);
     if (current.answered && current.waiting.length === 0)
       return end({ type: "agent.completed", data: { runId, result: "done" } });
@@ -105,7 +107,7 @@ export function createEventGenerator(chance: Random) {
       ...(delivered.length > 0 ? [{ type: "message.delivered", data: { runId, messageIds: delivered } } as const] : []),
       { type: "run.tick", data: { runId, step: current.step } },
     ];
-    if (chance.chance(0.2)) return [...begun, startReply(current)];
+    if (chance.chance(0.2)) return [...begun, replies.start(current)];
     current.call = { messageId: id("answer"), attempt: 1 };
     return [
       ...begun,
@@ -182,28 +184,6 @@ export function createEventGenerator(chance: Random) {
         },
       },
     ];
-  }
-
-  function startReply(current: Turn): NewEvent {
-    const messageId = id("reply");
-    current.reply = messageId;
-    return { type: "reply.started", data: { runId: current.runId, step: current.step, messageId } };
-  }
-
-  /** A message that code writes goes on, is begun again, or is completed, possibly with calls. */
-  function writeReply(current: Turn, messageId: string): NewEvent[] {
-    const { runId, step } = current;
-    if (chance.chance(0.5)) return [{ type: "model.delta", data: { runId, delta: chance.text(1 + chance.below(30)) } }];
-    if (chance.chance(0.15)) return [{ type: "reply.discarded", data: { runId, reason: "lost" } }, startReply(current)];
-    const toolCalls = Array.from({ length: chance.pick([0, 0, 1, 3]) }, () => ({
-      id: id("call"),
-      name: "echo",
-      input: { text: chance.text(5) },
-    }));
-    delete current.reply;
-    current.open = toolCalls.map((toolCall) => toolCall.id);
-    current.answered = toolCalls.length === 0;
-    return [{ type: "reply.completed", data: { runId, step, messageId, toolCalls } }];
   }
 
   /** Compaction before a model call. */

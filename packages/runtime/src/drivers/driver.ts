@@ -119,6 +119,8 @@ export interface TurnContext {
   recordCompaction(facts: Omit<EventData["context.compacted"], "runId" | "step">): Awaitable<void>;
   /** Executes tool calls. When it resolves, each has a result or waits. A call that got its answer meanwhile goes on. */
   executeCalls(calls: readonly ToolCall[]): Promise<void>;
+  /** Writes what is held back to save writes, such as results of calls, so that it can be read. */
+  flush(): Awaitable<void>;
 }
 
 export interface StepOptions {

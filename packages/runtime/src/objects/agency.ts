@@ -236,7 +236,7 @@ export abstract class Agency extends BaseObject<Revision> {
       createdAt: new Date().toISOString(),
     };
     await this.#withAgentReserved(() => this.#addAgent(agent, options.props));
-    this.#notifyChange();
+    this.#notifyChange(agent.blueprint);
     return this.#fillDefaults(agent);
   }
 
@@ -267,7 +267,7 @@ export abstract class Agency extends BaseObject<Revision> {
     await this.#open();
     const agent = this.#agents.get(name);
     await this.#agents.remove(agent.name, this.#eraseAgent);
-    this.#notifyChange();
+    this.#notifyChange(agent.blueprint);
     // A lost report is made up for by the next one.
     const logError = (error: unknown) => console.error("usage report to the owner failed", error);
     this.ctx.waitUntil(this.#usage.reportToOwner().catch(logError));
@@ -347,7 +347,9 @@ export abstract class Agency extends BaseObject<Revision> {
     return { ...agent, driver, ...(model ? { model } : {}) };
   }
 
-  #notifyChange(): void {
+  /** `blueprint` is that of an agent which was created or deleted: the others are offered the tools of its code. */
+  #notifyChange(blueprint?: string): void {
+    if (blueprint && this.#blueprints.find(blueprint)?.config?.isolate) bumpRevision(this.name);
     this.setState({ revision: this.state.revision + 1 });
     const info = this.#record.find();
     // Only for the owner's overview; a lost count is corrected by the next change.

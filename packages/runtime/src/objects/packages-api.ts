@@ -10,11 +10,14 @@ import {
   type Package,
   type PackageSummary,
   type PageQuery,
+  ToolError,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import { z } from "zod";
 import { type Packages, packCode } from "../agency/packages.ts";
+import { describeHandlerError } from "../drivers/isolate/code-error.ts";
 import type { CodeVersion } from "../drivers/isolate/code-version.ts";
+import { handlerErrorSchema } from "../drivers/isolate/send-request.ts";
 import { type CodeDescription, parseDescription } from "../sandbox/agent-description.ts";
 import type { AgentCode } from "../sandbox/agent-run.ts";
 import { type AgentSandbox, ProcessLostError } from "../sandbox/agent-sandbox.ts";
@@ -178,8 +181,7 @@ async function describeCode({ sandbox, owner }: PackagesHost, source: AgentCode)
       },
     );
     if (!outcome.ok) throw fail("bad_request", outcome.message);
-    if (outcome.status !== 200)
-      throw fail("bad_request", "The code exports no agent: export default defineAgent({ … }) from @thinkery/sdk.");
+    if (outcome.status !== 200) throw fail("bad_request", explainFailure(outcome.body));
     return parseDescription(outcome.body);
   } catch (error) {
     if (error instanceof ProcessLostError)
@@ -187,11 +189,23 @@ async function describeCode({ sandbox, owner }: PackagesHost, source: AgentCode)
         "bad_request",
         "The code ended its process while it loaded: it did not pause, or used too much memory.",
       );
+    if (error instanceof ToolError)
+      throw fail(error.code === "no_sandbox" ? "unavailable" : "bad_request", error.message);
     if (error instanceof z.ZodError) throw createValidationError("agent", error);
+    // It is not JSON, or nested too deeply.
+    if (error instanceof SyntaxError || error instanceof RangeError)
+      throw fail("bad_request", "The code does not describe its agent with valid JSON. Define it with defineAgent.");
     throw error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Returns why an agent could not say what it is. */
+function explainFailure(body: string): string {
+  const { data } = handlerErrorSchema.safeParse(JSON.parse(body));
+  if (!data) return "The code exports no agent: export default defineAgent({ … }) from @thinkery/sdk.";
+  return describeHandlerError({ ...data.error, stack: data.error.stack ?? "" });
 }
 
 function hashCode({ code, sourceMap = "" }: AgentCode, manifest: AgentManifest): string {

@@ -1,5 +1,5 @@
 import { fail } from "@thinkery/sdk";
-import { isDeeperThan } from "../turn/calls/json-depth.ts";
+import { isDeeperThan } from "../sandbox/json-depth.ts";
 
 /** What a webhook received, once its signature was verified. */
 export interface WebhookContent {

@@ -1,5 +1,5 @@
 import { settingsSchemaSchema, toolNameRule } from "@thinkery/sdk";
-import type { AgentDescription } from "@thinkery/sdk/agent-host";
+import { type AgentDescription, maxStateBytes } from "@thinkery/sdk/agent-host";
 import { countSchemaNodes } from "@thinkery/sdk/internal";
 import { z } from "zod";
 
@@ -36,7 +36,9 @@ const descriptionSchema = z.object({
   }),
   batch: z.boolean(),
   concurrency: z.int().min(1).max(16),
-  initialState: z.record(z.string(), z.json()),
+  initialState: z
+    .record(z.string(), z.unknown())
+    .refine((state) => JSON.stringify(state).length <= maxStateBytes, { error: `more than ${maxStateBytes} bytes` }),
 });
 
 export type CodeDescription = z.infer<typeof descriptionSchema>;

@@ -97,7 +97,7 @@ export function openAgentSandbox(env: SandboxEnv): AgentSandbox {
       }
       const outcome = agentOutcomeSchema.safeParse(ended.value);
       slot.release(outcome.success && !outcome.data.ok && isOutOfMemory(outcome.data.message));
-      if (!outcome.success) throw new Error("The agent's sandbox returned no valid result.");
+      if (!outcome.success) throw new ToolError("sandbox_lost", "The agent's code responded with no valid result.");
       return outcome.data;
     },
     async describe(owner) {

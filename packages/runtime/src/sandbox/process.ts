@@ -72,7 +72,7 @@ export default class Sandbox extends WorkerEntrypoint<SandboxProcessEnv> impleme
         isolateId === undefined ? this.env.LOADER.load(await load()) : this.env.LOADER.get(`agent ${isolateId}`, load);
       return await getEntrypoint<AgentEntrypoint>(loaded).handle(route, payload, bridge.host);
     } catch (error) {
-      return { ok: false, ...toRunFailure(error, { columnMaps: {}, sources }) };
+      return { ok: false, ...toRunFailure(error, { columnMaps: {}, sources, headerLines: 0 }) };
     } finally {
       bridge.close();
     }

@@ -144,7 +144,11 @@ export const settingsSchema = z
 export type AgentSettings = z.infer<typeof settingsSchema>;
 
 export const settingsChangeSchema = z
-  .strictObject({ settings: z.record(z.string().max(64), settingValueSchema.nullable()) })
+  .strictObject({
+    settings: z
+      .record(z.string().max(64), settingValueSchema.nullable())
+      .refine((settings) => Object.keys(settings).length <= 50, { error: "more than 50 settings" }),
+  })
   .meta({ id: "AgentSettingsChange", description: "The values to set; null sets one to its default." });
 
 export const agentLogLineSchema = z

@@ -40,13 +40,19 @@ const settingSchema = z
     if (message) issues.push({ code: "custom", path: ["default"], message, input: value.default });
   });
 
+/** A package stores its settings in one row. */
+const maxSchemaChars = 500_000;
+
 /** The settings that an agent declares: a form is drawn from them, and values are checked against them. */
 export const settingsSchemaSchema = z
   .record(
     z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "expected a name of letters, digits and _, such as maxSteps"),
     settingSchema,
   )
-  .refine((schema) => Object.keys(schema).length <= 50, { error: "more than 50 settings" })
+  .refine((schema) => Object.keys(schema).length <= 50, { error: "more than 50 settings", abort: true })
+  .refine((schema) => JSON.stringify(schema).length <= maxSchemaChars, {
+    error: `more than ${maxSchemaChars} characters`,
+  })
   .meta({ id: "SettingsSchema" });
 
 // The schema and the type that code without a validator uses describe the same.

@@ -1,12 +1,13 @@
 import { type AgentCapability, agentCapabilities, createValidationError } from "@thinkery/sdk";
 import type { HostCallName, WireModelPart } from "@thinkery/sdk/agent-host";
+import { isDeeperThan } from "../../sandbox/json-depth.ts";
 import type { CodeStore } from "../../store/code/code-store.ts";
 import type { JournalRequest } from "../../store/code/journal.ts";
 import { CallJournal } from "./call-journal.ts";
 import type { CodeScope } from "./code-scope.ts";
 import type { CodeVersion } from "./code-version.ts";
 import type { ConversationWindow } from "./conversation-window.ts";
-import { type HostCallHandlers, hostCallSchemas } from "./host-call-schemas.ts";
+import { type HostCallHandlers, hostCallSchemas, maxJsonDepth } from "./host-call-schemas.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { ModelStreams } from "./model-streams.ts";
 import type { Replies } from "./replies.ts";
@@ -99,6 +100,8 @@ export class CodeSession {
   }
 
   async #handle<N extends HostCallName>(name: N, json: string): Promise<string> {
+    if (isDeeperThan(json, maxJsonDepth))
+      throw new Error(`The input of ${name} is nested more than ${maxJsonDepth} levels deep.`);
     const parsed = hostCallSchemas[name].safeParse(JSON.parse(json));
     if (!parsed.success) throw new Error(createValidationError(`call ${name}`, parsed.error).message);
     const handle = this.#handlers[name] as (input: unknown, json: string) => unknown;

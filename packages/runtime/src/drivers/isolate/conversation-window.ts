@@ -22,15 +22,16 @@ export class ConversationWindow {
 
   /**
    * Returns the messages before a position, oldest first, of at most as many messages and characters; the newest of
-   * them at any length, unless there may be none.
+   * them at any length, unless there may be none. `isIncluded` chooses messages after the position that belong to them.
    */
   read(
     position: number,
     { maxMessages = defaultMaxMessages, maxChars = defaultMaxChars }: { maxMessages?: number; maxChars?: number },
+    isIncluded?: (id: string) => boolean,
   ): { messages: WireConversationMessage[]; hasEarlier: boolean } {
     const taken: WireConversationMessage[] = [];
     let chars = 0;
-    for (const message of this.#readBackwards(position)) {
+    for (const message of this.#readBackwards(position, isIncluded)) {
       chars += message.content.length;
       const isFull = taken.length >= maxMessages || (taken.length > 0 && chars > maxChars);
       if (isFull) return { messages: taken.toReversed(), hasEarlier: true };
@@ -62,9 +63,13 @@ export class ConversationWindow {
   }
 
   /** Yields the newest first. Messages of one reply, which tool calls divide, are one message again. */
-  *#readBackwards(position: number): Generator<WireConversationMessage> {
+  *#readBackwards(
+    position: number,
+    isIncluded: ((id: string) => boolean) | undefined,
+  ): Generator<WireConversationMessage> {
     let last: { message: WireConversationMessage; replyId: string } | undefined;
-    for (const message of this.#readPages(position)) {
+    for (const message of this.#readPages(isIncluded ? Number.MAX_SAFE_INTEGER : position)) {
+      if ((message.seq ?? position) >= position && !isIncluded?.(message.id)) continue;
       const replyId = message.role === "assistant" && !message.model ? getReplyId(message.id) : message.id;
       if (last?.replyId === replyId) {
         last.message = { ...last.message, id: message.id, content: message.content + last.message.content };

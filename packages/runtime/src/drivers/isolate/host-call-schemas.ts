@@ -1,5 +1,5 @@
 import { logLevels, reasoningEfforts, toolNameRule } from "@thinkery/sdk";
-import type { HostCallName, HostCalls } from "@thinkery/sdk/agent-host";
+import type { HostCallName, HostCalls, JsonValue } from "@thinkery/sdk/agent-host";
 import { z } from "zod";
 
 // What an agent's code may send. It comes from a sandbox, so everything is checked and bounded.
@@ -11,12 +11,15 @@ const maxTextChars = 1_000_000;
 const id = z.string().min(1).max(200);
 const toolName = z.string().min(1).max(100);
 const key = z.string().min(1).max(maxKeyChars);
-const json = z.json();
+/** What `JSON.parse` returned, so that only its presence is checked: values may have millions of parts. */
+export const jsonValueSchema = z.custom<JsonValue>((value) => value !== undefined, "expected a value");
+/** Deeper JSON is refused before it is parsed, because whatever is done with it recurses. */
+export const maxJsonDepth = 1000;
 
 const operationSchema = z.discriminatedUnion("type", [
   z.object({ reply: z.int().min(0), type: z.literal("write"), text: z.string() }),
   z.object({ reply: z.int().min(0), type: z.literal("thinking"), text: z.string() }),
-  z.object({ reply: z.int().min(0), type: z.literal("action"), tool: z.string().max(200), args: json }),
+  z.object({ reply: z.int().min(0), type: z.literal("action"), tool: z.string().max(200), args: jsonValueSchema }),
   z.object({ reply: z.int().min(0), type: z.literal("actionComplete") }),
   z.object({ reply: z.int().min(0), type: z.literal("end") }),
 ]);
@@ -26,7 +29,7 @@ const userPartSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("image"), attachment: id }),
 ]);
 
-const toolCallSchema = z.object({ id: z.string().max(200), name: toolName, input: json });
+const toolCallSchema = z.object({ id: z.string().max(200), name: toolName, input: jsonValueSchema });
 
 const messageSchema = z.discriminatedUnion("role", [
   z.object({ role: z.literal("user"), content: z.union([z.string(), z.array(userPartSchema).max(100)]) }),
@@ -75,14 +78,14 @@ export const hostCallSchemas = {
   "model.close": z.object({ id }),
   "tools.execute": z.object({
     calls: z
-      .array(z.object({ id: z.string().max(200).optional(), name: toolName, input: json }))
+      .array(z.object({ id: z.string().max(200).optional(), name: toolName, input: jsonValueSchema }))
       .min(1)
       .max(128),
   }),
   "history.read": z.object({ before: id.optional(), limit: z.int().min(1).max(500).default(50) }),
   "attachment.read": z.object({ id }),
   "storage.get": z.object({ key }),
-  "storage.set": z.object({ key, value: json }),
+  "storage.set": z.object({ key, value: jsonValueSchema }),
   "storage.delete": z.object({ key }),
   "storage.list": z.object({
     prefix: z.string().max(maxKeyChars).default(""),
@@ -92,7 +95,7 @@ export const hostCallSchemas = {
   "channel.send": z.object({ content: z.string().max(maxTextChars) }),
   "channel.update": z.object({ id, text: z.string().max(maxTextChars) }),
   "channel.complete": z.object({ id }),
-  "channel.callTool": z.object({ name: toolName, input: json }),
+  "channel.callTool": z.object({ name: toolName, input: jsonValueSchema }),
   log: z.object({ level: z.enum(logLevels), text: z.string().max(20_000) }),
 } satisfies Record<HostCallName, z.ZodType>;
 

@@ -9,7 +9,7 @@ import { CodeSession } from "./code-session.ts";
 import type { CodeVersion } from "./code-version.ts";
 import { ConversationWindow, toWire, toWireAttachments } from "./conversation-window.ts";
 import { createBasePayload } from "./payload.ts";
-import { getReplyId, Replies } from "./replies.ts";
+import { getReplyId, parseRequestNumber, Replies } from "./replies.ts";
 import { sendRequest } from "./send-request.ts";
 import { ToolBatches } from "./tool-batches.ts";
 
@@ -29,9 +29,7 @@ class IsolateDriver implements Driver {
 
   async run(turn: TurnContext): Promise<"completed" | "waiting"> {
     const { code, store } = this.#host;
-    const pending = await turn.listPendingCalls();
-    if (pending.length > 0) await turn.executeCalls(pending);
-    if (await turn.isWaiting()) return "waiting";
+    if (await this.#isWaiting(turn)) return "waiting";
     const { journal } = code.store.open();
     const pinned = journal.getVersion(turn.runId);
     const version = await code.resolve(pinned);
@@ -43,13 +41,27 @@ class IsolateDriver implements Driver {
       const open = journal.findOpenRequest(turn.runId);
       const messages = open ? undefined : this.#takeMessages(turn.runId, version);
       const request = open ?? (messages && journal.openRequest(turn.runId, messages));
-      if (request && (await this.#handle(turn, version, request)) === "waiting") return "waiting";
+      if (request && (await this.#handle(turn, version, request)) === "waiting") {
+        // It may have been answered while the code ended.
+        if (await this.#isWaiting(turn)) return "waiting";
+        continue;
+      }
       // Messages may have joined the turn meanwhile.
       if (!turn.hasJoined() && !this.#takeMessages(turn.runId, version)) break;
     }
-    turn.setResult(joinReplies(store.messages.listByTurn(turn.runId)));
+    const replies = store.messages
+      .listByTurn(turn.runId)
+      .filter(({ id }) => parseRequestNumber(id, turn.runId) !== undefined);
+    turn.setResult(joinReplies(replies));
     journal.forget(turn.runId);
     return "completed";
+  }
+
+  /** Executes the calls that can be, and returns whether others wait. */
+  async #isWaiting(turn: TurnContext): Promise<boolean> {
+    const pending = await turn.listPendingCalls();
+    if (pending.length > 0) await turn.executeCalls(pending);
+    return turn.isWaiting();
   }
 
   /** Returns the ids of the next messages to handle. */
@@ -155,10 +167,17 @@ class IsolateDriver implements Driver {
     if (!current) throw new CodeError("The message that the agent was to handle is gone.");
     const handled = batch ? messages : [current];
     const before = handled[0]?.seq ?? 0;
-    const { messages: earlier, hasEarlier } = conversation.read(before, {
+    const window = {
       ...(history.maxMessages === undefined ? {} : { maxMessages: history.maxMessages }),
       ...(history.maxChars === undefined ? {} : { maxChars: history.maxChars }),
-    });
+    };
+    // A message that joined the turn comes before the replies to those that joined with it.
+    const isEarlierReply = (id: string) => (parseRequestNumber(id, turn.runId) ?? Infinity) < request.number;
+    const { messages: earlier, hasEarlier } = conversation.read(
+      before,
+      window,
+      request.number > 1 ? isEarlierReply : undefined,
+    );
     const toIncoming = (message: Message): WireMessage => ({
       id: message.id,
       content: message.content,

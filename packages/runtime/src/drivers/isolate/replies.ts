@@ -165,6 +165,11 @@ export function getReplyId(messageId: string): string {
   return messageId.slice(0, messageId.lastIndexOf("-"));
 }
 
+/** Returns the number of the request of this turn that wrote a message, or undefined if no code did. */
+export function parseRequestNumber(messageId: string, turn: string): number | undefined {
+  return messageId.startsWith(`${turn}-`) ? Number(messageId.slice(turn.length + 1).split("-")[0]) : undefined;
+}
+
 function shortenArguments(args: unknown): unknown {
   const json = JSON.stringify(args) ?? "null";
   return json.length <= maxArgumentChars ? args : `${json.slice(0, maxArgumentChars)}…`;

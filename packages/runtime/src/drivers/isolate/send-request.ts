@@ -1,11 +1,13 @@
 import { isThinkeryError, ToolError } from "@thinkery/sdk";
-import { type AgentRoute, maxStateBytes, type StateChanges } from "@thinkery/sdk/agent-host";
+import { type AgentRoute, type AgentState, maxStateBytes, type StateChanges } from "@thinkery/sdk/agent-host";
 import { z } from "zod";
 import type { AgentOutcome } from "../../sandbox/agent-run.ts";
 import { ProcessLostError } from "../../sandbox/agent-sandbox.ts";
+import { isDeeperThan } from "../../sandbox/json-depth.ts";
 import { CodeError, describeHandlerError } from "./code-error.ts";
 import type { CodeSession } from "./code-session.ts";
 import type { CodeVersion } from "./code-version.ts";
+import { jsonValueSchema, maxJsonDepth } from "./host-call-schemas.ts";
 import type { UserCode } from "./user-code.ts";
 
 interface CodeRequest {
@@ -24,13 +26,16 @@ interface CodeRequest {
   commit(): void;
 }
 
-const handlerErrorSchema = z.object({
+export const handlerErrorSchema = z.object({
   error: z.object({ name: z.string(), message: z.string(), stack: z.string().optional() }),
 });
 
-const changesSchema = z.object({ set: z.record(z.string(), z.json()), deleted: z.array(z.string()) });
+/** Not a record, which would be copied: it may have hundreds of thousands of keys. */
+const setSchema = z.custom<AgentState>((set) => typeof set === "object" && set !== null && !Array.isArray(set));
 
-const resultSchema = z.object({ state: changesSchema, output: z.json().optional() });
+const changesSchema = z.object({ set: setSchema, deleted: z.array(z.string()) });
+
+const resultSchema = z.object({ state: changesSchema, output: jsonValueSchema.optional() });
 
 /** Attempts in a process of its own, if that ends for no fault of the code. */
 const maxCrashes = 3;
@@ -157,26 +162,40 @@ function explainLoss({ ended }: ProcessLostError): CodeError {
 
 function parseOutcome(outcome: AgentOutcome): z.infer<typeof resultSchema> {
   if (!outcome.ok) throw new CodeError(outcome.message);
-  const body: unknown = JSON.parse(outcome.body || "null");
-  const failure = handlerErrorSchema.safeParse(body);
-  if (outcome.status !== 200) {
+  const { status, body } = outcome;
+  if (status !== 200) {
+    const error = parseBody(handlerErrorSchema, body)?.error;
     throw new CodeError(
-      failure.success
-        ? describeHandlerError({ ...failure.data.error, stack: failure.data.error.stack ?? "" })
-        : `The agent's code responded with status ${outcome.status}.`,
+      error
+        ? describeHandlerError({ ...error, stack: error.stack ?? "" })
+        : `The agent's code responded with status ${status}.`,
     );
   }
-  const result = resultSchema.safeParse(body);
-  if (!result.success)
-    throw new CodeError("The agent's code responded with no valid result. Define it with defineAgent.");
-  return result.data;
+  const result = parseBody(resultSchema, body);
+  if (!result) throw new CodeError("The agent's code responded with no valid result. Define it with defineAgent.");
+  return result;
 }
 
-function saveState({ store: { record } }: UserCode, changes: StateChanges | z.infer<typeof changesSchema>): void {
-  record.changeState(changes as StateChanges);
+/** Returns undefined if the body is not JSON of this schema, or is nested too deeply. */
+function parseBody<T>(schema: z.ZodType<T>, body: string): T | undefined {
+  if (isDeeperThan(body, maxJsonDepth)) return undefined;
+  try {
+    return schema.safeParse(JSON.parse(body || "null")).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function saveState({ store: { record } }: UserCode, changes: StateChanges): void {
+  if (Object.keys(changes.set).length > maxStateKeys)
+    throw new CodeError(`The state would have more than ${maxStateKeys} keys. Keep large values with ctx.storage.`);
+  record.changeState(changes);
   const bytes = Buffer.byteLength(record.stateJson);
   if (bytes > maxStateBytes)
     throw new CodeError(
       `The state would have ${bytes} bytes, and may have at most ${maxStateBytes}. Keep large values with ctx.storage.`,
     );
 }
+
+/** More would be too many bytes in any case. */
+const maxStateKeys = Math.floor(maxStateBytes / 6);

@@ -101,7 +101,8 @@ export class ToolBatches {
     });
   }
 
-  #readResults(ids: readonly string[]): Promise<WireToolResult[]> {
+  async #readResults(ids: readonly string[]): Promise<WireToolResult[]> {
+    await this.#options.turn.flush();
     return Promise.all(ids.map((id) => this.#readResult(id)));
   }
 

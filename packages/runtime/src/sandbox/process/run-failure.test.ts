@@ -16,6 +16,11 @@ test("errors that only the engine finds are located in the source", () => {
     message:
       "SyntaxError: Identifier 'a' has already been declared (lib/u.ts:2:13)\n\n  2 | let a: any, a\n    |             ^",
   });
+  expect(
+    toRunFailure(error, { sources: { "lib/u.ts": "\n\nlet a, a;" }, columnMaps: {}, headerLines: 0 }),
+  ).toMatchObject({
+    message: "SyntaxError: Identifier 'a' has already been declared (lib/u.ts:3:8)\n\n  3 | let a, a;\n    |        ^",
+  });
   expect(toRunFailure(new Error("Failed to start Worker:\nUncaught SyntaxError: Odd"))).toEqual({
     kind: "syntax",
     message: "SyntaxError: Odd",

@@ -12,16 +12,21 @@ export interface RunFailure {
 /** Errors that the engine finds, but our parser did not. */
 const syntaxErrorPattern = /Uncaught (SyntaxError: [^\n]*)(?:\n\s+at ([^\n]+):(\d+):(\d+))?/;
 
+interface LoadedCode extends Pick<PreparedCode, "columnMaps" | "sources"> {
+  /** Lines before the source; code that we prepare has one. */
+  headerLines?: number;
+}
+
 export function toRunFailure(
   error: unknown,
-  { columnMaps, sources }: Pick<PreparedCode, "columnMaps" | "sources"> = { columnMaps: {}, sources: {} },
+  { columnMaps, sources, headerLines = 1 }: LoadedCode = { columnMaps: {}, sources: {} },
 ): RunFailure {
   if (error instanceof SourceError) return { kind: error.kind, message: error.message };
   const message = error instanceof Error ? error.message : String(error);
   const [, syntaxError, file = "", row, column] = syntaxErrorPattern.exec(message) ?? [];
   if (syntaxError !== undefined) {
     if (!Object.hasOwn(sources, file)) return { kind: "syntax", message: syntaxError };
-    const line = Number(row) - 1;
+    const line = Number(row) - headerLines;
     const at = toSourceColumn(columnMaps[file] ?? {}, line, Number(column) - 1);
     return {
       kind: "syntax",

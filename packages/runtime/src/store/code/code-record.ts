@@ -96,6 +96,11 @@ export class CodeRecord {
     this.#update({ apart: hash });
   }
 
+  /** Drops what is cached, because changes were rolled back. */
+  reload(): void {
+    this.#cached = undefined;
+  }
+
   get #row(): Row {
     this.#cached ??= this.#sql.exec<Row>("SELECT * FROM code").toArray()[0];
     return this.#cached ?? { version: null, state: "{}", settings: "{}", figures: "{}", last_error: null, apart: null };

@@ -38,6 +38,11 @@ export class CodeStore {
 
   /** Writes everything or nothing. */
   transact<T>(work: () => T): T {
-    return this.#storage.transactionSync(work);
+    try {
+      return this.#storage.transactionSync(work);
+    } catch (error) {
+      this.record.reload();
+      throw error;
+    }
   }
 }

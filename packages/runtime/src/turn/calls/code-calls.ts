@@ -7,8 +7,8 @@ import {
   ToolImage,
   type ToolErrorCode,
 } from "@thinkery/sdk";
+import { isDeeperThan } from "../../sandbox/json-depth.ts";
 import { type CallLog, type CallScope, executeCall } from "./execute-call.ts";
-import { isDeeperThan } from "./json-depth.ts";
 import type { StepContext } from "./step-context.ts";
 
 /** Calls one run of code may make in total, and concurrently; further calls queue. */

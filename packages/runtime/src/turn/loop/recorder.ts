@@ -29,8 +29,8 @@ export class Recorder {
   readonly #redactor: Redactor;
   readonly #textRedactor: StreamRedactor;
   readonly #reasoningRedactor: StreamRedactor;
-  /** Of what code shows that it thinks. */
-  readonly #thinkingRedactor: StreamRedactor;
+  /** What code shows that it thinks, by turn. */
+  readonly #thoughts = new Map<string, StreamRedactor>();
   /** What running calls show, by call. */
   readonly #progress = new Map<string, StreamRedactor>();
   #text = "";
@@ -44,12 +44,12 @@ export class Recorder {
     this.#redactor = redactor;
     this.#textRedactor = new StreamRedactor(redactor);
     this.#reasoningRedactor = new StreamRedactor(redactor);
-    this.#thinkingRedactor = new StreamRedactor(redactor);
   }
 
   record(...events: NewEvent[]): void {
     // Text that came before an event is logged before it.
     this.#add(this.#textRedactor.flush(), this.#reasoningRedactor.flush());
+    for (const runId of this.#thoughts.keys()) this.#flushThoughts(runId);
     const delta = this.#takeDelta();
     for (const { type, data } of events)
       if (type === "tool.output" || type === "tool.error") this.#progress.delete(data.callId);
@@ -68,14 +68,13 @@ export class Recorder {
   }
 
   showActivity(runId: string, activity: Activity): void {
-    if (activity.kind === "thinking") {
-      const text = this.#thinkingRedactor.push(activity.text);
-      if (text) this.#listener.onActivity(runId, { kind: "thinking", text });
-      return;
+    if (activity.kind !== "thinking") {
+      this.#flushThoughts(runId);
+      return this.#listener.onActivity(runId, this.#redactor.redactValue(activity));
     }
-    const thought = this.#thinkingRedactor.flush();
-    if (thought) this.#listener.onActivity(runId, { kind: "thinking", text: thought });
-    this.#listener.onActivity(runId, this.#redactor.redactValue(activity));
+    const redactor = this.#thoughts.get(runId) ?? new StreamRedactor(this.#redactor);
+    this.#thoughts.set(runId, redactor);
+    this.#showThought(runId, redactor.push(activity.text));
   }
 
   /** Drops text that is not stored yet, after its call failed. */
@@ -89,6 +88,16 @@ export class Recorder {
   getDraft(): Draft | undefined {
     const { draft } = this.#store.messages;
     return draft && extendDraft(draft, this.#text, this.#reasoning);
+  }
+
+  /** Shows what was held back because it might have been the beginning of a secret. */
+  #flushThoughts(runId: string): void {
+    this.#showThought(runId, this.#thoughts.get(runId)?.flush() ?? "");
+    this.#thoughts.delete(runId);
+  }
+
+  #showThought(runId: string, text: string): void {
+    if (text) this.#listener.onActivity(runId, { kind: "thinking", text });
   }
 
   #add(text: string, reasoning: string): void {

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createFetch } from "@thinkery/sdk/agent-host";
 import type { AgentOutcome, AgentRunHost } from "../../agent-run.ts";
+import { maxValueChars } from "../../bounds.ts";
 import { agentModule } from "../names.ts";
 import { defineGlobal } from "./absent.ts";
 import { ConsoleBridge } from "./console-bridge.ts";
@@ -71,7 +72,11 @@ async function respond(
     const response = await agent.fetch(request, {
       HOST: { call: (capability: string, input: string) => host.call(capability, input) },
     });
-    return { ok: true, status: response.status, body: await response.text() };
+    const body = await response.text();
+    // What is too large for RPC would end like a lost process.
+    if (typeof body !== "string" || body.length > maxValueChars)
+      return { ok: false, kind: "limit", message: "The agent's code responded with no text, or with too much of it." };
+    return { ok: true, status: response.status, body };
   } catch (error) {
     return { ok: false, kind: "threw", message: truncateOutcome(describeThrown(error)) };
   }
