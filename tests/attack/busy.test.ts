@@ -4,17 +4,20 @@ import { expensiveRequests, expensiveScripts, largeAgents } from "../kit/expensi
 import { sample } from "../kit/sample.ts";
 import { createBystander, type Probes, sendWhileOthersWait } from "../kit/send-while-others-wait.ts";
 
-// A client with the scope chat asks for as much work as it can. Others are served all the while.
+// A client with the scope chat, or one that may deploy, asks for as much work as it can. Others are served all the while.
 
 const requests = sample(expensiveRequests, { name: "expensive requests", size: 14, kindOf: ({ kind }) => kind });
 
 let host: TestHost;
-let token: string;
+const tokens = { chat: "", admin: "" };
 let probes: Probes;
 
 beforeAll(async () => {
   host = await startHost({ scripts: expensiveScripts });
-  ({ token } = await host.client.call("createToken", { body: { name: "busy", scopes: ["read", "chat"] } }));
+  for (const scope of ["chat", "admin"] as const)
+    ({ token: tokens[scope] } = await host.client.call("createToken", {
+      body: { name: `busy ${scope}`, scopes: ["read", scope] },
+    }));
   probes = await createBystander(host);
   const needed = new Set(requests.map(({ agent }) => agent));
   for (const { name, create } of largeAgents) if (needed.has(name)) await create(host);
@@ -31,7 +34,10 @@ test.each([1, 8])(
   async (atOnce) => {
     for (const request of requests) {
       const what = `${request.kind}: ${request.what}`;
-      const { statuses, totalMs, waits } = await sendWhileOthersWait(host, token, request, { atOnce, probes });
+      const { statuses, totalMs, waits } = await sendWhileOthersWait(host, tokens[request.scope ?? "chat"], request, {
+        atOnce,
+        probes,
+      });
       expect([what, statuses.filter((status) => !request.statuses.includes(status))]).toEqual([what, []]);
       // Long work is done in slices, and owners take turns: nobody has to wait for all of it.
       const maxWaitMs = Math.max(...Object.values(waits).map((wait) => wait.maxWaitMs));

@@ -43,6 +43,7 @@ const params: Record<string, string> = {
   user: "nobody",
   task: "task-1",
   schedule: "schedule-1",
+  package: "nobody",
 };
 
 /** Valid bodies, so that a rejection is due to the caller. */
@@ -56,6 +57,9 @@ const bodies: Record<string, unknown> = {
   collectBlobs: { dryRun: true },
   createAgency: {},
   putBlueprint: { name: "x" },
+  deployPackage: { name: "x", manifest: { type: "agent", runtime: "isolate" }, code: "export default {}" },
+  rollbackPackage: {},
+  putSettings: { settings: {} },
   createAgent: { name: "x" },
   invoke: { message: "hello" },
   cancelTurn: {},
@@ -194,6 +198,9 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
       getAgencySchedule: 404,
       listAgencyScheduleRuns: 404,
       openLive: 400,
+      getPackage: 404,
+      getAgentCode: 404,
+      listAgentLogs: 404,
     };
     expect((await request(name, endpoint, tokens["owner read"])).status).toBe(expectedStatus[name] ?? 200);
   },

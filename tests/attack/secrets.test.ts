@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createHomePath, type HostProcess, removeHome, startHostProcess } from "../kit/host-process.ts";
+import { deployAgent } from "../kit/user-agent.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
@@ -208,6 +209,58 @@ test("no kind of secret appears in what waits for a person or a time", async () 
     return shown.every(Boolean) && sinks["later/schedules"]?.includes("later: See");
   });
   for (const place of ["/agency/waits/schedules", "write/approvals", "ask/state", "later/export"])
+    expect([place, sinks[place]?.includes("[redacted]")]).toEqual([place, true]);
+  expect(findShown(sinks, kinds)).toEqual([]);
+}, 120_000);
+
+test("no kind of secret appears in what the code of an agent says, logs, throws and keeps", async () => {
+  const kinds = await listKinds();
+  const params = { agency: "code", agent: "teller" };
+  await host.client.call("createAgency", { body: { id: "code" } });
+  // The code has them from elsewhere: what it is told is redacted already.
+  const reversed = kinds.map(([, text]) => [...text].toReversed().join(""));
+  const code = `
+  const secrets = ${JSON.stringify(reversed)}.map((text) => [...text].reverse().join(""));
+  export default defineAgent({
+    tools: { tell: { description: "Tells.", parameters: { text: { type: "string" } }, execute: ({ text }, ctx) => { ctx.log.warn(text); return { text }; } } },
+    async onMessage(message, ctx) {
+      const [verb, index] = message.content.split(" ");
+      const content = "See " + secrets[index] + " here.";
+      ctx.log.info(content);
+      ctx.log.error({ content });
+      console.log(content);
+      ctx.setState({ content, nested: { content } });
+      await ctx.storage.set("content", content);
+      const reply = ctx.reply();
+      reply.thinking(content);
+      reply.action("look", { content });
+      for (const character of content) reply.write(character);
+      await ctx.tools.execute("set_title", { title: content });
+      await ctx.tools.execute("teller__tell", { text: content }).catch((error) => ctx.log.error(error));
+      await ctx.tools.execute("no_such_tool", { content }).catch((error) => ctx.log.error(error.message));
+      if (verb === "throw") throw new TypeError(content);
+      await ctx.send(content);
+    },
+  });`;
+  await deployAgent(host.client, "teller", code, { agency: "code", capabilities: ["tools"] });
+  const { sinks, close } = await follow("teller", "code");
+  for (const index of kinds.keys())
+    for (const verb of ["say", "throw"]) {
+      const body = { agent: "teller@code", message: `${verb} ${index}` };
+      const response = await host.client.call("serve", { body }).catch((error: unknown) => String(error));
+      sinks[verb] = (sinks[verb] ?? "") + JSON.stringify(response);
+    }
+  const { events } = await host.client.call("listEvents", { params, query: { limit: 1000 } });
+  sinks.events = JSON.stringify(events);
+  for (const path of ["export", "messages?limit=500", "actions?limit=500", "state", "code", "logs?limit=500"])
+    sinks[path] = await read(`/agency/code/agent/teller/${path}`);
+  sinks.package = await read("/agency/code/packages/teller");
+  sinks.log = await readFile(join(home, "logs", "thinkery.log"), "utf8");
+  sinks.output = host.readOutput();
+  await waitUntil("the end in the stream", () => sinks.stream?.includes("See [redacted] here."));
+  close();
+  // Each place has something to show.
+  for (const place of ["say", "throw", "events", "export", "messages?limit=500", "state", "code", "logs?limit=500"])
     expect([place, sinks[place]?.includes("[redacted]")]).toEqual([place, true]);
   expect(findShown(sinks, kinds)).toEqual([]);
 }, 120_000);

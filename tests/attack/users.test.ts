@@ -1,18 +1,22 @@
 import { type Endpoint, endpoints } from "@thinkery/sdk";
-import { createClient } from "@thinkery/sdk/client";
+import { type Client, createClient } from "@thinkery/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
+import { ask, deployAgent, putSettings, readLog } from "../kit/user-agent.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
 
-// Two users × every route and socket, also of sub-agents. Each has an agency “team” with an agent “alice”, whose data
-// names its user, and one of their own. New endpoints are included automatically.
+// Two users × every route and socket, also of sub-agents. Each has an agency “team” with an agent “alice” and a user
+// agent “coded”, whose data names its user, and one of their own. New endpoints are included automatically.
 
 const users = ["ann", "ben"] as const;
 type UserName = (typeof users)[number];
 const getOther = (user: UserName): UserName => (user === "ann" ? "ben" : "ann");
 const getMarker = (user: UserName) => `data-of-${user}-only`;
+
+/** Endpoints of agents that have code. */
+const codeEndpoints = ["getSettings", "putSettings", "getAgentCode", "listAgentLogs"];
 
 interface Known {
   token: string;
@@ -55,11 +59,29 @@ beforeAll(async () => {
       await client.agent(`alice@${agency}`).schedules().create({ when: "@yearly", input: marker });
       await client.schedules(agency).create({ when: "@yearly", input: marker, agent: "alice" });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
+      await deployCoded(client, agency, marker);
     }
   }
 }, 60_000);
 
 afterAll(() => host?.stop());
+
+/** Deploys an agent whose code, settings, state and log have the marker. */
+async function deployCoded(client: Client, agency: string, marker: string): Promise<void> {
+  const code = `export default defineAgent({
+    settings: { word: { type: "text", default: "${marker}" } },
+    tools: { tell: { description: "${marker}", execute: () => "${marker}" } },
+    async onMessage(message, ctx) {
+      ctx.setState({ marker: "${marker}" });
+      ctx.log.info("${marker}");
+      await ctx.send("${marker}");
+    },
+  });`;
+  await deployAgent(client, "coded", code, { agency, displayName: marker, description: marker });
+  await putSettings(client, `coded@${agency}`, { word: marker });
+  expect(await ask(client, `coded@${agency}`)).toBe(marker);
+  await waitUntil("its log", async () => (await readLog(client, `coded@${agency}`)).length > 0);
+}
 
 /** The path below “alice” of a sub-agent that exists in the agency. */
 function getSubPath(agency: string, owner: UserName): string {
@@ -82,6 +104,8 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     branch: "try",
     task,
     schedule: "schedule-1",
+    package: "coded",
+    ...(codeEndpoints.includes(name) && below === "" ? { agent: "coded" } : {}),
   };
   const target = `alice${below.replace("/sub/", "/")}@${agency}`;
   const bodies: Record<string, unknown> = {
@@ -92,6 +116,13 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     updateUser: { limits: { agents: 1000 } },
     createAgency: {},
     putBlueprint: { name: "b" },
+    deployPackage: {
+      name: "coded",
+      manifest: { type: "agent", runtime: "isolate" },
+      code: `export default { fetch: () => new Response("${getMarker(user)}") }`,
+    },
+    rollbackPackage: {},
+    putSettings: { settings: {} },
     createAgent: { name: `new-${crypto.randomUUID()}` },
     invoke: { message: "hello" },
     cancelTurn: {},
@@ -258,6 +289,13 @@ test("everyone still has their own data", async () => {
     ]);
     const params = { agency: `team-${user}`, agent: "alice" };
     expect(JSON.stringify(await client.call("listMessages", { params }))).toContain(getMarker(user));
+    expect(await ask(client, `coded@team-${user}`)).toBe(getMarker(user));
+    const ofCode = { agency: `team-${user}`, agent: "coded" };
+    for (const name of ["getSettings", "getAgentCode", "listAgentLogs"] as const)
+      expect([name, JSON.stringify(await client.call(name, { params: ofCode }))]).toEqual([
+        name,
+        expect.stringContaining(getMarker(user)),
+      ]);
     const app = await send({
       port: host.port,
       path: `/agency/team-${user}/agent/alice/app/`,

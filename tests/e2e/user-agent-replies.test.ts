@@ -98,7 +98,8 @@ test("what the code thinks and does is shown while it works, and stored nowhere"
   await deployAgent(client, "thinker", {
     async onMessage(_, ctx) {
       const reply = ctx.reply();
-      await reply.thinking("secret thought");
+      await reply.thinking("secret ");
+      await reply.thinking("thought");
       await reply.action("look", { at: "hidden place", deep: [1, { a: null }] });
       await reply.action("wait");
       await reply.actionComplete();
@@ -110,8 +111,9 @@ test("what the code thinks and does is shown while it works, and stored nowhere"
   await ask(client, "thinker");
   await waitUntil("the end", () => frames.some(({ type }) => type === "task-complete"));
   const shown = frames.flatMap((frame) => (frame.type === "activity" ? [frame.activity] : []));
-  expect(shown).toEqual([
-    { kind: "thinking", text: "secret thought" },
+  const thoughts = shown.findIndex(({ kind }) => kind !== "thinking");
+  expect(listThoughts(frames).join("")).toBe("secret thought");
+  expect(shown.slice(thoughts)).toEqual([
     { kind: "action", tool: "look", args: { at: "hidden place", deep: [1, { a: null }] } },
     { kind: "action", tool: "wait", args: {} },
     { kind: "idle" },
@@ -127,6 +129,20 @@ test("what the code thinks and does is shown while it works, and stored nowhere"
   const stored = JSON.stringify([events, await listMessages(client, "thinker")]) + (await exported.text());
   expect(stored).toContain("Done.");
   expect(stored).not.toMatch(/secret thought|hidden place/);
+});
+
+test("a thought that ends as a secret of the host begins is shown to its end", async () => {
+  const { client } = host;
+  await deployAgent(client, "guesser", {
+    async onMessage({ content }, ctx) {
+      await ctx.reply().thinking(`It begins with ${content}`);
+    },
+  });
+  const frames = (await collectFrames(host, at("guesser"), "?only=chat")) as ChatFrame[];
+  const beginning = host.token.slice(0, 8);
+  await ask(client, "guesser", beginning);
+  await waitUntil("the end", () => frames.some(({ type }) => type === "task-complete"));
+  expect(listThoughts(frames).join("")).toBe(`It begins with ${beginning}`);
 });
 
 test("a reply streams: text that was written is seen before the reply ends", async () => {

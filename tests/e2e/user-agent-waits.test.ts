@@ -118,6 +118,31 @@ test("a call that needs approval pauses the turn; approved, the code goes on and
   );
 });
 
+test("an answer counts that comes before the interrupted code has ended", async () => {
+  const { client } = host;
+  await deployAgent(
+    client,
+    "lingering",
+    {
+      async onMessage(_, ctx) {
+        try {
+          await ctx.send(await ctx.tools.execute("bash", { command: "rm -f x; echo removed" }));
+        } catch (error) {
+          // It takes its time, but less than it is given.
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          throw error;
+        }
+      },
+    },
+    { capabilities: ["tools"] },
+  );
+  const agent = client.agent("lingering");
+  const turn = await agent.send("Go.");
+  const { id } = await waitForApproval(client, "lingering");
+  await agent.approve({ approvalId: id, approved: true });
+  expect((await turn.outcome()).content).toBe("removed");
+});
+
 test("a denied call is an error that the code can read, with the reason", async () => {
   const { client } = host;
   await deployEffects("denied");

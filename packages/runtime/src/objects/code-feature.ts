@@ -31,6 +31,7 @@ interface CodeFeatureOptions extends Pick<CodeRequestsOptions, "store" | "blobs"
   address: AgentAddress;
   registration: Registration;
   redact(text: string): string;
+  redactValue<T>(value: T): T;
   createTables(): void;
   isBusy(): boolean;
   /** Called when it is known that the code handles several messages at once. */
@@ -228,7 +229,8 @@ export class CodeFeature implements AgentFeature, UserCode {
     if (!this.store.exists) return {};
     const { version, state, stateJson } = this.store.record;
     if (version === undefined) return {};
-    return { code: { version, ...(stateJson.length <= maxShownStateChars ? { state } : {}) } };
+    const shown = stateJson.length <= maxShownStateChars ? { state: this.#options.redactValue(state) } : {};
+    return { code: { version, ...shown } };
   }
 
   export(): Pick<AgentExport, "code"> {
