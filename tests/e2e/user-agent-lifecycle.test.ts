@@ -253,6 +253,7 @@ test("a version that is deployed in the middle of a turn takes over after it", a
         async onMessage({ content }, ctx) {
           ctx.log.info("began");
           while (content === "wait" && !(await ctx.fs.exists("go"))) await new Promise((resolve) => setTimeout(resolve, 10));
+          ctx.log.info("ends");
           await ctx.send("${text}");
         },
         onInit: (ctx) => ctx.log.info("init"),
@@ -266,11 +267,12 @@ test("a version that is deployed in the middle of a turn takes over after it", a
   await waitForLog(client, "replaced", 2);
   const queued = await agent.send("next");
   await deploy("new");
-  expect((await listLines("replaced")).length).toBe(2);
+  await deploy("newest");
   await agent.putFile("go", "");
   expect((await turn.outcome()).content).toBe("old");
-  expect((await queued.outcome()).content).toBe("new");
-  expect(await listLines("replaced")).toEqual(["1 init", "1 began", "1 shutdown", "2 init", "2 began"]);
+  expect((await queued.outcome()).content).toBe("newest");
+  const lines = ["1 init", "1 began", "1 ends", "1 shutdown", "3 init", "3 began", "3 ends"];
+  expect(await listLines("replaced")).toEqual(lines);
 });
 
 test("a blueprint can keep its agents at one version", async () => {
