@@ -176,7 +176,7 @@ export interface LifecycleContext<S extends SettingsSchema = SettingsSchema, Sta
   readonly settings: SettingValues<S>;
   /** The state with all changes so far. */
   readonly state: Readonly<State>;
-  /** Changes keys of the state; undefined removes one. Saved when the handler ends, unless it throws. */
+  /** Changes keys of the state; undefined removes one, or sets it to its initial value. Saved when the handler ends, unless it throws. */
   setState(changes: { [K in keyof State]?: State[K] | undefined }): void;
   readonly storage: AgentStorage;
   readonly tools: ToolList;

@@ -6,11 +6,13 @@ export const maxStateBytes = 1024 * 1024;
 
 /** The state of an agent during one request. */
 export class StateDraft {
+  readonly #initial: AgentState;
   #current: Readonly<AgentState>;
   readonly #set = new Map<string, JsonValue>();
   readonly #deleted = new Set<string>();
 
   constructor(initial: AgentState, stored: AgentState) {
+    this.#initial = initial;
     this.#current = Object.freeze({ ...initial, ...stored });
   }
 
@@ -23,13 +25,16 @@ export class StateDraft {
   apply(changes: Record<string, unknown>): void {
     if (typeof changes !== "object" || changes === null || Array.isArray(changes))
       throw new TypeError("setState takes an object with the keys to change.");
+    if (Object.hasOwn(changes, "__proto__")) throw new TypeError("The state cannot have the key “__proto__”.");
     const next: AgentState = { ...this.#current };
     const entries = Object.entries(changes).map(
       ([key, value]) => [key, value === undefined ? undefined : toJson(value, `state.${key}`)] as const,
     );
     for (const [key, value] of entries) {
-      if (value === undefined) delete next[key];
-      else next[key] = value;
+      // A key that is removed has its initial value again, if it was declared.
+      const changed = value === undefined && Object.hasOwn(this.#initial, key) ? this.#initial[key] : value;
+      if (changed === undefined) delete next[key];
+      else next[key] = changed;
     }
     const bytes = new TextEncoder().encode(JSON.stringify(next)).length;
     if (bytes > maxStateBytes)
