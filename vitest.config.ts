@@ -11,7 +11,7 @@ const alone = "packages/runtime/src/sandbox/process/harness/*.test.ts";
 export default defineConfig({
   test: {
     // Two cores, but much of a test is waiting for a process to start or to die. Each file has real hosts of its own.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // A whole corpus takes longer than a sample of it.
     testTimeout: process.env.LONG === "1" ? 300_000 : 60_000,
     hookTimeout: 60_000,

@@ -70,6 +70,7 @@ test.each([4, 5, 6])(
       rows: [
         { feature: "agent", version: 6 },
         { feature: "childSpending", version: 1 },
+        { feature: "code", version: 1 },
         { feature: "files", version: 5 },
         { feature: "key", version: 0 },
         { feature: "schedules", version: 1 },
