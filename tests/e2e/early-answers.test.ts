@@ -114,7 +114,8 @@ test("a second answer, while the first one is used", async () => {
   const questions = await waitUntil("both questions", async () => {
     const { body } = await testbed.api("/questions");
     const own = (body.questions as Question[]).filter((question) => question.agent === `global~${agent.name}`);
-    return own.length === 2 && own;
+    // They may have been asked in the same millisecond, and are in any order then.
+    return own.length === 2 && own.toSorted(({ prompt: one = "" }, { prompt: other = "" }) => (one < other ? 1 : -1));
   });
   await answer(agent, { continuationId: questions[0]?.id, value: "blue" });
   await waitForRing();
