@@ -89,7 +89,7 @@ test("code that ignores its interrupt holds up nothing, and what it does later h
       },
       tools: {
         report: {
-          description: "Returns what came of the late attempts.",
+          description: "Returns the results of the late attempts.",
           execute: () => (globalThis as unknown as { results?: string[] }).results ?? [],
         },
       },

@@ -7,7 +7,7 @@ import {
   type PageQuery,
 } from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
-import type { CodeVersion } from "../drivers/isolate/code-version.ts";
+import { type CodeVersion, summarizeTools } from "../drivers/isolate/code-version.ts";
 import type { CodeDescription } from "../sandbox/agent-description.ts";
 import type { AgentCode } from "../sandbox/agent-run.ts";
 
@@ -195,7 +195,7 @@ export class Packages {
       description: (JSON.parse(version.details) as Details).summary,
       version: row.current,
       capabilities,
-      tools: description.tools.map((tool) => ({ name: tool.name, description: tool.description })),
+      tools: summarizeTools(description),
       settings,
       agents: this.#listAgents(row.name),
       deployedAt: new Date(version.deployed_at).toISOString(),

@@ -5,6 +5,7 @@ import {
   type AgentLogQuery,
   type AgentSettings,
   type AgentState,
+  type Blueprint,
   fail,
   fillSettings,
   findSettingIssues,
@@ -14,7 +15,7 @@ import {
 import { type AgentEvent as CodeEvent, maxStateBytes } from "@thinkery/sdk/agent-host";
 import { getRevision } from "../agency/revision.ts";
 import { CodeError } from "../drivers/isolate/code-error.ts";
-import type { CodeVersion } from "../drivers/isolate/code-version.ts";
+import { type CodeVersion, summarizeTools } from "../drivers/isolate/code-version.ts";
 import { storageLimits } from "../drivers/isolate/host-call-schemas.ts";
 import type { UserCode } from "../drivers/isolate/user-code.ts";
 import type { AgentCode } from "../sandbox/agent-run.ts";
@@ -146,7 +147,7 @@ export class CodeFeature implements AgentFeature, UserCode {
   }
 
   async readSettings(): Promise<AgentSettings> {
-    if (!(await this.#hasPackage())) return { settings: {}, set: {}, schema: {} };
+    if (!(await this.#readBlueprint()).config?.isolate) return { settings: {}, set: {}, schema: {} };
     const { settings: schema } = await this.resolve();
     const set = this.store.exists ? this.store.record.settings : {};
     return { settings: fillSettings(schema, set), set, schema };
@@ -188,7 +189,7 @@ export class CodeFeature implements AgentFeature, UserCode {
       version: version.version,
       pinned: pinned !== undefined,
       capabilities: version.capabilities,
-      tools: description.tools.map((tool) => ({ name: tool.name, description: tool.description })),
+      tools: summarizeTools(description),
       handles: description.handles,
       batch: description.batch,
       concurrency: description.concurrency,
@@ -254,8 +255,7 @@ export class CodeFeature implements AgentFeature, UserCode {
   }
 
   async #getPackage(): Promise<{ name: string; pinned: number | undefined }> {
-    const { resolver, registration } = this.#options;
-    const { config, name } = await resolver.readBlueprint(registration.get());
+    const { config, name } = await this.#readBlueprint();
     const { isolate } = config ?? {};
     if (!isolate)
       throw fail(
@@ -265,9 +265,9 @@ export class CodeFeature implements AgentFeature, UserCode {
     return { name: isolate.package, pinned: isolate.version };
   }
 
-  async #hasPackage(): Promise<boolean> {
+  #readBlueprint(): Promise<Blueprint> {
     const { resolver, registration } = this.#options;
-    return (await resolver.readBlueprint(registration.get())).config?.isolate !== undefined;
+    return resolver.readBlueprint(registration.get());
   }
 
   async #find(version: number | undefined): Promise<CodeVersion> {

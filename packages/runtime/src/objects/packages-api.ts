@@ -16,7 +16,7 @@ import { RpcTarget } from "cloudflare:workers";
 import { z } from "zod";
 import { type Packages, packCode } from "../agency/packages.ts";
 import { describeHandlerError } from "../drivers/isolate/code-error.ts";
-import type { CodeVersion } from "../drivers/isolate/code-version.ts";
+import { type CodeVersion, summarizeTools } from "../drivers/isolate/code-version.ts";
 import { handlerErrorSchema } from "../drivers/isolate/send-request.ts";
 import { type CodeDescription, parseDescription } from "../sandbox/agent-description.ts";
 import type { AgentCode } from "../sandbox/agent-run.ts";
@@ -100,7 +100,7 @@ export class PackagesApi extends RpcTarget {
       capabilities,
       added: capabilities.filter((capability) => !before.includes(capability)),
       removed: before.filter((capability) => !capabilities.includes(capability)),
-      tools: description.tools.map((tool) => ({ name: tool.name, description: tool.description })),
+      tools: summarizeTools(description),
       settings: Object.keys({ ...manifest.settings, ...description.settings }),
       bytes,
       blueprint: name,

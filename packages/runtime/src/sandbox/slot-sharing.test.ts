@@ -156,7 +156,7 @@ test("only as many busy processes are closed as needed, the one in use for longe
   expect(slots.waitingCount).toBe(1);
 });
 
-test("a closed process is open again when whoever waited has left", async () => {
+test("a closed process is open again when the caller that waited has left", async () => {
   const { ask, take } = openSlots(1, { fairMs: 5000 });
   await take("a");
   const leaving = new AbortController();

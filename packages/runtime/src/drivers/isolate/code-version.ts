@@ -11,3 +11,8 @@ export interface CodeVersion {
   settings: SettingsSchema;
   description: CodeDescription;
 }
+
+/** Returns the tools that the code provides, without their schemas. */
+export function summarizeTools({ tools }: CodeDescription): { name: string; description: string }[] {
+  return tools.map(({ name, description }) => ({ name, description }));
+}
