@@ -7,7 +7,6 @@ export type CodeFailure = NonNullable<AgentCodeInfo["lastError"]>;
 
 interface Row extends Record<string, SqlStorageValue> {
   version: number | null;
-  state: string;
   settings: string;
   figures: string;
   last_error: string | null;
@@ -20,6 +19,8 @@ const noFigures: CodeFigures = { total: 0, failed: 0, ms: 0, longestMs: 0, hostC
 export class CodeRecord {
   readonly #sql: SqlStorage;
   #cached: Row | undefined;
+  /** In a table of its own: it may be large, and the rest changes with every request. */
+  #cachedState: string | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -35,11 +36,12 @@ export class CodeRecord {
   }
 
   get state(): AgentState {
-    return JSON.parse(this.#row.state) as AgentState;
+    return JSON.parse(this.stateJson) as AgentState;
   }
 
   get stateJson(): string {
-    return this.#row.state;
+    this.#cachedState ??= this.#sql.exec<{ state: string }>("SELECT state FROM code_state").toArray()[0]?.state;
+    return this.#cachedState ?? "{}";
   }
 
   /** Merges changes key by key: requests that run at the same time change the same state. */
@@ -49,7 +51,10 @@ export class CodeRecord {
     const state = new Map<string, JsonValue>(Object.entries(this.state));
     for (const key of deleted) state.delete(key);
     for (const [key, value] of Object.entries(set)) state.set(key, value);
-    this.#update({ state: JSON.stringify(Object.fromEntries(state)) });
+    const json = JSON.stringify(Object.fromEntries(state));
+    this.#cachedState = undefined;
+    this.#sql.exec("INSERT OR REPLACE INTO code_state (only, state) VALUES (1, ?)", json);
+    this.#cachedState = json;
   }
 
   /** The settings that were set. */
@@ -99,20 +104,20 @@ export class CodeRecord {
   /** Drops what is cached, because changes were rolled back. */
   reload(): void {
     this.#cached = undefined;
+    this.#cachedState = undefined;
   }
 
   get #row(): Row {
     this.#cached ??= this.#sql.exec<Row>("SELECT * FROM code").toArray()[0];
-    return this.#cached ?? { version: null, state: "{}", settings: "{}", figures: "{}", last_error: null, apart: null };
+    return this.#cached ?? { version: null, settings: "{}", figures: "{}", last_error: null, apart: null };
   }
 
   #update(changes: Partial<Row>): void {
     const row = { ...this.#row, ...changes } as Row;
     this.#cached = undefined;
     this.#sql.exec(
-      "INSERT OR REPLACE INTO code (only, version, state, settings, figures, last_error, apart) VALUES (1, ?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO code (only, version, settings, figures, last_error, apart) VALUES (1, ?, ?, ?, ?, ?)",
       row.version,
-      row.state,
       row.settings,
       row.figures,
       row.last_error,

@@ -46,14 +46,6 @@ export class Journal {
     this.#sql.exec("INSERT OR IGNORE INTO code_turns (turn, version) VALUES (?, ?)", turn, version);
   }
 
-  /** Returns the versions that open turns run. */
-  listVersions(): number[] {
-    return this.#sql
-      .exec<{ version: number }>("SELECT DISTINCT version FROM code_turns")
-      .toArray()
-      .map(({ version }) => version);
-  }
-
   /** Returns the request that was interrupted, if any. */
   findOpenRequest(turn: string): JournalRequest | undefined {
     const [row] = this.#sql

@@ -8,11 +8,14 @@ export const codeMigrations: Migrations = [
   CREATE TABLE code (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     version INTEGER,
-    state TEXT NOT NULL,
     settings TEXT NOT NULL,
     figures TEXT NOT NULL,
     last_error TEXT,
     apart TEXT
+  );
+  CREATE TABLE code_state (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    state TEXT NOT NULL
   );
   CREATE TABLE code_values (
     key TEXT PRIMARY KEY,
