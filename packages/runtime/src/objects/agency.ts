@@ -14,6 +14,7 @@ import {
   type PolicyRule,
   type SubagentSummary,
 } from "@thinkery/sdk";
+import type { Connection, ConnectionContext } from "agents";
 import { AgencyRecord } from "../agency/agency-record.ts";
 import { AgentRegistry, type AgentRegistration } from "../agency/agents.ts";
 import { Blueprints } from "../agency/blueprints.ts";
@@ -34,15 +35,23 @@ import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
 import { defaultDriver } from "../system/drivers.ts";
 import type { System } from "../system/system.ts";
 import type { ToolProvider } from "../tools/provided-tools.ts";
+import type { DocumentsApi } from "./agency-documents.ts";
+import type { FeedbackApi } from "./agency-feedback.ts";
 import { AgencyPackages } from "./agency-packages.ts";
-import { AgencySchedules } from "./agency-schedules.ts";
+import type { ResourcesApi } from "./agency-resources.ts";
+import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
+import type { SharedTasksApi } from "./agency-tasks.ts";
+import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
 import type { PackagesApi } from "./packages-api.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
+import type { TeamApi } from "./team-api.ts";
 import { UsageApi } from "./usage-api.ts";
+
+const retryMs = 60_000;
 
 /** Increases with every change, so that clients know when to reload. */
 export interface Revision {
@@ -76,7 +85,8 @@ export abstract class Agency extends BaseObject<Revision> {
     await this.#open();
     return { policy: this.#policy, agency: this.name };
   });
-  readonly #schedules: AgencySchedules;
+  readonly #parts: AgencyParts;
+  readonly #sockets = new AgencySockets();
   readonly #packages: AgencyPackages;
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
@@ -94,14 +104,21 @@ export abstract class Agency extends BaseObject<Revision> {
       reportUsage: (report) => user().reportUsage(report),
       listBudgetStatuses: () => user().listBudgetStatuses(),
     });
-    this.#schedules = new AgencySchedules({
+    this.#parts = assembleAgency({
+      env,
       storage: ctx.storage,
+      key,
+      record: this.#record,
+      agents: this.#agents,
       redactor: createSecretRedactor(env),
-      scheduleDue: async (at) => void (await this.schedule(new Date(at), "checkDue", at, { idempotent: true })),
       open: () => this.#open(),
-      getAgentName: (agent) => this.#agents.get(agent).name,
-      getConversation: (agent) => this.#getThink(agent).conversation,
-      getOwner: () => this.#record.owner,
+      getThink: (agent) => this.#getThink(agent),
+      scheduleDue: (at) => this.#scheduleDue(at),
+      publish: (createFrame) => {
+        if (this.#sockets.isWatched) this.#sockets.publish(createFrame());
+      },
+      onAgentsChange: () => bumpRevision(key),
+      waitUntil: (work) => ctx.waitUntil(work),
     });
     this.#packages = new AgencyPackages({
       sql: ctx.storage.sql,
@@ -121,7 +138,28 @@ export abstract class Agency extends BaseObject<Revision> {
   }
 
   get schedules(): SchedulesApi {
-    return this.#schedules.api;
+    return this.#parts.schedules.api;
+  }
+
+  get documents(): DocumentsApi {
+    return this.#parts.documents.api;
+  }
+
+  get resources(): ResourcesApi {
+    return this.#parts.resources.api;
+  }
+
+  /** `tasks` is a property of the Agents SDK. */
+  get sharedTasks(): SharedTasksApi {
+    return this.#parts.tasks.api;
+  }
+
+  get feedback(): FeedbackApi {
+    return this.#parts.feedback.api;
+  }
+
+  get team(): TeamApi {
+    return this.#parts.team.api;
   }
 
   get packages(): PackagesApi {
@@ -151,7 +189,8 @@ export abstract class Agency extends BaseObject<Revision> {
   async retire(): Promise<UsageReport | undefined> {
     await this.ensureReady();
     const exists = this.#record.markDeleting();
-    this.#schedules.halt();
+    this.#parts.timer.halt();
+    for (const feature of this.#parts.features) feature.halt?.();
     for (const name of this.#agents.listNames()) await this.#agents.remove(name, this.#eraseAgent);
     return exists ? this.#usage.createFullReport() : undefined;
   }
@@ -299,13 +338,41 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#record.isMetered = metered;
   }
 
-  /** Called by the schedule when something is due. */
+  /** Called by the schedule when something is due. It must not throw: an alarm that fails repeatedly is abandoned. */
   async checkDue(at: number): Promise<void> {
-    await this.#schedules.check(at, () => this.ensureReady());
+    try {
+      await this.ensureReady();
+      await this.#parts.timer.check(at);
+    } catch (error) {
+      console.error("what was due in an agency could not be done", error);
+      await this.#scheduleDue(Math.max(at, Date.now()) + retryMs).catch(() => undefined);
+    }
+  }
+
+  override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {
+    return request.headers.get("x-thinkery-socket") !== "1";
+  }
+
+  override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
+    if (request.headers.get("x-thinkery-socket") !== "1") return;
+    await this.#open();
+    this.#sockets.connect(connection, request, { type: "sync", agents: [] });
+  }
+
+  override onMessage(connection: Connection): void {
+    if (hasTeamState(connection)) this.#sockets.receive(connection);
+  }
+
+  override onClose(connection: Connection): void {
+    this.#sockets.disconnect(connection);
   }
 
   protected override async wake(): Promise<void> {
-    this.#schedules.wake();
+    this.#sockets.restore(this.getConnections());
+    for (const feature of this.#parts.features) feature.wake?.();
+    this.#parts.timer
+      .update()
+      .catch((error: unknown) => console.error("the next check of an agency could not be scheduled", error));
     if (await this.#agents.settle(this.#registerAgent, this.#eraseAgent)) this.#notifyChange();
   }
 
@@ -321,7 +388,7 @@ export abstract class Agency extends BaseObject<Revision> {
     await this.#getThink(name).erase();
     this.#subagents.remove(name);
     this.#policy.forgetAgent(formatAgentObjectName(this.name, name));
-    this.#schedules.book.deleteOfAgent(name);
+    for (const feature of this.#parts.features) feature.forgetAgent?.(name);
     // Last, because blobs must outlive what refers to them. Repeated after a crash, like everything above.
     const key = formatAgentObjectName(this.name, name);
     await openBlobIndex(this.env)?.release(key);
@@ -329,6 +396,10 @@ export abstract class Agency extends BaseObject<Revision> {
     const user = this.env.User.getByName(this.#record.owner);
     this.ctx.waitUntil(Promise.all([user.limits.forgetDisk(key), user.inbox.forget(key)]));
   };
+
+  async #scheduleDue(at: number): Promise<void> {
+    await this.schedule(new Date(at), "checkDue", at, { idempotent: true });
+  }
 
   #getThink(name: string) {
     return this.env.Think.getByName(formatAgentObjectName(this.name, name));

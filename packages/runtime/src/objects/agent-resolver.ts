@@ -32,6 +32,7 @@ import { createTurnScope } from "../turn/loop/create-turn-scope.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
 import type { SchedulePort } from "../turn/schedule-port.ts";
 import type { SubagentPort } from "../turn/subagent-port.ts";
+import type { TeamPort } from "../turn/team-port.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgencyReader } from "./agency-reader.ts";
@@ -56,6 +57,7 @@ interface AgentResolverOptions {
   hasWebhook(name?: string): boolean;
   redactor: Redactor;
   schedules(): SchedulePort & { hasAny: boolean };
+  team: TeamPort;
   code(): UserCode;
   /** Calls a tool that another agent of the agency provides, with JSON. */
   callAgentTool: CallAgentTool;
@@ -126,6 +128,7 @@ export class AgentResolver {
       hasWebhook: (name) => this.#options.hasWebhook(name),
       redact: (value) => this.#options.redactor.redactValue(value),
       schedules: this.#options.schedules(),
+      team: this.#options.team,
     };
   }
 

@@ -41,6 +41,7 @@ import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
 import { LeaseClient } from "./subagents/lease-client.ts";
 import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
+import { createTeamClient } from "./team-client.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { WaitsFeature } from "./waits-feature.ts";
 import { WebhookReceiver } from "./webhook-receiver.ts";
@@ -126,6 +127,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     hasWebhook: (webhook) => receiver.has(webhook),
     redactor,
     schedules: () => schedules,
+    team: createTeamClient({ env, address }),
     code: () => code,
     callAgentTool: async (agent, tool, json, callers) =>
       env.Think.getByName(formatAgentObjectName(address.agency, agent)).code.callTool(tool, json, callers),

@@ -12,6 +12,7 @@ import type { BudgetClient } from "./budget/budget-client.ts";
 import type { ShellFiles } from "./calls/shell-files.ts";
 import type { SchedulePort } from "./schedule-port.ts";
 import type { SubagentPort } from "./subagent-port.ts";
+import type { TeamPort } from "./team-port.ts";
 
 /** What a turn depends on. Resolved before it starts, the same for all its steps. */
 export interface TurnDeps {
@@ -49,4 +50,5 @@ export interface TurnDeps {
   /** Removes the secrets of the environment, as the log does. */
   redact<T>(value: T): T;
   schedules: SchedulePort;
+  team: TeamPort;
 }

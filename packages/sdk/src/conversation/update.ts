@@ -4,7 +4,8 @@ import type { AgentEvent, EventData, PauseReason, SentMessage, ToolErrorCode } f
 import type { Activity, ChatFrame, SubagentFrame } from "../protocol/frame.ts";
 import type { MessageToolCall, MessageToolResult } from "../protocol/message.ts";
 import type { Task } from "../protocol/task.ts";
-import type { Context, Failure, Todo, UsageTotal } from "../protocol/turn.ts";
+import type { UsageTotal } from "../protocol/turn-usage.ts";
+import type { Context, Failure, Todo } from "../protocol/turn.ts";
 import type { SubagentEvent } from "./subagents.ts";
 import { type PendingApproval, toPendingApproval, toWait } from "./waits.ts";
 

@@ -11,6 +11,7 @@ import type { Linux } from "./linux.ts";
 import type { Schedules } from "./schedules.ts";
 import type { Subagents } from "./subagents.ts";
 import type { Tasks } from "./tasks.ts";
+import type { Team } from "./team.ts";
 
 type Awaitable<T> = T | Promise<T>;
 
@@ -42,6 +43,7 @@ export interface ToolContext {
   subagents: Subagents;
   tasks: Tasks;
   schedules: Schedules;
+  team: Team;
   /** Whether the agent has a webhook with this name, that a call could wait for. */
   hasWebhook(name: string): boolean;
 }

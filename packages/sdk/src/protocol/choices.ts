@@ -101,3 +101,40 @@ export type AgentCapability = (typeof agentCapabilities)[number];
 export const logLevels = ["info", "warn", "error"] as const;
 
 export type LogLevel = (typeof logLevels)[number];
+
+/** Who wrote a message in a channel: an agent, a person, or the host itself. */
+export const senderKinds = ["agent", "user", "host"] as const;
+
+export type SenderKind = (typeof senderKinds)[number];
+
+/** In which order an agent gets the messages that wait in its inbox. */
+export const priorities = ["low", "normal", "high"] as const;
+
+export type Priority = (typeof priorities)[number];
+
+/** `seen` is in a turn of its agent, `deferred` comes again later, the last two are final. */
+export const inboxStatuses = ["pending", "seen", "deferred", "acked", "given_up"] as const;
+
+export type InboxStatus = (typeof inboxStatuses)[number];
+
+/** What an agent of a team is doing, as far as its agency knows. */
+export const teamAgentStatuses = ["idle", "working", "waiting", "stopped", "failed"] as const;
+
+export type TeamAgentStatus = (typeof teamAgentStatuses)[number];
+
+/** `waiting` needs a person; the last three are final. */
+export const workflowStatuses = ["running", "waiting", "stopped", "completed", "failed"] as const;
+
+export type WorkflowStatus = (typeof workflowStatuses)[number];
+
+/** Why a workflow ended without being completed by its agents. */
+export const workflowReasons = [
+  "no_progress",
+  "turn_limit",
+  "time_limit",
+  "given_up",
+  "agent_failed",
+  "setup",
+] as const;
+
+export type WorkflowReason = (typeof workflowReasons)[number];

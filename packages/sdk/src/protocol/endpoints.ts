@@ -4,22 +4,28 @@ import { agentListSchema, agentSchema, newAgentSchema } from "./agent.ts";
 import { blueprintListSchema, blueprintSchema, listedBlueprintSchema } from "./blueprint.ts";
 import { collectionSchema, newCollectionSchema } from "./collection.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import { agencyEndpoints } from "./endpoints/agencies.ts";
+import { agencyParams } from "./endpoints/agency-params.ts";
 import { appEndpoints } from "./endpoints/app.ts";
+import { channelEndpoints } from "./endpoints/channels.ts";
+import { documentEndpoints } from "./endpoints/documents.ts";
 import { fileEndpoints } from "./endpoints/files.ts";
 import { packageEndpoints } from "./endpoints/packages.ts";
 import { processEndpoints } from "./endpoints/processes.ts";
 import { scheduleEndpoints } from "./endpoints/schedules.ts";
 import { subagentEndpoints } from "./endpoints/subagents.ts";
 import { taskEndpoints } from "./endpoints/tasks.ts";
+import { teamEndpoints } from "./endpoints/team.ts";
 import { agentParams, turnEndpoints } from "./endpoints/turns.ts";
 import { usageEndpoints } from "./endpoints/usage.ts";
 import { userEndpoints } from "./endpoints/users.ts";
 import { versionEndpoints } from "./endpoints/versions.ts";
 import { waitEndpoints } from "./endpoints/waits.ts";
 import { webhookEndpoints } from "./endpoints/webhooks.ts";
+import { workflowEndpoints } from "./endpoints/workflows.ts";
 import { healthSchema } from "./health.ts";
 import { modelListSchema, modelQuerySchema, providerListSchema } from "./models.ts";
-import { agencyIdSchema, blueprintNameSchema, userNameSchema } from "./name-schemas.ts";
+import { blueprintNameSchema, userNameSchema } from "./name-schemas.ts";
 import { pageQuerySchema } from "./page.ts";
 import { routes } from "./routes.ts";
 import {
@@ -35,8 +41,7 @@ import {
   whoSchema,
 } from "./token.ts";
 
-const agencyParams = z.object({ agency: agencyIdSchema });
-const blueprintParams = z.object({ agency: agencyIdSchema, name: blueprintNameSchema });
+const blueprintParams = agencyParams.extend({ name: blueprintNameSchema });
 const idParams = z.object({ id: z.string() });
 
 /** All endpoints of the HTTP API. `/agents…` is short for `/agency/<default agency>/agents…`. */
@@ -226,6 +231,11 @@ export const endpoints = {
     status: 204,
   }),
 
+  ...agencyEndpoints,
+  ...channelEndpoints,
+  ...teamEndpoints,
+  ...documentEndpoints,
+  ...workflowEndpoints,
   ...turnEndpoints,
   ...waitEndpoints,
   ...webhookEndpoints,

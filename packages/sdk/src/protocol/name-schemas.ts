@@ -18,6 +18,10 @@ export const userNameSchema = createNameSchema(nameRules.user);
 
 export const webhookNameSchema = createNameSchema(nameRules.webhook);
 
+export const channelNameSchema = createNameSchema(nameRules.channel);
+
+export const workflowNameSchema = createNameSchema(nameRules.workflow);
+
 /** `global`, `review`, or `review:pr-123` for one run of a workflow. */
 export const agencyIdSchema = createNameSchema(nameRules.agency);
 

@@ -24,6 +24,8 @@ export const nameRules = {
   driver: plain,
   user: plain,
   webhook: plain,
+  channel: plain,
+  workflow: plain,
   agency: {
     maxChars: 100,
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?::[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/,

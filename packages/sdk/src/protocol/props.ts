@@ -6,7 +6,7 @@ import { toolNameRule } from "./names.ts";
 import { modelRolesSchema, reasoningEffortSchema, roleEffortsSchema } from "./roles.ts";
 import { countSchemaNodes } from "./schema-size.ts";
 
-const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRule.form);
+export const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRule.form);
 
 /** Deeper than anyone writes, and too shallow to exhaust the stack of a reader. */
 const maxDepth = 64;
@@ -32,12 +32,12 @@ const toolDescription = {
     .meta({ description: "JSON schema of the input." }),
 };
 
-const webhookToolSchema = z.strictObject({
+export const webhookToolSchema = z.strictObject({
   ...toolDescription,
   webhook: z.strictObject({ url: z.url({ protocol: /^https?$/ }).max(2000) }),
 });
 
-const codeToolSchema = z.strictObject({
+export const codeToolSchema = z.strictObject({
   ...toolDescription,
   code: z.string().min(1).meta({
     description:

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { personWaits } from "./choices.ts";
 import { blueprintNameSchema } from "./name-schemas.ts";
-import { usageSchema } from "./turn.ts";
+import { usageSchema } from "./turn-usage.ts";
 import { checkCommandSchema, forkMergeSchema } from "./version.ts";
 
 export const subagentStatuses = ["running", "waiting", "complete", "failed", "cancelled", "interrupted"] as const;

@@ -4,6 +4,7 @@ import { modes, personWaits } from "./choices.ts";
 import { continuationSchema } from "./continuation.ts";
 import { propsSchema } from "./props.ts";
 import { taskSchema } from "./task.ts";
+import { usageSchema } from "./turn-usage.ts";
 import { forkMergeSchema } from "./version.ts";
 
 export const runStatuses = ["idle", "registered", "running", "paused", "completed", "canceled", "error"] as const;
@@ -114,16 +115,6 @@ export const admissionSchema = z
   .meta({ id: "Admission" });
 
 export type Admission = z.infer<typeof admissionSchema>;
-
-export const usageSchema = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cachedInputTokens: z.number().optional(),
-  reasoningTokens: z.number().optional(),
-  costUsd: z.number().nullable().meta({ description: "Null if a price is unknown." }),
-});
-
-export type UsageTotal = z.infer<typeof usageSchema>;
 
 /** How a turn ended, and its result. */
 export const outcomeSchema = z

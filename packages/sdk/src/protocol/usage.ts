@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { budgetStatusSchema } from "./budget.ts";
 import { agencyIdSchema, agentNameSchema } from "./name-schemas.ts";
-import { usageSchema } from "./turn.ts";
+import { usageSchema } from "./turn-usage.ts";
 
 const spentSchema = usageSchema.extend({
   calls: z.number(),

@@ -17,6 +17,7 @@ import { openSchedules } from "./schedules.ts";
 import { openShell } from "./shell.ts";
 import type { StepContext } from "./step-context.ts";
 import { openTasks } from "./tasks.ts";
+import { openTeam } from "./team.ts";
 import { createWaitReporter } from "./waiting.ts";
 
 /** Identifies a call and its tool. */
@@ -69,6 +70,9 @@ export function createToolContext(
       return openTasks(callId, step);
     },
     schedules: openSchedules(callId, step),
+    get team() {
+      return openTeam(callId, toolName, step);
+    },
   };
 }
 

@@ -1,6 +1,5 @@
-import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
-import { agencyIdSchema, agentNameSchema } from "../name-schemas.ts";
+import { agentNameSchema } from "../name-schemas.ts";
 import {
   agentCodeSchema,
   agentLogQuerySchema,
@@ -15,9 +14,9 @@ import {
 } from "../package.ts";
 import { pageQuerySchema } from "../page.ts";
 import { routes } from "../routes.ts";
+import { agencyParams } from "./agency-params.ts";
 import { agentParams } from "./turns.ts";
 
-const agencyParams = z.object({ agency: agencyIdSchema });
 const packageParams = agencyParams.extend({ package: agentNameSchema });
 
 /** Endpoints for agents that users write. */

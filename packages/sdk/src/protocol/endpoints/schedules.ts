@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { defineEndpoint } from "../endpoint.ts";
-import { agencyIdSchema } from "../name-schemas.ts";
 import { pageQuerySchema } from "../page.ts";
 import { routes } from "../routes.ts";
 import {
@@ -14,9 +13,9 @@ import {
   scheduleSchema,
   scheduleTimesSchema,
 } from "../schedule.ts";
+import { agencyParams } from "./agency-params.ts";
 import { agentParams } from "./turns.ts";
 
-const agencyParams = z.object({ agency: agencyIdSchema });
 const ofAgent = agentParams.extend({ schedule: z.string().min(1).max(200) });
 const ofAgency = agencyParams.extend({ schedule: z.string().min(1).max(200) });
 

@@ -7,7 +7,7 @@ import { agentExportSchema } from "../export.ts";
 import { clientFrameSchema, createServerFrameSchema } from "../frame.ts";
 import { createJobEventSchema } from "../job-event.ts";
 import { messageListSchema, messageQuerySchema } from "../message.ts";
-import { agencyIdSchema, agentNameSchema } from "../name-schemas.ts";
+import { agentNameSchema } from "../name-schemas.ts";
 import { routes } from "../routes.ts";
 import {
   admissionSchema,
@@ -22,8 +22,9 @@ import {
   toolCallResolutionSchema,
 } from "../turn.ts";
 import { agentUsageResponseSchema, usageQuerySchema } from "../usage.ts";
+import { agencyParams } from "./agency-params.ts";
 
-export const agentParams = z.object({ agency: agencyIdSchema, agent: agentNameSchema });
+export const agentParams = agencyParams.extend({ agent: agentNameSchema });
 
 const blobParams = agentParams.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/, "expected 64 hexadecimal digits") });
 

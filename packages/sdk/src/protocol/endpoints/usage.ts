@@ -1,14 +1,11 @@
-import { z } from "zod";
 import { agentListSchema } from "../agent.ts";
 import { budgetResponseSchema, newBudgetSchema } from "../budget.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { agencyIdSchema } from "../name-schemas.ts";
 import { pageQuerySchema } from "../page.ts";
 import { routes } from "../routes.ts";
 import { agencyUsageSchema, usageQuerySchema, userUsageSchema } from "../usage.ts";
 import { preferencesSchema, userSchema } from "../user.ts";
-
-const agencyParams = z.object({ agency: agencyIdSchema });
+import { agencyParams } from "./agency-params.ts";
 
 /** Endpoints for usage, budgets and the caller's user. */
 export const usageEndpoints = {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { modelRoles } from "../choices.ts";
 import { toolCallSchema } from "../message.ts";
-import { contextSchema, usageSchema } from "../turn.ts";
+import { usageSchema } from "../turn-usage.ts";
+import { contextSchema } from "../turn.ts";
 
 /** Events about model calls and the context that models get. */
 export const modelEvents = () => ({

@@ -3,7 +3,7 @@ import { modes } from "../choices.ts";
 import { attachmentSchema } from "../message.ts";
 import { propsSchema } from "../props.ts";
 import { daySpendingSchema } from "../subagent.ts";
-import { usageSchema } from "../turn.ts";
+import { usageSchema } from "../turn-usage.ts";
 import { storedAppSchema } from "./app.ts";
 
 const sentMessageSchema = () =>

@@ -1,0 +1,34 @@
+import { type AgentAddress, formatAddress } from "@thinkery/sdk";
+import type { TeamPort } from "../turn/team-port.ts";
+import { openDocuments } from "./agency-documents.ts";
+import type { Env } from "./env.ts";
+import type { Actor } from "./team-actor.ts";
+
+interface TeamClientOptions {
+  env: Env;
+  address: AgentAddress;
+}
+
+/** Opens an agent's agency for its turns. A sub-agent acts under the name of its root agent. */
+export function createTeamClient({ env, address }: TeamClientOptions): TeamPort {
+  const [agent] = address.path;
+  const actor: Actor = { kind: "agent", name: agent };
+  const agency = () => env.Agency.getByName(address.agency);
+  return {
+    post: (channel, message) => agency().team.post(channel, message, actor),
+    readChannel: (channel, query) => agency().team.readChannel(channel, query, actor),
+    listInbox: async () => (await agency().team.listInbox(agent, { limit: 100, status: "open" })).items,
+    ack: (ack) => agency().team.ack(agent, ack),
+    defer: (defer) => agency().team.defer(agent, defer),
+    setStatus: (note, task) => agency().team.setNote(agent, note, task),
+    leaveFeedback: (feedback, runId, key) => agency().feedback.create(feedback, actor, { runId, key }),
+    openDocuments: (call) => openDocuments(agency().documents, { agent: formatAddress(address), ...call }),
+    createResource: (content, type) =>
+      agency().resources.create({ content, ...(type === undefined ? {} : { type }), encoding: "text" }, agent),
+    readResource: (id) => agency().resources.read(id),
+    listTasks: () => agency().sharedTasks.list({ limit: 100, status: "open" }),
+    createTask: (task, key) => agency().sharedTasks.create(task, actor, key),
+    claimTask: (id) => agency().sharedTasks.claim(id, actor),
+    updateTask: (id, change) => agency().sharedTasks.update(id, change, actor),
+  };
+}

@@ -1,0 +1,71 @@
+import { defaultChannel, type Team, ToolError } from "@thinkery/sdk";
+import type { StepContext } from "./step-context.ts";
+
+const maxReadMessages = 30;
+
+/** Opens the agent's agency for one tool call. */
+export function openTeam(callId: string, toolName: string, { deps, runId, record }: StepContext): Team {
+  const port = deps.team;
+  // A call that a crash interrupted is executed again.
+  const key = `call:${deps.sandboxKey}:${runId}:${callId}`;
+  return {
+    send({ content, to, channel = defaultChannel, ...rest }) {
+      record();
+      return port.post(channel, {
+        content,
+        ...omitUndefined(rest),
+        ...(to === undefined ? {} : { to: [...to] }),
+        idempotencyKey: key,
+      });
+    },
+    readChannel: ({ channel = defaultChannel, since, thread, limit = maxReadMessages }) =>
+      port.readChannel(channel, {
+        limit,
+        ...omitUndefined({ since, thread }),
+        ...(since === undefined ? { newest: "1" as const } : {}),
+      }),
+    listInbox: () => port.listInbox(),
+    ack(ack) {
+      record();
+      return port.ack(omitUndefined(ack));
+    },
+    async defer(defer) {
+      record();
+      const [item] = await port.defer(omitUndefined(defer));
+      if (!item) throw new ToolError("invalid_input", `“${defer.id}” is not open in your inbox.`);
+      return item;
+    },
+    setStatus: ({ status, task }) => port.setStatus(status, task),
+    leaveFeedback(feedback) {
+      record();
+      return port.leaveFeedback(feedback, runId, key);
+    },
+    get documents() {
+      record();
+      return port.openDocuments({ runId, callId, tool: toolName });
+    },
+    createResource(content, type) {
+      record();
+      return port.createResource(content, type);
+    },
+    readResource: (id) => port.readResource(id),
+    listTasks: () => port.listTasks(),
+    createTask({ type = "code", ...task }) {
+      record();
+      return port.createTask({ ...task, type }, key);
+    },
+    claimTask(id) {
+      record();
+      return port.claimTask(id);
+    },
+    completeTask(id, { status = "complete", ...end }) {
+      record();
+      return port.updateTask(id, { status, ...end });
+    },
+  };
+}
+
+/** With `exactOptionalPropertyTypes`, an absent field and an undefined one differ. */
+function omitUndefined<T extends object>(fields: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
