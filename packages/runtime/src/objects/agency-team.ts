@@ -16,7 +16,7 @@ import type { ContextStore, MessageRow } from "../agency/team/context-store.ts";
 import { Deliveries, type DeliveryReport } from "../agency/team/deliveries.ts";
 import { Inboxes } from "../agency/team/inboxes.ts";
 import { LoopGuard } from "../agency/team/loop-guard.ts";
-import type { Names } from "../agency/team/mentions.ts";
+import { findMentions, type Names } from "../agency/team/mentions.ts";
 import { formatMessageId } from "../agency/team/message-id.ts";
 import { SqlContextStore } from "../agency/team/sql-context-store.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
@@ -57,6 +57,7 @@ export class AgencyTeam implements AgencyFeature {
   readonly inboxes: Inboxes;
   readonly #options: TeamOptions;
   readonly #store: ContextStore;
+  readonly #names: Names;
   readonly #deliveries: Deliveries;
   readonly #guard: LoopGuard;
   /** What the agents last said they do. Asked again after the memory was lost. */
@@ -70,7 +71,7 @@ export class AgencyTeam implements AgencyFeature {
       await open();
       return this;
     });
-    const names: Names = {
+    this.#names = {
       findAgent: (name) => agents.find(name)?.name,
       hasPerson: (name) => options.hasPerson(name),
       listAgents: () => agents.listNames(),
@@ -86,7 +87,7 @@ export class AgencyTeam implements AgencyFeature {
     });
     this.channels = new Channels({
       store: this.#store,
-      names,
+      names: this.#names,
       storeText: (text, createdBy) => resources.store(text, createdBy),
       redact: (text) => redactor.redactLog(text),
       deliver: (message, recipients) => this.#addToInboxes(message, recipients),
@@ -121,6 +122,11 @@ export class AgencyTeam implements AgencyFeature {
     return !this.#store.hasOpenItems() && this.#store.listDeliveries().length === 0;
   }
 
+  /** Returns what an agent is for. */
+  getRole(agent: string): string | undefined {
+    return this.#options.getRole(agent);
+  }
+
   getAgentName(name: string): string {
     const { agents } = this.#options;
     const agent = agents.find(name);
@@ -140,6 +146,11 @@ export class AgencyTeam implements AgencyFeature {
     const posted = await this.channels.post(channel, message, by);
     if (posted.to.length > 0) this.deliverSoon();
     return posted;
+  }
+
+  /** Whether a text mentions any agent. */
+  mentionsAnyone(text: string): boolean {
+    return findMentions(text, this.#names).agents.length > 0;
   }
 
   deleteChannel(name: string): void {
@@ -216,6 +227,12 @@ export class AgencyTeam implements AgencyFeature {
     const activity = await this.#options.getThink(agent).team.getActivity();
     this.#activities.set(agent, activity);
     return activity;
+  }
+
+  /** Delivers again after everything was held. */
+  resumeAll(): void {
+    for (const name of this.#options.agents.listNames()) this.#deliveries.resume(name);
+    this.deliverSoon();
   }
 
   wake(): void {

@@ -12,9 +12,9 @@ import {
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
 import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
 import { toNewAgent } from "../agency/team/to-new-agent.ts";
+import type { DocumentsApi } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyTeam, TeamListener } from "./agency-team.ts";
-import type { DocumentsApi } from "./agency-documents.ts";
 import { type EventStream, createEventStream, formatSse } from "./stream.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import { WorkflowApi } from "./workflow-api.ts";
@@ -68,7 +68,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.api = new WorkflowApi(async () => {
       await options.open();
       return this;
-    });
+    }, options.credentialWatch);
   }
 
   /** The workflow whose run this agency is, with what its agents are for. */
@@ -166,15 +166,18 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   }
 
   /** Streams messages, what agents do and the end of the run, as events of a job. */
-  follow(): ReadableStream<Uint8Array> {
+  follow(onEnd: () => void): EventStream {
     const stream = createEventStream(
       () => {},
-      (self) => this.#streams.delete(self),
+      (self) => {
+        this.#streams.delete(self);
+        onEnd();
+      },
     );
     this.#streams.add(stream);
     const run = this.describe();
     if (!isOpenRun(run)) this.#end(stream, run);
-    return stream.body;
+    return stream;
   }
 
   onMessage(message: ChannelMessage): void {
@@ -358,7 +361,9 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   #reportInBackground(): void {
     this.#options.waitUntil(
-      this.#reporting.run().catch((error: unknown) => console.error("a run was not reported; it is tried again", error)),
+      this.#reporting
+        .run()
+        .catch((error: unknown) => console.error("a run was not reported; it is tried again", error)),
     );
   }
 

@@ -1,14 +1,18 @@
 import type { WorkflowRun } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { AgencyWorkflow, RunRequest } from "./agency-workflow.ts";
+import type { Credential, CredentialWatch } from "./credential-watch.ts";
 
 /** The run of a workflow that an agency is. */
 export class WorkflowApi extends RpcTarget {
   readonly #open: () => Promise<AgencyWorkflow>;
 
-  constructor(open: () => Promise<AgencyWorkflow>) {
+  readonly #credentialWatch: CredentialWatch;
+
+  constructor(open: () => Promise<AgencyWorkflow>, credentialWatch: CredentialWatch) {
     super();
     this.#open = open;
+    this.#credentialWatch = credentialWatch;
   }
 
   async describe(): Promise<WorkflowRun> {
@@ -35,7 +39,12 @@ export class WorkflowApi extends RpcTarget {
     return (await this.#open()).waitForEnd();
   }
 
-  async follow(): Promise<ReadableStream<Uint8Array>> {
-    return (await this.#open()).follow();
+  /** The stream ends with the run, or with the credential of its reader. */
+  async follow(credential?: Credential): Promise<ReadableStream<Uint8Array>> {
+    const workflow = await this.#open();
+    let release: (() => void) | undefined;
+    const stream = workflow.follow(() => release?.());
+    if (credential && !stream.isEnded()) release = this.#credentialWatch.watchStream(credential, () => stream.end());
+    return stream.body;
   }
 }

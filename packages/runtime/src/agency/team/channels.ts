@@ -73,6 +73,11 @@ export class Channels {
     return channel;
   }
 
+  /** Creates a channel unless there is one. */
+  ensure(name: string, by: Participant): void {
+    if (!this.#options.store.findChannel(name)) this.create({ name }, by);
+  }
+
   delete(name: string): string {
     const channel = this.#require(name);
     if (channel.name === defaultChannel) throw fail("conflict", `The channel “${defaultChannel}” cannot be deleted.`);

@@ -1,4 +1,5 @@
 import type { MessageRow } from "./context-store.ts";
+import { isDirectChannel } from "./direct-channel.ts";
 import { formatMessageId } from "./message-id.ts";
 
 /** Formats messages as the input of one turn: each has a line that says where it comes from, then its text verbatim. */
@@ -6,13 +7,11 @@ export function formatDelivery(messages: readonly MessageRow[]): string {
   return messages.map((message) => `[${describe(message)}]\n${formatContent(message)}`).join("\n\n");
 }
 
-function describe({ number, from, fromKind, channel, thread, priority }: MessageRow): string {
-  const author = fromKind === "user" ? `${from} (a person)` : from;
-  const place = channel.includes("+") ? "in a direct message" : `in #${channel}`;
-  const parts = [`${formatMessageId(number)} from ${author} ${place}`];
-  if (thread !== undefined) parts.push(`thread ${formatMessageId(thread)}`);
-  if (priority === "high") parts.push("high priority");
-  return parts.join(", ");
+// Parsed by `parseDelivery` in the sdk. The place is what `channel_send` needs to answer there.
+function describe({ number, from, channel, thread }: MessageRow): string {
+  const place = isDirectChannel(channel) ? `@${from}` : `#${channel}`;
+  const inThread = thread === undefined ? "" : `, thread ${formatMessageId(thread)}`;
+  return `${formatMessageId(number)} from ${from} in ${place}${inThread}`;
 }
 
 function formatContent({ content, resource, size }: MessageRow): string {
