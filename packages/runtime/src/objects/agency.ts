@@ -31,6 +31,7 @@ import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import { scheduleMigrations } from "../store/schema/schedules.ts";
 import { teamMigrations } from "../store/schema/team.ts";
+import { workflowMigrations } from "../store/schema/workflow.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
@@ -100,7 +101,12 @@ export abstract class Agency extends BaseObject<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
-    migrate(ctx.storage, { agency: agencyMigrations, schedules: scheduleMigrations, team: teamMigrations });
+    migrate(ctx.storage, {
+      agency: agencyMigrations,
+      schedules: scheduleMigrations,
+      team: teamMigrations,
+      workflow: workflowMigrations,
+    });
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);
     this.#record = new AgencyRecord(ctx.storage.sql, key);
