@@ -1,15 +1,29 @@
-import { type Endpoints, endpoints, fail } from "@thinkery/sdk";
+import { type Endpoints, endpoints, fail, formatAgencyKey } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { enterAgent, requireAgent } from "./directory.ts";
+import { enterAgency, enterAgent, requireAgent } from "./directory.ts";
 import { forward, closeIfNotFound } from "./forward.ts";
 import { isUpgrade } from "./guard.ts";
 import { type Call, type HonoEnv, route } from "./route.ts";
 import { readSubPath } from "./sub-path.ts";
 
-/** An agent's sockets. The object checks what callers may send by the scopes we forward. */
+/** The sockets of agents, and those that edit an agency's documents. The object checks what callers may send by the scopes we forward. */
 export function addSocketRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.openSocket, (call) => connect(call, { plain: true }));
   route(app, endpoints.openLive, (call) => connect(call, { live: true }));
+
+  route(app, endpoints.openLiveDocuments, ({ env, request, caller, params: { agency } }) => {
+    checkUpgrade(request);
+    return closeIfNotFound(request, async () => {
+      const object = await enterAgency(env, caller.user, agency);
+      const path = `/agents/agency/${formatAgencyKey(caller.user, agency)}`;
+      return forward(request, object, caller, { path, live: true });
+    });
+  });
+}
+
+function checkUpgrade(request: Request): void {
+  if (request.method !== "GET" || !isUpgrade(request))
+    throw fail("bad_request", "This endpoint is a WebSocket. Connect to it with ws:// or wss://.");
 }
 
 type SocketCall = Pick<Call<Endpoints["openSocket"]>, "env" | "request" | "caller" | "params">;
@@ -18,9 +32,7 @@ function connect(
   { env, request, caller, params: { agency, agent } }: SocketCall,
   kind: { plain?: boolean; live?: boolean },
 ): Promise<Response> {
-  if (request.method !== "GET" || !isUpgrade(request)) {
-    throw fail("bad_request", "This endpoint is a WebSocket. Connect to it with ws:// or wss://.");
-  }
+  checkUpgrade(request);
   return closeIfNotFound(request, async () => {
     const name = await enterAgent(env, caller.user, agency, agent);
     const sub = readSubPath(request);
