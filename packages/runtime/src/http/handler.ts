@@ -14,6 +14,7 @@ import { addAgencyRoutes } from "./routes/agencies.ts";
 import { addAgentRoutes } from "./routes/agents.ts";
 import { addAppRoutes } from "./routes/app.ts";
 import { addBlueprintRoutes } from "./routes/blueprints.ts";
+import { addChannelRoutes } from "./routes/channels.ts";
 import { addCredentialRoutes } from "./routes/credentials.ts";
 import { addDocumentRoutes } from "./routes/documents.ts";
 import { addFileRoutes } from "./routes/files.ts";
@@ -33,6 +34,7 @@ import { addUsersRoutes } from "./routes/users.ts";
 import { addVersionRoutes } from "./routes/versions.ts";
 import { addWaitRoutes } from "./routes/waits.ts";
 import { addWebhookRoutes } from "./routes/webhooks.ts";
+import { addWorkflowRoutes } from "./routes/workflows.ts";
 import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
 import { expandShortPath, isShortPath } from "./short-path.ts";
 import { addSocketRoutes } from "./socket.ts";
@@ -75,6 +77,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addModelRoutes,
     addCredentialRoutes,
     addAgencyRoutes,
+    addChannelRoutes,
     addBlueprintRoutes,
     addAgentRoutes,
     addTurnRoutes,
@@ -96,6 +99,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addSocketRoutes,
   ];
   for (const add of routeGroups) add(app);
+  addWorkflowRoutes(app, system);
   addJobRoutes(app, system);
   app.notFound((context) => toErrorResponse(createRouteError(context.req.path), context.req.raw));
   app.onError((error, context) => toErrorResponse(error, context.req.raw));

@@ -1,11 +1,13 @@
-import { defineMiddleware } from "@thinkery/sdk";
+import { defineMiddleware, parseAddress } from "@thinkery/sdk";
+import { channelTools } from "../tools/team/channel-tools.ts";
 import { documentTools, resourceTools } from "../tools/team/documents.ts";
 
-/** Registers the tools of teamwork. They are offered once the agent's agency is a team. */
+/** Registers the tools of teams. They are offered to agents that work with others. A sub-agent works for its parent. */
 export const team = defineMiddleware({
   name: "team",
   tags: ["default", "team"],
   onInit(context) {
-    for (const tool of [...documentTools, ...resourceTools]) context.registerTool(tool);
+    if (parseAddress(context.agent)?.path.length !== 1) return;
+    for (const tool of [...channelTools, ...documentTools, ...resourceTools]) context.registerTool(tool);
   },
 });

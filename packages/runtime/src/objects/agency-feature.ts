@@ -5,6 +5,7 @@ import type { AgencyRecord } from "../agency/agency-record.ts";
 import type { AgentRegistry } from "../agency/agents.ts";
 import type { Blobs } from "../store/blobs/blobs.ts";
 import type { OptionalTables } from "../store/schema/agency-tables.ts";
+import type { CredentialWatch } from "./credential-watch.ts";
 import type { DiskQuota } from "./disk-quota.ts";
 import type { Env } from "./env.ts";
 
@@ -40,6 +41,7 @@ export interface AgencyContext {
   record: AgencyRecord;
   agents: AgentRegistry;
   redactor: Redactor;
+  credentialWatch: CredentialWatch;
   /** Resolves once the agency is ready. Throws if it does not exist. */
   open(): Promise<unknown>;
   /** Returns an agent's object. It must be in `agents`. */

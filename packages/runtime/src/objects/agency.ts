@@ -22,6 +22,7 @@ import { AgencyPolicy } from "../agency/policy.ts";
 import { bumpRevision } from "../agency/revision.ts";
 import { SubagentLists } from "../agency/subagent-lists.ts";
 import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
+import type { TeamInfo } from "../agency/team/team-prompt.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openAgentSandbox } from "../sandbox/agent-sandbox.ts";
@@ -50,6 +51,7 @@ import { forgetSandboxes } from "./sandboxes.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
 import type { TeamApi } from "./team-api.ts";
 import { UsageApi } from "./usage-api.ts";
+import type { WorkflowApi } from "./workflow-api.ts";
 
 const retryMs = 60_000;
 
@@ -66,6 +68,12 @@ export interface ResolvedByAgency {
   grants: Grant[];
   /** The tools that agents of the agency provide. */
   provided: ToolProvider[];
+  /** The other members, if the agent works with them. */
+  team?: TeamInfo;
+  /** Whether the agent could write to others. */
+  hasOthers?: boolean;
+  /** Whether the agency wants to know what its agents do. */
+  watched: boolean;
 }
 
 /** A tenant: stores blueprints, the registry of agents and their usage. Never calls a model. */
@@ -112,6 +120,7 @@ export abstract class Agency extends BaseObject<Revision> {
       record: this.#record,
       agents: this.#agents,
       redactor: createSecretRedactor(env),
+      credentialWatch: this.credentialWatch,
       open: () => this.#open(),
       getThink: (agent) => this.#getThink(agent),
       scheduleDue: (at) => this.#scheduleDue(at),
@@ -120,6 +129,8 @@ export abstract class Agency extends BaseObject<Revision> {
       },
       onAgentsChange: () => bumpRevision(key),
       waitUntil: (work) => ctx.waitUntil(work),
+      createAgent: (agent) => this.createAgent(this.#record.owner, agent),
+      findBlueprint: (name) => this.#blueprints.find(name),
     });
     this.#packages = new AgencyPackages({
       sql: ctx.storage.sql,
@@ -165,6 +176,10 @@ export abstract class Agency extends BaseObject<Revision> {
 
   get team(): TeamApi {
     return this.#parts.team.api;
+  }
+
+  get workflow(): WorkflowApi {
+    return this.#parts.workflow.api;
   }
 
   get packages(): PackagesApi {
@@ -320,18 +335,28 @@ export abstract class Agency extends BaseObject<Revision> {
   }
 
   /** Returns what an agent needs for its next turn: its blueprint, rules, and whether it must reserve budget. */
-  async resolveBlueprint(blueprint: string): Promise<ResolvedByAgency & { blueprint: ListedBlueprint }> {
+  async resolveBlueprint(blueprint: string, agent: string): Promise<ResolvedByAgency & { blueprint: ListedBlueprint }> {
     await this.#open();
-    return { blueprint: this.#blueprints.get(blueprint), ...(await this.resolveRules()) };
+    return { blueprint: this.#blueprints.get(blueprint), ...(await this.resolveRules(agent)) };
   }
 
   /** Returns what applies to all agents, whatever their blueprints. */
-  async resolveRules(): Promise<ResolvedByAgency> {
+  async resolveRules(agent: string): Promise<ResolvedByAgency> {
     await this.#open();
     const types = this.#blueprints.list().map((blueprint) => toType(blueprint));
     const { rules } = this.#policy.get();
     const grants = this.#policy.listGrants();
-    return { metered: this.#usage.isMetered, types, rules, grants, provided: this.#packages.listProviders() };
+    const team = this.#parts.describeTeam(agent);
+    return {
+      metered: this.#usage.isMetered,
+      types,
+      rules,
+      grants,
+      provided: this.#packages.listProviders(),
+      ...(team ? { team } : {}),
+      ...(this.#agents.count() > 1 ? { hasOthers: true } : {}),
+      watched: this.#sockets.isWatched,
+    };
   }
 
   async isMetered(): Promise<boolean> {
@@ -364,7 +389,10 @@ export abstract class Agency extends BaseObject<Revision> {
     if (isLive(request)) return this.#parts.documents.connect(connection, request);
     if (request.headers.get("x-thinkery-socket") !== "1") return;
     await this.#open();
-    this.#sockets.connect(connection, request, { type: "sync", agents: [] });
+    const run = this.#parts.workflow.find();
+    const agents = await this.#parts.team.describeAgents();
+    if (!this.#sockets.isWatched) bumpRevision(this.name);
+    this.#sockets.connect(connection, request, { type: "sync", agents, ...(run ? { run } : {}) });
   }
 
   override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {

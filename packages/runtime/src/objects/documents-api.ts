@@ -49,6 +49,14 @@ export class DocumentsApi extends FilesApi {
     this.#open = open;
   }
 
+  /** Writes the documents that do not exist yet. */
+  async seed(documents: Record<string, string>, user: string): Promise<void> {
+    const workspace = await this.#open();
+    const missing = Object.entries(documents).filter(([name]) => !workspace.stat(name));
+    const edits = missing.map(([name, content]) => ({ write: name, content }));
+    if (edits.length > 0) await this.edit({ edits }, {}, user);
+  }
+
   async listForAgent(): ReturnType<TeamDocuments["list"]> {
     const { files } = (await this.#open()).list();
     return files.map(({ path, size, modifiedAt }) => ({ name: path, size, modifiedAt }));

@@ -3,11 +3,13 @@ import { agencyMigrations } from "./agency.ts";
 import { fileMigrations } from "./files.ts";
 import { resourceMigrations } from "./resources.ts";
 import { scheduleMigrations } from "./schedules.ts";
+import { teamMigrations } from "./team.ts";
 
 /** Everything that an agency's object stores. Features with their own tables add their migrations here. */
 export const agencySchema: Schema = {
   agency: agencyMigrations,
   schedules: scheduleMigrations,
+  team: teamMigrations,
   files: fileMigrations,
   resources: resourceMigrations,
 };
