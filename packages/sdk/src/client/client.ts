@@ -8,6 +8,7 @@ import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
+export { watchAgency, type WatchAgencyOptions } from "./agency-socket.ts";
 export type { AgentHandle, EventsOptions, NewMessage } from "./agent.ts";
 export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
