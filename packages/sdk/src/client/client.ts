@@ -5,6 +5,7 @@ import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
+import { createWorkflowRunHandle, type WorkflowRunHandle } from "./workflow-run.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
@@ -26,6 +27,7 @@ export {
 } from "./agent-socket.ts";
 export type { Turn, TurnEvent } from "./turn.ts";
 export { watch, type WatchOptions } from "./watch.ts";
+export type { FollowOptions, WorkflowRunHandle } from "./workflow-run.ts";
 
 export interface ClientOptions extends RequestOptions {
   /**
@@ -55,6 +57,8 @@ export interface Client extends Caller {
    * @param agency Defaults like that of `agents`.
    */
   schedules(agency?: string): AgencySchedules;
+  /** Returns a handle to the run of a workflow: the agency `review:pr-123`. */
+  workflowRun(agency: string): WorkflowRunHandle;
 }
 
 /**
@@ -78,5 +82,6 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
+    workflowRun: (agency) => createWorkflowRunHandle(transport, parseAgencyId(agency)),
   };
 }
