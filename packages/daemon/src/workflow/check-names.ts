@@ -1,5 +1,5 @@
 import type { ValidationIssue } from "@thinkery/sdk";
-import { findMentions, type Names } from "@thinkery/sdk/internal";
+import { findMentions } from "@thinkery/sdk/internal";
 
 interface NameIssue extends ValidationIssue {
   /** The key at the path is what is wrong, not its value. */
@@ -47,23 +47,15 @@ function findSameOutputs(setup: readonly unknown[]): NameIssue[] {
 }
 
 function findUnknownMentions(kickoff: string, names: readonly string[]): NameIssue[] {
-  return findMentions(kickoff, toNames(names)).unknown.map(({ name, suggestion }) => {
-    const advice = suggestion === undefined ? `The agents are ${names.join(", ")}` : `Did you mean “@${suggestion}”?`;
-    return { path: ["kickoff"], message: `no agent is named “${name}”. ${advice}`, part: `@${name}` };
-  });
-}
-
-/** Whether a message wakes an agent of these: a lone agent needs no mention. */
-export function wakesAgent(message: string, names: readonly string[]): boolean {
-  return names.length === 1 || findMentions(message, toNames(names)).agents.length > 0;
-}
-
-function toNames(names: readonly string[]): Names {
-  return {
-    findAgent: (name) => names.find((other) => other.toLowerCase() === name.toLowerCase()),
+  const known = {
+    findAgent: (name: string) => names.find((other) => other.toLowerCase() === name.toLowerCase()),
     hasPerson: () => false,
     listAgents: () => [...names],
   };
+  return findMentions(kickoff, known).unknown.map(({ name, suggestion }) => {
+    const advice = suggestion === undefined ? `The agents are ${names.join(", ")}` : `Did you mean “@${suggestion}”?`;
+    return { path: ["kickoff"], message: `no agent is named “${name}”. ${advice}`, part: `@${name}` };
+  });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -3,14 +3,12 @@ import { resolve } from "node:path";
 import {
   checkPlaceholders,
   fail,
-  listPlaceholders,
   type PlaceholderIssue,
   type PlaceholderValues,
   type Workflow,
   type WorkflowTexts,
 } from "@thinkery/sdk";
 import { YamlSource } from "../yaml/yaml-source.ts";
-import { wakesAgent } from "./check-names.ts";
 import { parseWorkflow } from "./parse-workflow.ts";
 import { readPromptFile } from "./prompt-file.ts";
 import { createWorkflowError, type WorkflowIssue } from "./workflow-issue.ts";
@@ -27,7 +25,6 @@ export interface WorkflowFile {
   workflow: Workflow;
   /** What has to be given when it runs: `vars.pr`, `env.TOKEN`. */
   missing: string[];
-  warnings: string[];
 }
 
 const maxFileBytes = 4 * 1024 * 1024;
@@ -55,7 +52,7 @@ export async function readWorkflow(file: string, { cwd, values, allowsMissing }:
   if (issues.length > 0 || !parsed.workflow) throw createWorkflowError(issues);
   const workflow = { ...parsed.workflow, agents: insertPrompts(parsed.workflow.agents, prompts.sources) };
   const missing = found.flatMap((issue) => (issue.missing ? `${issue.missing.kind}.${issue.missing.name}` : []));
-  return { workflow, missing: [...new Set(missing)], warnings: listWarnings(workflow) };
+  return { workflow, missing: [...new Set(missing)] };
 }
 
 async function readText(path: string, file: string): Promise<string> {
@@ -152,16 +149,6 @@ function locatePlaceholder(
     .split("\n");
   const position = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
   return { path: promptPath, message, file: prompt.file, position, offset: source.findOffset(promptPath) };
-}
-
-function listWarnings(workflow: Workflow): string[] {
-  const { agents, kickoff } = workflow;
-  const names = Object.keys(agents);
-  const isScheduled = Object.values(agents).some(({ schedule }) => schedule !== undefined);
-  if (kickoff === undefined || isScheduled || wakesAgent(kickoff, names)) return [];
-  // A value may mention somebody.
-  if (listPlaceholders({ agents: {}, kickoff }).length > 0) return [];
-  return [`The kickoff mentions no agent, so that nobody starts. Mention one, as @${names[0]}.`];
 }
 
 function pickRecord(value: unknown): Record<string, unknown> {

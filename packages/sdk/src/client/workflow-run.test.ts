@@ -84,10 +84,11 @@ test("messages are yielded once and in order, whether read or streamed, also ove
       return;
     }
     for (const number of [6, 7]) writeMessage(response, number);
-    write(response, { type: "done", agent: "review:1", runId: "x", status: "completed", content: "" });
+    write(response, { type: "done", agent: "other", runId: "x", status: "completed", content: "" });
+    write(response, { type: "done", agent: "lead", runId: "x", status: "completed", content: "", run });
   });
   const events = host.follow({ onConnection: (isConnected) => connections.push(isConnected) });
-  expect(await collect(events)).toEqual(["status", 1, 2, 3, 4, "chunk", "status", 5, 6, 7, "completed"]);
+  expect(await collect(events)).toEqual(["status", 1, 2, 3, 4, "chunk", "status", 5, 6, 7, "completed", "completed"]);
   expect(connections).toEqual([false, true]);
   expect(host.queries).toEqual([startedAt, startedAt, "msg-4", "msg-4"]);
 });
@@ -98,6 +99,17 @@ test("a run that is over yields its messages and how it ended", async () => {
   for await (const event of host.follow()) events.push(event);
   expect(events.map(describe)).toEqual(["status", 1, "failed"]);
   expect(events.at(-1)).toMatchObject({ content: "The end.", run: { agency: "review:1" } });
+});
+
+test("a run that is stopped while it is followed has ended", async () => {
+  const run: FakeRun = { status: "running", channels: {} };
+  const host = await serve(run, (response) => {
+    write(response, { type: "status", agent: "lead", status: { name: "lead", status: "stopped" } });
+    run.status = "stopped";
+    write(response, { type: "status", agent: "other", status: { name: "other", status: "stopped" } });
+  });
+  const seen = await collect(host.follow());
+  expect([seen[0], seen.at(-1)]).toEqual(["status", "stopped"]);
 });
 
 test("only the latest of the earlier messages are yielded if so many are asked for", async () => {

@@ -18,9 +18,9 @@ export interface WorkflowRunHandle {
   /** Resumes a run that was stopped. */
   start(): Promise<WorkflowRun>;
   /**
-   * Follows the run until it ends, reconnecting as needed. Yields what its agents are doing, the messages since the run
+   * Follows the run until it ends or is stopped, reconnecting as needed. Yields what its agents are doing, the messages since the run
    * began, each once and in order, and then everything that happens. What agents do while there is no connection is
-   * only seen in their state and in their messages. The last event is `done` or `error`.
+   * only seen in their state and in their messages. The last event is the `done` that has the `run`, or an `error`.
    */
   events(options?: FollowOptions): AsyncGenerator<JobEvent>;
 }
@@ -96,7 +96,12 @@ async function* followRun(
             lastMessage = number;
           }
           yield event;
-          if (event.type === "done" || event.type === "error") return;
+          // Each agent has an end of its own before that of the run.
+          if (event.type === "error" || (event.type === "done" && event.run)) return;
+          // A run that is stopped may be resumed, so its stream goes on.
+          if (event.type !== "status" || event.status.status !== "stopped") continue;
+          const run = await transport.call("getWorkflowRun", { params: { agency }, ...(signal ? { signal } : {}) });
+          if (isRunOver(run)) return yield toDone(run);
         }
       }
     } catch (error) {
