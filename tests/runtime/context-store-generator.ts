@@ -48,7 +48,7 @@ export class StepGenerator {
       createStep("listMessages", all),
       createStep("listDeliveries"),
       createStep("hasOpenItems"),
-      createStep("getNextDueAt"),
+      createStep("getNextDueAt", 0),
       ...agents.flatMap((agent) => [
         createStep("listItems", { agent, statuses: inboxStatuses, after: 0, limit: 10_000 }),
         createStep("listDueItems", agent, maxTime, 10_000),
@@ -146,7 +146,7 @@ export class StepGenerator {
       }),
       createStep("listDueAgents", this.#drawTime()),
       createStep("listDueItems", this.#drawAgent(), this.#drawTime(), 1 + random.below(9)),
-      createStep("getNextDueAt"),
+      createStep("getNextDueAt", this.#drawTime()),
       createStep("countItems", this.#drawAgent()),
       createStep("hasOpenItems"),
     ]);

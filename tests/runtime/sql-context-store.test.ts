@@ -61,8 +61,6 @@ test("random steps have the same outcomes in SQLite as in memory, and none of th
     "SELECT 1 FR… SCAN inbox_counts USING COVERING INDEX inbox_counts_open",
     // Agents with open items.
     "SELECT DIST… SCAN counts USING COVERING INDEX inbox_counts_open",
-    // One row, the first of the index.
-    "SELECT due_… SCAN inbox_items USING INDEX inbox_items_due",
   ]);
 });
 
@@ -131,7 +129,7 @@ async function measureCalls(messages: number): Promise<Record<string, number>> {
     createStep("listItems", { agent: "ann", statuses: ["acked"], after: middle, limit: 10 }),
     createStep("listDueAgents", 9),
     createStep("listDueItems", "ann", 9, 10),
-    createStep("getNextDueAt"),
+    createStep("getNextDueAt", 9),
     createStep("countItems", "ann"),
     createStep("hasOpenItems"),
   ];

@@ -172,9 +172,9 @@ export class MemoryContextStore implements ContextStore {
       .slice(0, limit);
   }
 
-  getNextDueAt(): number | undefined {
-    const waiting = this.#filterItems(isWaiting);
-    return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ dueAt = 0 }) => dueAt));
+  getNextDueAt(after: number): number | undefined {
+    const times = this.#filterItems(isWaiting).flatMap(({ dueAt = 0 }) => (dueAt > after ? [dueAt] : []));
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   countItems(agent: string): ItemCounts {

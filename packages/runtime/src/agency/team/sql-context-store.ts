@@ -251,9 +251,9 @@ export class SqlContextStore implements ContextStore {
     ).map(toItemRow);
   }
 
-  getNextDueAt(): number | undefined {
-    const query = `SELECT due_at FROM inbox_items WHERE ${isWaiting} ORDER BY due_at LIMIT 1`;
-    return this.#read<{ due_at: number }>(query)[0]?.due_at;
+  getNextDueAt(after: number): number | undefined {
+    const query = `SELECT due_at FROM inbox_items WHERE ${isWaiting} AND due_at > ? ORDER BY due_at LIMIT 1`;
+    return this.#read<{ due_at: number }>(query, after)[0]?.due_at;
   }
 
   countItems(agent: string): ItemCounts {
