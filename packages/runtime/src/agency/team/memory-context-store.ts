@@ -65,7 +65,7 @@ export class MemoryContextStore implements ContextStore {
     this.transaction(() => {
       const isGone = ({ row }: StoredMessage) => isSame(row.channel, name);
       const gone = new Set([...this.#messages.values()].filter(isGone).map(({ row }) => row.number));
-      for (const { agent, message } of [...this.#items.values()])
+      for (const { agent, message } of this.#items.values())
         if (gone.has(message)) this.#tables.set(this.#items, toItemKey(agent, message), undefined);
       for (const number of gone) {
         const key = this.#messages.get(number)?.key;
@@ -231,7 +231,7 @@ export class MemoryContextStore implements ContextStore {
 
   removeAgent(agent: string): void {
     this.transaction(() => {
-      for (const [key, item] of [...this.#items])
+      for (const [key, item] of this.#items)
         if (isSame(item.agent, agent)) this.#tables.set(this.#items, key, undefined);
       for (const { number } of this.listDeliveries(agent)) this.closeDelivery(number);
       this.#tables.set(this.#agents, toKey(agent), undefined);
