@@ -7,6 +7,7 @@ import { createDocuments, type Documents } from "./documents.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
 import { createResources, type Resources } from "./resources.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
+import { createWorkflowRunHandle, type WorkflowRunHandle } from "./workflow-run.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
@@ -31,6 +32,7 @@ export {
 } from "./agent-socket.ts";
 export type { Turn, TurnEvent } from "./turn.ts";
 export { watch, type WatchOptions } from "./watch.ts";
+export type { FollowOptions, WorkflowRunHandle } from "./workflow-run.ts";
 
 export interface ClientOptions extends RequestOptions {
   /**
@@ -72,6 +74,8 @@ export interface Client extends Caller {
    * @param agency Defaults like that of `agents`.
    */
   resources(agency?: string): Resources;
+  /** Returns a handle to the run of a workflow: the agency `review:pr-123`. */
+  workflowRun(agency: string): WorkflowRunHandle;
 }
 
 /**
@@ -97,5 +101,6 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
     documents: (agency = defaultAgency) => createDocuments(transport, parseAgencyId(agency)),
     resources: (agency = defaultAgency) => createResources(transport, parseAgencyId(agency)),
+    workflowRun: (agency) => createWorkflowRunHandle(transport, parseAgencyId(agency)),
   };
 }

@@ -4,12 +4,14 @@ import { fileMigrations } from "./files.ts";
 import { resourceMigrations } from "./resources.ts";
 import { scheduleMigrations } from "./schedules.ts";
 import { teamMigrations } from "./team.ts";
+import { workflowMigrations } from "./workflow.ts";
 
 /** Everything that an agency's object stores. Features with their own tables add their migrations here. */
 export const agencySchema: Schema = {
   agency: agencyMigrations,
   schedules: scheduleMigrations,
   team: teamMigrations,
+  workflow: workflowMigrations,
   files: fileMigrations,
   resources: resourceMigrations,
 };
