@@ -47,6 +47,14 @@ export async function createMissingAgencyError(client: Client, agency: string): 
   return fail("not_found", `Agency “${agency}” not found. ${hint}`, suggestion ? { suggestion } : {});
 }
 
+/** Returns the error of a request to an agency, or a better one if there is no such agency. */
+export async function explainMissingAgency(client: Client, agency: string, error: unknown): Promise<unknown> {
+  if (!isNotFound(error)) return error;
+  const agencies = await listAgencies(client).catch(() => undefined);
+  const isMissing = agencies !== undefined && agencies.every(({ id }) => id !== agency);
+  return isMissing ? createMissingAgencyError(client, agency) : error;
+}
+
 const maxMessages = 20;
 
 /** Returns the model of the agent's latest response. */
