@@ -78,3 +78,4 @@ export * from "./protocol/workflow.ts";
 export * from "./protocol/workflow-run.ts";
 export * from "./tasks/graph.ts";
 export * from "./tasks/queries.ts";
+export * from "./workflow/interpolate.ts";

@@ -20,6 +20,11 @@ export class AgencyDocuments implements AgencyFeature {
 }
 
 export class DocumentsApi extends RpcTarget {
+  /** Writes the documents that do not exist yet. */
+  async seed(_documents: Record<string, string>, _user: string): Promise<void> {
+    throw fail("unavailable", "Documents are not there yet.");
+  }
+
   async listForAgent(): ReturnType<TeamDocuments["list"]> {
     throw fail("unavailable", "Documents are not there yet.");
   }

@@ -2,6 +2,7 @@ import type { TeamFrame } from "@thinkery/sdk";
 import type { Redactor } from "@thinkery/sdk/internal";
 import type { AgencyRecord } from "../agency/agency-record.ts";
 import type { AgentRegistry } from "../agency/agents.ts";
+import type { CredentialWatch } from "./credential-watch.ts";
 import type { Env } from "./env.ts";
 
 /**
@@ -30,6 +31,7 @@ export interface AgencyContext {
   record: AgencyRecord;
   agents: AgentRegistry;
   redactor: Redactor;
+  credentialWatch: CredentialWatch;
   /** Resolves once the agency is ready. Throws if it does not exist. */
   open(): Promise<unknown>;
   /** Returns an agent's object. It must be in `agents`. */

@@ -22,6 +22,7 @@ import { AgencyPolicy } from "../agency/policy.ts";
 import { bumpRevision } from "../agency/revision.ts";
 import { SubagentLists } from "../agency/subagent-lists.ts";
 import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
+import type { TeamInfo } from "../agency/team/team-prompt.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openAgentSandbox } from "../sandbox/agent-sandbox.ts";
@@ -29,6 +30,7 @@ import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import { scheduleMigrations } from "../store/schema/schedules.ts";
+import { teamMigrations } from "../store/schema/team.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
@@ -50,6 +52,7 @@ import { forgetSandboxes } from "./sandboxes.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
 import type { TeamApi } from "./team-api.ts";
 import { UsageApi } from "./usage-api.ts";
+import type { WorkflowApi } from "./workflow-api.ts";
 
 const retryMs = 60_000;
 
@@ -66,6 +69,12 @@ export interface ResolvedByAgency {
   grants: Grant[];
   /** The tools that agents of the agency provide. */
   provided: ToolProvider[];
+  /** The other members, if the agent works with them. */
+  team?: TeamInfo;
+  /** Whether the agent could write to others. */
+  hasOthers?: boolean;
+  /** Whether the agency wants to know what its agents do. */
+  watched: boolean;
 }
 
 /** A tenant: stores blueprints, the registry of agents and their usage. Never calls a model. */
@@ -91,7 +100,7 @@ export abstract class Agency extends BaseObject<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
-    migrate(ctx.storage, { agency: agencyMigrations, schedules: scheduleMigrations });
+    migrate(ctx.storage, { agency: agencyMigrations, schedules: scheduleMigrations, team: teamMigrations });
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);
     this.#record = new AgencyRecord(ctx.storage.sql, key);
@@ -111,6 +120,7 @@ export abstract class Agency extends BaseObject<Revision> {
       record: this.#record,
       agents: this.#agents,
       redactor: createSecretRedactor(env),
+      credentialWatch: this.credentialWatch,
       open: () => this.#open(),
       getThink: (agent) => this.#getThink(agent),
       scheduleDue: (at) => this.#scheduleDue(at),
@@ -119,6 +129,8 @@ export abstract class Agency extends BaseObject<Revision> {
       },
       onAgentsChange: () => bumpRevision(key),
       waitUntil: (work) => ctx.waitUntil(work),
+      createAgent: (agent) => this.createAgent(this.#record.owner, agent),
+      findBlueprint: (name) => this.#blueprints.find(name),
     });
     this.#packages = new AgencyPackages({
       sql: ctx.storage.sql,
@@ -160,6 +172,10 @@ export abstract class Agency extends BaseObject<Revision> {
 
   get team(): TeamApi {
     return this.#parts.team.api;
+  }
+
+  get workflow(): WorkflowApi {
+    return this.#parts.workflow.api;
   }
 
   get packages(): PackagesApi {
@@ -313,18 +329,28 @@ export abstract class Agency extends BaseObject<Revision> {
   }
 
   /** Returns what an agent needs for its next turn: its blueprint, rules, and whether it must reserve budget. */
-  async resolveBlueprint(blueprint: string): Promise<ResolvedByAgency & { blueprint: ListedBlueprint }> {
+  async resolveBlueprint(blueprint: string, agent: string): Promise<ResolvedByAgency & { blueprint: ListedBlueprint }> {
     await this.#open();
-    return { blueprint: this.#blueprints.get(blueprint), ...(await this.resolveRules()) };
+    return { blueprint: this.#blueprints.get(blueprint), ...(await this.resolveRules(agent)) };
   }
 
   /** Returns what applies to all agents, whatever their blueprints. */
-  async resolveRules(): Promise<ResolvedByAgency> {
+  async resolveRules(agent: string): Promise<ResolvedByAgency> {
     await this.#open();
     const types = this.#blueprints.list().map((blueprint) => toType(blueprint));
     const { rules } = this.#policy.get();
     const grants = this.#policy.listGrants();
-    return { metered: this.#usage.isMetered, types, rules, grants, provided: this.#packages.listProviders() };
+    const team = this.#parts.describeTeam(agent);
+    return {
+      metered: this.#usage.isMetered,
+      types,
+      rules,
+      grants,
+      provided: this.#packages.listProviders(),
+      ...(team ? { team } : {}),
+      ...(this.#agents.count() > 1 ? { hasOthers: true } : {}),
+      watched: this.#sockets.isWatched,
+    };
   }
 
   async isMetered(): Promise<boolean> {
@@ -356,7 +382,10 @@ export abstract class Agency extends BaseObject<Revision> {
   override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
     if (request.headers.get("x-thinkery-socket") !== "1") return;
     await this.#open();
-    this.#sockets.connect(connection, request, { type: "sync", agents: [] });
+    const run = this.#parts.workflow.find();
+    const agents = await this.#parts.team.describeAgents();
+    if (!this.#sockets.isWatched) bumpRevision(this.name);
+    this.#sockets.connect(connection, request, { type: "sync", agents, ...(run ? { run } : {}) });
   }
 
   override onMessage(connection: Connection): void {

@@ -42,6 +42,7 @@ import { LeaseClient } from "./subagents/lease-client.ts";
 import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { createTeamClient } from "./team-client.ts";
+import { TeamFeature } from "./team-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { WaitsFeature } from "./waits-feature.ts";
 import { WebhookReceiver } from "./webhook-receiver.ts";
@@ -78,7 +79,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const redactor = createSecretRedactor(env);
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
-  const listener = createAgentListener(isRoot, broadcaster, () => ({ summaries, waits, assignment, stream }));
+  const listener = createAgentListener(isRoot, broadcaster, () => ({ summaries, waits, assignment, stream, team }));
   const recorder = new Recorder(store, listener, redactor);
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
@@ -273,7 +274,22 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     redactor,
     wakeAt: (time) => timer.update(time),
   });
-  const features: AgentFeature[] = [files, app, code, tasks, subagents, summaries, assignment, waits, schedules];
+  const team: TeamFeature = new TeamFeature({
+    name: address.path[0],
+    isRoot,
+    storage,
+    createTable: () => createTables("team"),
+    store,
+    blobs,
+    registration,
+    queue: () => queue,
+    turnLease,
+    agency: () => agency().team,
+    isWatched: () => resolver.isWatched,
+    updateTimer: () => timer.update(),
+    waitUntil: (work) => context.waitUntil(work),
+  });
+  const features: AgentFeature[] = [files, app, code, tasks, subagents, summaries, assignment, waits, schedules, team];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {
@@ -305,6 +321,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     lease,
     tasks,
     schedules,
+    team,
     features,
     timer,
   };

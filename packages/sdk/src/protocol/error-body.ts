@@ -3,6 +3,7 @@ import { findNearest } from "../internal/nearest.ts";
 import { approvalSchema } from "./approval.ts";
 import { questionSchema } from "./continuation.ts";
 import { type ErrorBody, errorCodes, fail, type ValidationIssue, type ThinkeryError } from "./errors.ts";
+import { listFields } from "./schema-fields.ts";
 
 const validationIssueSchema = z.object({
   path: z.array(z.union([z.string(), z.number()])),
@@ -50,37 +51,6 @@ export function createValidationError(subject: string, error: z.ZodError, schema
   );
   const period = /[.!?]$/.test(reason) ? "" : ".";
   return fail("bad_request", `Invalid ${field ? field + where : subject}: ${reason}${period}`, { issues });
-}
-
-/** Lists the fields that a schema allows in the object at a path. */
-function listFields(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  const [key, ...rest] = path;
-  switch (def.type) {
-    case "object": {
-      if (key === undefined) return Object.keys(def.shape);
-      const field = def.shape[String(key)] ?? def.catchall;
-      return field ? listFields(field, rest) : [];
-    }
-    case "array":
-      return key === undefined ? [] : listFields(def.element, rest);
-    case "record":
-      return key === undefined ? [] : listFields(def.valueType, rest);
-    case "union":
-      return def.options.flatMap((option) => listFields(option, path));
-    case "optional":
-    case "nullable":
-    case "default":
-    case "prefault":
-    case "readonly":
-      return listFields(def.innerType, path);
-    case "pipe":
-      return listFields(def.in, path);
-    case "lazy":
-      return listFields(def.getter(), path);
-    default:
-      return [];
-  }
 }
 
 // An unknown key is part of the path, so that the message names it.

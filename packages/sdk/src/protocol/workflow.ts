@@ -73,7 +73,12 @@ const variableNameSchema = z
 const maxVariableChars = 100_000;
 
 export const variablesSchema = z
-  .record(variableNameSchema, z.union([z.string().max(maxVariableChars), z.number(), z.boolean()]))
+  .record(
+    variableNameSchema,
+    z.union([z.string().max(maxVariableChars), z.number(), z.boolean()], {
+      error: `expected a text of at most ${maxVariableChars} characters, a number, true or false`,
+    }),
+  )
   .refine((vars) => Object.keys(vars).length <= 200, { error: "more than 200 variables" });
 
 export type Variables = z.infer<typeof variablesSchema>;
