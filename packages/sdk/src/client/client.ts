@@ -3,7 +3,9 @@ import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
+import { type AgencyDocuments, createDocuments } from "./documents.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
+import { type AgencyResources, createResources } from "./resources.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
@@ -13,7 +15,10 @@ export type { AgentHandle, EventsOptions, NewMessage } from "./agent.ts";
 export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
-export type { AgentFiles, DeleteOptions, FilePlace, OpenFile, PutOptions } from "./files.ts";
+export type { AgencyDocuments } from "./documents.ts";
+export type { OpenFile } from "./file-requests.ts";
+export type { AgentFiles, DeleteOptions, FilePlace, PutOptions } from "./files.ts";
+export type { AgencyResources } from "./resources.ts";
 export type { AgencySchedules, AgentSchedules, Schedules } from "./schedules.ts";
 export { findOutcome } from "./outcome.ts";
 export { withRetry } from "./with-retry.ts";
@@ -55,6 +60,18 @@ export interface Client extends Caller {
    * @param agency Defaults like that of `agents`.
    */
   schedules(agency?: string): AgencySchedules;
+  /**
+   * The documents that the members of an agency share.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  documents(agency?: string): AgencyDocuments;
+  /**
+   * The large contents that messages of an agency refer to.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  resources(agency?: string): AgencyResources;
 }
 
 /**
@@ -78,5 +95,7 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
+    documents: (agency = defaultAgency) => createDocuments(transport, parseAgencyId(agency)),
+    resources: (agency = defaultAgency) => createResources(transport, parseAgencyId(agency)),
   };
 }
