@@ -14,6 +14,7 @@ import { addAgencyRoutes } from "./routes/agencies.ts";
 import { addAgentRoutes } from "./routes/agents.ts";
 import { addAppRoutes } from "./routes/app.ts";
 import { addBlueprintRoutes } from "./routes/blueprints.ts";
+import { addChannelRoutes } from "./routes/channels.ts";
 import { addCredentialRoutes } from "./routes/credentials.ts";
 import { addFileRoutes } from "./routes/files.ts";
 import { addHostRoutes } from "./routes/host.ts";
@@ -31,6 +32,7 @@ import { addUsersRoutes } from "./routes/users.ts";
 import { addVersionRoutes } from "./routes/versions.ts";
 import { addWaitRoutes } from "./routes/waits.ts";
 import { addWebhookRoutes } from "./routes/webhooks.ts";
+import { addWorkflowRoutes } from "./routes/workflows.ts";
 import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
 import { expandShortPath, isShortPath } from "./short-path.ts";
 import { addSocketRoutes } from "./socket.ts";
@@ -73,6 +75,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addModelRoutes,
     addCredentialRoutes,
     addAgencyRoutes,
+    addChannelRoutes,
     addBlueprintRoutes,
     addAgentRoutes,
     addTurnRoutes,
@@ -92,6 +95,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addSocketRoutes,
   ];
   for (const add of routeGroups) add(app);
+  addWorkflowRoutes(app, system);
   addJobRoutes(app, system);
   app.notFound((context) => toErrorResponse(createRouteError(context.req.path), context.req.raw));
   app.onError((error, context) => toErrorResponse(error, context.req.raw));

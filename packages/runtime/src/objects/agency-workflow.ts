@@ -27,6 +27,8 @@ export interface RunRequest {
   message?: string;
   resident: boolean;
   startedBy: string;
+  /** The same key again is the same run. */
+  key?: string;
 }
 
 interface WorkflowOptions extends AgencyContext {
@@ -58,6 +60,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #starting = new RepeatableWork(() => this.#start());
   readonly #checking = new RepeatableWork(() => this.#check());
   readonly #reporting = new RepeatableWork(() => this.#report());
+  /** What the agents last replied; of those who did so before the memory was lost, nothing. The last one comes last. */
+  readonly #replies = new Map<string, string>();
   #checkAt: number | undefined;
   #heldUntil = 0;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
@@ -93,9 +97,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   }
 
   /** Stores the run and creates its agents. It begins with `kickOff`, or by itself soon after. */
-  async prepare({ workflow, tag, message, resident, startedBy }: RunRequest): Promise<WorkflowRun> {
+  async prepare({ workflow, tag, message, resident, startedBy, key }: RunRequest): Promise<WorkflowRun> {
     const { record, updateTimer } = this.#options;
     const current = this.#record.find();
+    if (key !== undefined && this.#record.hasKey(key)) return this.describe();
     if (current && isOpenRun(current)) {
       throw fail("conflict", `A run of “${current.workflow}” is already ${current.status} in ${current.agency}.`, {
         suggestion: `thinkery workflow follow @${current.agency}`,
@@ -119,7 +124,9 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
         startedAt: new Date().toISOString(),
       },
       workflow,
+      key,
     );
+    this.#replies.clear();
     this.#options.onAgentsChange();
     await this.#createAgents();
     this.#publish();
@@ -192,6 +199,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   onSettled(report: DeliveryReport): void {
     if (!this.#isRunning) return;
     this.#record.addTurn(report);
+    if (report.status === "completed" && report.result.trim() !== "") {
+      this.#replies.delete(report.agent);
+      this.#replies.set(report.agent, report.result);
+    }
     if (report.code === "budget") this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
     const { turns } = this.#record.get();
     const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
@@ -381,23 +392,32 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   }
 
   #send(event: JobEvent): void {
-    for (const stream of this.#streams) stream.send(formatSse(event.type, JSON.stringify(event)));
+    for (const stream of this.#streams) stream.send(formatEvent(event));
   }
 
+  /** Each agent is done, and with the last one the run. */
   #end(stream: EventStream, run: WorkflowRun): void {
-    const event: JobEvent = {
-      type: "done",
-      agent: run.agents[0] ?? run.workflow,
-      runId: run.agency,
-      status: run.status === "completed" ? "completed" : run.status === "stopped" ? "stopped" : "failed",
-      content: run.result ?? "",
-      finishReason: run.reason ?? "stop",
-      ...(run.reason === undefined ? {} : { reason: run.reason }),
-      ...(run.message === undefined ? {} : { message: run.message }),
-      usage: run.usage,
-      run,
-    };
-    stream.send(formatSse(event.type, JSON.stringify(event)));
+    const last = [...this.#replies.keys()].at(-1) ?? run.agents[0] ?? run.workflow;
+    const status = run.status === "completed" ? "completed" : run.status === "stopped" ? "stopped" : "failed";
+    for (const agent of run.agents) {
+      if (agent === last) continue;
+      const content = this.#replies.get(agent) ?? "";
+      stream.send(formatEvent({ type: "done", agent, runId: run.agency, status, content }));
+    }
+    stream.send(
+      formatEvent({
+        type: "done",
+        agent: last,
+        runId: run.agency,
+        status,
+        content: run.result ?? "",
+        finishReason: run.reason ?? "stop",
+        ...(run.reason === undefined ? {} : { reason: run.reason }),
+        ...(run.message === undefined ? {} : { message: run.message }),
+        usage: run.usage,
+        run,
+      }),
+    );
     stream.end();
   }
 
@@ -408,3 +428,5 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       if (result.status === "rejected") console.error("an agent of a workflow could not be reached", result.reason);
   }
 }
+
+const formatEvent = (event: JobEvent) => formatSse(event.type, JSON.stringify(event));

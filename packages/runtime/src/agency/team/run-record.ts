@@ -5,6 +5,7 @@ import type { DeliveryReport } from "./deliveries.ts";
 interface Row extends Record<string, SqlStorageValue> {
   run: string;
   definition: string;
+  key: string | null;
   ready: number;
   reported: number;
   result: string | null;
@@ -56,12 +57,18 @@ export class RunRecord {
     return this.#read()?.reported !== 0;
   }
 
-  begin(run: StoredRun, definition: Workflow): void {
+  /** Whether the run was started under this idempotency key. */
+  hasKey(key: string): boolean {
+    return this.#read()?.key === key;
+  }
+
+  begin(run: StoredRun, definition: Workflow, key: string | undefined): void {
     this.#sql.exec("DELETE FROM workflow_run");
     this.#sql.exec(
-      "INSERT INTO workflow_run (only, run, definition) VALUES (1, ?, ?)",
+      "INSERT INTO workflow_run (only, run, definition, key) VALUES (1, ?, ?, ?)",
       JSON.stringify(run),
       JSON.stringify(definition),
+      key ?? null,
     );
     this.#cached = run;
   }

@@ -8,6 +8,7 @@ export const workflowMigrations: Migrations = [
     only INTEGER PRIMARY KEY CHECK (only = 1),
     run TEXT NOT NULL,
     definition TEXT NOT NULL,
+    key TEXT,
     ready INTEGER NOT NULL DEFAULT 0,
     reported INTEGER NOT NULL DEFAULT 0,
     result TEXT

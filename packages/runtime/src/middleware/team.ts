@@ -1,0 +1,12 @@
+import { defineMiddleware, parseAddress } from "@thinkery/sdk";
+import { channelTools } from "../tools/team/channel-tools.ts";
+
+/** Registers the tools of teams. They are offered to agents that work with others. A sub-agent works for its parent. */
+export const team = defineMiddleware({
+  name: "team",
+  tags: ["default", "team"],
+  onInit(context) {
+    if (parseAddress(context.agent)?.path.length !== 1) return;
+    for (const tool of channelTools) context.registerTool(tool);
+  },
+});
