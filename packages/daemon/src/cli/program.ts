@@ -47,6 +47,7 @@ import { addStatus } from "./commands/status.ts";
 import { addStop } from "./commands/stop.ts";
 import { addTask } from "./commands/task.ts";
 import { addToken } from "./commands/token.ts";
+import { addTool } from "./commands/tool.ts";
 import { addUsage } from "./commands/usage.ts";
 import { addUser } from "./commands/user.ts";
 import { addVersions } from "./commands/versions.ts";
@@ -104,6 +105,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
     addProcess,
     addAgency,
     addBlueprint,
+    addTool,
     addAgent,
   ])
     add(program, cli);
