@@ -2,27 +2,27 @@ import type { BodyIn, QueryIn, ResponseOf } from "../protocol/endpoint.ts";
 import type { Endpoints } from "../protocol/endpoints.ts";
 import type { FileInfo } from "../protocol/file.ts";
 import { routes } from "../protocol/routes.ts";
-import { createFileRequests, type OpenFile } from "./file-requests.ts";
+import {
+  createFileRequests,
+  type DeleteOptions,
+  type FilePlace,
+  iterateFiles,
+  type OpenFile,
+  type PutOptions,
+} from "./file-requests.ts";
 import { fillPath } from "./request.ts";
 import type { Transport } from "./transport.ts";
 import { withRetry } from "./with-retry.ts";
 
-/** The documents that the members of an agency share, by their paths. They have versions, as files have. */
-export interface AgencyDocuments {
+/** The documents that the members of an agency share. They are files with versions, but without branches. */
+export interface Documents {
+  /** Returns a page of documents, sorted by path. Pass `next` as `after` for the next page. */
+  list(query?: QueryIn<Endpoints["listDocuments"]>): Promise<ResponseOf<Endpoints["listDocuments"]>>;
   /** Iterates over all documents as of one version, loading pages as needed. */
-  list(query?: { under?: string; version?: number }): AsyncGenerator<FileInfo>;
-  read(path: string, place?: { version?: number }): Promise<OpenFile>;
-  /**
-   * Writes a document. With `ifMatch`, only if it has this hash; otherwise throws `precondition_failed` with the current
-   * one.
-   */
-  put(
-    path: string,
-    content: string | Uint8Array,
-    options?: { ifMatch?: string | undefined; isNew?: boolean | undefined },
-  ): Promise<FileInfo>;
-  /** Deletes a document, or with `recursive` a folder of them. */
-  delete(path: string, options?: { ifMatch?: string | undefined; recursive?: boolean | undefined }): Promise<void>;
+  all(query?: { version?: number; under?: string }): AsyncGenerator<FileInfo>;
+  read(path: string, place?: Pick<FilePlace, "version">): Promise<OpenFile>;
+  write(path: string, content: string | Uint8Array, options?: Omit<PutOptions, "branch">): Promise<FileInfo>;
+  delete(path: string, options?: Omit<DeleteOptions, "branch">): Promise<void>;
   /** Makes several changes as one version. With `base`, they are merged with what changed since that version. */
   edit(
     edits: BodyIn<Endpoints["editDocuments"]>["edits"],
@@ -35,38 +35,25 @@ export interface AgencyDocuments {
     id: number,
     query?: QueryIn<Endpoints["getDocumentVersion"]>,
   ): Promise<ResponseOf<Endpoints["getDocumentVersion"]>>;
-  /** Reverts a version, or everything that a turn or a tool call changed. */
+  /** Reverts a version, or everything that a turn or a tool call changed: `revert({ turn: "…" })`. */
   revert(options: BodyIn<Endpoints["revertDocuments"]>): Promise<ResponseOf<Endpoints["revertDocuments"]>>;
 }
 
-export function createDocuments({ call, fetchHost, retryTimeoutMs }: Transport, agency: string): AgencyDocuments {
+export function createDocuments(
+  { call, fetchHost, retryTimeoutMs }: Pick<Transport, "call" | "fetchHost" | "retryTimeoutMs">,
+  agency: string,
+): Documents {
   const params = { agency };
   const retry = <T>(request: (signal: AbortSignal) => Promise<T>) => withRetry(request, { retryTimeoutMs });
-  const root = fillPath(routes.listDocuments.path, params);
-  type Page = ResponseOf<Endpoints["listDocuments"]>;
-  const fetchPage = (query: QueryIn<Endpoints["listDocuments"]>): Promise<Page> =>
+  const requests = createFileRequests({ fetchHost, retryTimeoutMs }, fillPath(routes.listDocuments.path, params));
+  const fetchPage = (query: QueryIn<Endpoints["listDocuments"]>) =>
     retry((signal) => call("listDocuments", { params, query, signal }));
-  const requests = createFileRequests({ fetchHost, retryTimeoutMs, root });
-
   return {
-    async *list(query = {}) {
-      let after: string | undefined;
-      do {
-        const { files, version, next }: Page = await fetchPage({
-          ...query,
-          limit: 500,
-          ...(after === undefined ? {} : { after }),
-        });
-        // All pages show the same version.
-        if (next !== undefined && version > 0) query = { ...query, version: query.version ?? version };
-        yield* files;
-        after = next;
-      } while (after !== undefined);
-    },
-    read: (path, place = {}) => requests.read(path, place),
-    put: (path, content, options = {}) => requests.put(path, content, options),
-    delete: (path, { ifMatch, recursive } = {}) =>
-      requests.delete(path, { recursive: recursive ? "1" : undefined }, ifMatch),
+    list: (query = {}) => fetchPage(query),
+    all: (query = {}) => iterateFiles(fetchPage, query),
+    read: requests.read,
+    write: requests.put,
+    delete: requests.delete,
     edit: (edits, { base } = {}) =>
       call("editDocuments", { params, body: { edits, ...(base === undefined ? {} : { base }) } }),
     versions: (query = {}) => retry((signal) => call("listDocumentVersions", { params, query, signal })),

@@ -11,36 +11,85 @@ export interface OpenFile extends FileInfo {
   text(): string;
 }
 
-/** Timeout for requests that may transfer megabytes. */
-export const transferTimeoutMs = 120_000;
-
-interface FileRequestOptions {
-  fetchHost: HostFetch;
-  retryTimeoutMs: number;
-  /** The path of the endpoint that lists the files. */
-  root: string;
+/** Selects a file of another branch, or of an earlier version. */
+export interface FilePlace {
+  branch?: string;
+  version?: number;
 }
 
-/** The requests for single files of a workspace. Their bodies are bytes, so `call` cannot send them. */
-export function createFileRequests({ fetchHost, retryTimeoutMs, root }: FileRequestOptions) {
+export interface PutOptions {
+  branch?: string;
+  /** Writes only if the file has this hash. Otherwise throws `precondition_failed` with the current hash. */
+  ifMatch?: string;
+  /** Writes only if the file does not exist. */
+  isNew?: boolean;
+}
+
+export interface DeleteOptions {
+  branch?: string;
+  /** Deletes only if the file has this hash. */
+  ifMatch?: string;
+  /** Deletes a folder with everything in it. */
+  recursive?: boolean;
+}
+
+interface FilePage {
+  files: FileInfo[];
+  version: number;
+  next?: string | undefined;
+}
+
+/** Requests for files by their paths: those of an agent, or the documents of an agency. */
+export interface FileRequests {
+  read(path: string, place?: FilePlace): Promise<OpenFile>;
+  put(path: string, content: string | Uint8Array, options?: PutOptions): Promise<FileInfo>;
+  delete(path: string, options?: DeleteOptions): Promise<void>;
+}
+
+/** Timeout for requests that may transfer megabytes. */
+const transferTimeoutMs = 120_000;
+
+/** Iterates over all files as of one version, loading pages as needed. */
+export async function* iterateFiles<Query extends { version?: number }>(
+  fetchPage: (query: Query & { limit: number; after?: string }) => Promise<FilePage>,
+  query: Query,
+): AsyncGenerator<FileInfo> {
+  let after: string | undefined;
+  do {
+    const page = await fetchPage({ ...query, limit: 500, ...(after === undefined ? {} : { after }) });
+    // All pages show the same version.
+    if (page.next !== undefined && page.version > 0) query = { ...query, version: query.version ?? page.version };
+    yield* page.files;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+/** Sends a request and throws the error that the host responds with. */
+export async function sendRequest(fetchHost: HostFetch, url: string, init: RequestInit): Promise<Response> {
+  const response = await fetchHost(url, init);
+  if (!response.ok) throw await toError(response);
+  return response;
+}
+
+/** `root` is the URL path below which the files are. */
+export function createFileRequests(
+  { fetchHost, retryTimeoutMs }: { fetchHost: HostFetch; retryTimeoutMs: number },
+  root: string,
+): FileRequests {
   const retry = <T>(request: (signal: AbortSignal) => Promise<T>) =>
     withRetry(request, { retryTimeoutMs, attemptTimeoutMs: transferTimeoutMs });
 
   return {
-    async read(path: string, query: object): Promise<OpenFile> {
-      const url = toRequestPath(root, path) + toQueryString(query);
+    async read(path, place = {}) {
+      const url = toRequestPath(root, path) + toQueryString(place);
       return retry(async (signal) => {
         const response = await sendRequest(fetchHost, url, { signal });
         return toOpenFile(path, response, await readBytes(response, signal));
       });
     },
 
-    async put(
-      path: string,
-      content: string | Uint8Array,
-      { query, ifMatch, isNew }: { query?: object; ifMatch?: string | undefined; isNew?: boolean | undefined },
-    ): Promise<FileInfo> {
-      const url = toRequestPath(root, path) + toQueryString(query);
+    async put(path, content, { branch, ifMatch, isNew } = {}) {
+      const url = toRequestPath(root, path) + toQueryString({ branch });
       const headers = { "content-type": "application/octet-stream", ...toConditionHeaders(ifMatch, isNew) };
       const put = async (signal?: AbortSignal) =>
         (await (
@@ -55,27 +104,14 @@ export function createFileRequests({ fetchHost, retryTimeoutMs, root }: FileRequ
       return isNew ? put() : retry(put);
     },
 
-    async delete(path: string, query: object, ifMatch: string | undefined): Promise<void> {
-      const url = toRequestPath(root, path) + toQueryString(query);
-      await sendRequest(fetchHost, url, { method: "DELETE", headers: toConditionHeaders(ifMatch) });
+    async delete(path, { branch, ifMatch, recursive } = {}) {
+      const query = toQueryString({ branch, recursive: recursive ? "1" : undefined });
+      await sendRequest(fetchHost, toRequestPath(root, path) + query, {
+        method: "DELETE",
+        headers: toConditionHeaders(ifMatch),
+      });
     },
   };
-}
-
-/** Throws if the status is not a success. */
-export async function sendRequest(fetchHost: HostFetch, url: string, init: RequestInit): Promise<Response> {
-  const response = await fetchHost(url, init);
-  if (!response.ok) throw await toError(response);
-  return response;
-}
-
-export async function readBytes(response: Response, signal: AbortSignal): Promise<Uint8Array> {
-  try {
-    return new Uint8Array(await response.arrayBuffer());
-  } catch {
-    signal.throwIfAborted();
-    throw fail("unavailable", "The host’s response was cut off.");
-  }
 }
 
 function toConditionHeaders(ifMatch: string | undefined, isNew = false): Record<string, string> {
@@ -91,6 +127,15 @@ function toConditionHeaders(ifMatch: string | undefined, isNew = false): Record<
  */
 function toRequestPath(root: string, path: string): string {
   return `${root}/${parseFilePath(path).split("/").map(encodeURIComponent).join("/")}`;
+}
+
+export async function readBytes(response: Response, signal: AbortSignal): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await response.arrayBuffer());
+  } catch {
+    signal.throwIfAborted();
+    throw fail("unavailable", "The host’s response was cut off.");
+  }
 }
 
 function toOpenFile(path: string, { headers }: Response, bytes: Uint8Array): OpenFile {

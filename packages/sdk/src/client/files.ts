@@ -3,31 +3,17 @@ import type { Endpoints } from "../protocol/endpoints.ts";
 import type { FileInfo } from "../protocol/file.ts";
 import { routes } from "../protocol/routes.ts";
 import type { Caller } from "./caller.ts";
-import { createFileRequests, type OpenFile, sendRequest } from "./file-requests.ts";
+import {
+  createFileRequests,
+  type DeleteOptions,
+  type FilePlace,
+  iterateFiles,
+  type OpenFile,
+  type PutOptions,
+  sendRequest,
+} from "./file-requests.ts";
 import { fillPath, toQueryString, type HostFetch } from "./request.ts";
 import { withRetry } from "./with-retry.ts";
-
-/** Selects a file of another branch, or of an earlier version. */
-export interface FilePlace {
-  branch?: string;
-  version?: number;
-}
-
-export interface PutOptions {
-  branch?: string;
-  /** Writes only if the file has this hash. Otherwise throws `precondition_failed` with the current hash. */
-  ifMatch?: string;
-  /** Writes only if the file does not exist. */
-  isNew?: boolean;
-}
-
-export interface DeleteOptions {
-  branch?: string;
-  /** Deletes only if the file has this hash. */
-  ifMatch?: string;
-  /** Deletes a folder with everything in it. */
-  recursive?: boolean;
-}
 
 /** The workspace of an agent: its files, versions and branches. */
 export interface AgentFiles {
@@ -68,8 +54,7 @@ export function createAgentFiles(
   params: { agency: string; agent: string },
 ): AgentFiles {
   const retry = <T>(request: (signal: AbortSignal) => Promise<T>) => withRetry(request, { retryTimeoutMs });
-  const root = fillPath(routes.listFiles.path, params);
-  const requests = createFileRequests({ fetchHost, retryTimeoutMs, root });
+  const requests = createFileRequests({ fetchHost, retryTimeoutMs }, fillPath(routes.listFiles.path, params));
   const archive = fillPath(routes.getArchive.path, params);
   const fetchPage = (query: QueryIn<Endpoints["listFiles"]>) =>
     retry((signal) => call("listFiles", { params, query, signal }));
@@ -77,26 +62,11 @@ export function createAgentFiles(
   return {
     files: (query = {}) => fetchPage(query),
 
-    async *allFiles(query = {}) {
-      let after: string | undefined;
-      do {
-        const { files, version, next } = await fetchPage({
-          ...query,
-          limit: 500,
-          ...(after === undefined ? {} : { after }),
-        });
-        // All pages show the same version.
-        if (next !== undefined && version > 0) query = { ...query, version: query.version ?? version };
-        yield* files;
-        after = next;
-      } while (after !== undefined);
-    },
+    allFiles: (query = {}) => iterateFiles(fetchPage, query),
 
-    file: (path, place = {}) => requests.read(path, place),
-    putFile: (path, content, { branch, ifMatch, isNew } = {}) =>
-      requests.put(path, content, { query: { branch }, ifMatch, isNew }),
-    deleteFile: (path, { branch, ifMatch, recursive } = {}) =>
-      requests.delete(path, { branch, recursive: recursive ? "1" : undefined }, ifMatch),
+    file: requests.read,
+    putFile: requests.put,
+    deleteFile: requests.delete,
 
     editFiles: (edits, { base, branch } = {}) =>
       call("editFiles", {

@@ -1,47 +1,70 @@
-import type { Resource, NewResource } from "../protocol/resource.ts";
+import type { QueryIn, ResponseOf } from "../protocol/endpoint.ts";
+import type { Endpoints } from "../protocol/endpoints.ts";
+import type { Resource } from "../protocol/resource.ts";
 import { routes } from "../protocol/routes.ts";
-import { readBytes, sendRequest, transferTimeoutMs } from "./file-requests.ts";
+import { readBytes, sendRequest } from "./file-requests.ts";
 import { fillPath } from "./request.ts";
 import type { Transport } from "./transport.ts";
 import { withRetry } from "./with-retry.ts";
 
-/** The resources of an agency: large contents that never change, by the SHA-256 of each. */
-export interface AgencyResources {
-  /** Iterates over all resources, loading pages as needed. */
-  list(): AsyncGenerator<Resource>;
-  /** Stores a content. The same content again is the same resource. */
-  create(resource: Pick<NewResource, "content"> & Partial<NewResource>): Promise<Resource>;
-  read(id: string): Promise<{ bytes: Uint8Array; type: string }>;
+/** The content of a resource. */
+export interface OpenResource {
+  type: string;
+  bytes: Uint8Array;
+  /** Decodes the content as UTF-8. */
+  text(): string;
 }
 
-export function createResources({ call, fetchHost, retryTimeoutMs }: Transport, agency: string): AgencyResources {
+/** Large contents that the members of an agency share. They never change, and their id is the hash of the content. */
+export interface Resources {
+  /** Returns a page of resources, newest first. Pass `next` as `after` for the next page. */
+  list(query?: QueryIn<Endpoints["listResources"]>): Promise<ResponseOf<Endpoints["listResources"]>>;
+  /** Stores a content. The same content again is the same resource. */
+  create(content: string | Uint8Array, options?: { type?: string }): Promise<Resource>;
+  read(id: string): Promise<OpenResource>;
+}
+
+/** Timeout for requests that may transfer megabytes. */
+const transferTimeoutMs = 120_000;
+
+export function createResources(
+  { call, fetchHost, retryTimeoutMs }: Pick<Transport, "call" | "fetchHost" | "retryTimeoutMs">,
+  agency: string,
+): Resources {
   const params = { agency };
+  const retry = <T>(request: (signal: AbortSignal) => Promise<T>) =>
+    withRetry(request, { retryTimeoutMs, attemptTimeoutMs: transferTimeoutMs });
   return {
-    async *list() {
-      let after: string | undefined;
-      do {
-        const query = { limit: 500, ...(after === undefined ? {} : { after }) };
-        const { resources, next } = await withRetry((signal) => call("listResources", { params, query, signal }), {
-          retryTimeoutMs,
-        });
-        yield* resources;
-        after = next;
-      } while (after !== undefined);
+    list: (query = {}) => retry((signal) => call("listResources", { params, query, signal })),
+    create(content, { type } = {}) {
+      const body = {
+        ...(typeof content === "string"
+          ? { content, encoding: "text" as const }
+          : { content: toBase64(content), encoding: "base64" as const }),
+        ...(type === undefined ? {} : { type }),
+      };
+      return retry((signal) => call("createResource", { params, body, signal }));
     },
-    create: (body) =>
-      withRetry((signal) => call("createResource", { params, body, signal }), {
-        retryTimeoutMs,
-        attemptTimeoutMs: transferTimeoutMs,
-      }),
-    read: (hash) =>
-      withRetry(
-        async (signal) => {
-          const url = fillPath(routes.readResource.path, { ...params, hash });
-          const response = await sendRequest(fetchHost, url, { signal });
-          const type = response.headers.get("content-type") ?? "application/octet-stream";
-          return { bytes: await readBytes(response, signal), type };
-        },
-        { retryTimeoutMs, attemptTimeoutMs: transferTimeoutMs },
-      ),
+    read(id) {
+      const url = fillPath(routes.readResource.path, { ...params, hash: id });
+      return retry(async (signal) => {
+        const response = await sendRequest(fetchHost, url, { signal });
+        const bytes = await readBytes(response, signal);
+        return {
+          type: response.headers.get("content-type") ?? "",
+          bytes,
+          text: () => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes),
+        };
+      });
+    },
   };
+}
+
+const maxChunkBytes = 0x8000;
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += maxChunkBytes)
+    binary += String.fromCharCode(...bytes.subarray(at, at + maxChunkBytes));
+  return btoa(binary);
 }

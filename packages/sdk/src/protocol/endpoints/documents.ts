@@ -76,7 +76,7 @@ export const documentEndpoints = {
     access: "read",
     summary: "List the versions of an agency's documents, newest first.",
     params: agencyParams,
-    query: versionQuerySchema,
+    query: versionQuerySchema.omit({ branch: true }),
     response: versionListSchema,
   }),
   getDocumentVersion: defineEndpoint({
@@ -101,6 +101,7 @@ export const documentEndpoints = {
     access: "read",
     summary: "Open the documents over the y-websocket protocol. Making changes requires the scope chat.",
     params: agencyParams,
+    query: z.strictObject({}),
     status: 101,
   }),
 } as const;
