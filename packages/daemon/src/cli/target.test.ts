@@ -20,6 +20,13 @@ test("an agent can be qualified with its agency and its tag", () => {
   expect(parseTarget("alice@review:pr-123")).toEqual({ kind: "agent", agent: "alice", agency: "review:pr-123" });
 });
 
+test("an agency can be one of another user", () => {
+  expect(parseTarget("alice@review@bob")).toEqual({ kind: "agent", agent: "alice", agency: "review@bob" });
+  expect(parseTarget("alice/sub-1@review:pr-1@bob")).toMatchObject({ agent: "alice/sub-1", agency: "review:pr-1@bob" });
+  expect(parseTarget("@global@owner")).toEqual({ kind: "agency", agency: "global@owner" });
+  expect(parseAgencyTarget("@review@bob").agency).toBe("review@bob");
+});
+
 test("a path names a sub-agent", () => {
   expect(parseTarget("alice/subagent-x@review")).toMatchObject({ agent: "alice/subagent-x", agency: "review" });
 });
@@ -33,7 +40,9 @@ test("each kind of invalid target has its own error", () => {
   expect(getError(() => parseTarget(""))).toContain("missing");
   expect(getError(() => parseTarget("@"))).toContain("no agency after the “@”");
   expect(getError(() => parseTarget("alice@"))).toContain("no agency after the “@”");
-  expect(getError(() => parseTarget("a@b@c"))).toContain("more than one “@”");
+  expect(getError(() => parseTarget("a@b@c@d"))).toContain("more than two “@”");
+  expect(getError(() => parseTarget("alice@review@"))).toContain("no user after the last “@”");
+  expect(getError(() => parseTarget("alice@review@b b"))).toContain("Invalid user name “b b”");
   expect(getError(() => parseTarget("alice:pr-1"))).toContain("put the tag after the agency");
   expect(getError(() => parseTarget("#general@review"))).toContain("channel");
   expect(getError(() => parseTarget("a//b"))).toContain("Invalid agent name “”");
@@ -58,5 +67,9 @@ test("a command that expects an agency defaults to global and rejects an agent",
 test("the @ is optional where only an agency is accepted", () => {
   expect(parseAgencyId("review:pr-1")).toBe("review:pr-1");
   expect(parseAgencyId("@review")).toBe("review");
+  expect(parseAgencyId("review@bob")).toBe("review@bob");
+  expect(parseAgencyId("@review:pr-1@bob")).toBe("review:pr-1@bob");
   expect(getError(() => parseAgencyId("a/b"))).toContain("Invalid agency name “a/b”");
+  expect(getError(() => parseAgencyId("a@b@c"))).toContain("more than one “@”");
+  expect(getError(() => parseAgencyId("review@"))).toContain("Invalid user name “”");
 });

@@ -1,35 +1,45 @@
-import { type Endpoints, endpoints, fail } from "@thinkery/sdk";
+import { type Endpoints, endpoints, fail, parseAgencyRef } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { enterAgent, requireAgent } from "./directory.ts";
-import { forward, closeIfNotFound } from "./forward.ts";
+import { enterAgency, enterAgent, requireAgent } from "./directory.ts";
+import { forward } from "./forward.ts";
 import { isUpgrade } from "./guard.ts";
 import { type Call, type HonoEnv, route } from "./route.ts";
 import { readSubPath } from "./sub-path.ts";
 
-/** An agent's sockets. The object checks what callers may send by the scopes we forward. */
+/** The sockets of agents and agencies. The object checks what callers may send by the scopes we forward. */
 export function addSocketRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.openSocket, (call) => connect(call, { plain: true }));
   route(app, endpoints.openLive, (call) => connect(call, { live: true }));
+
+  route(app, endpoints.openAgencySocket, async ({ env, request, caller, params: { agency } }) => {
+    checkUpgrade(request);
+    const { key } = parseAgencyRef(caller.user, agency);
+    return forward(request, await enterAgency(env, caller.user, agency), caller, {
+      path: `/agents/agency/${key}`,
+      plain: true,
+    });
+  });
 }
 
 type SocketCall = Pick<Call<Endpoints["openSocket"]>, "env" | "request" | "caller" | "params">;
 
-function connect(
+async function connect(
   { env, request, caller, params: { agency, agent } }: SocketCall,
   kind: { plain?: boolean; live?: boolean },
 ): Promise<Response> {
-  if (request.method !== "GET" || !isUpgrade(request)) {
+  checkUpgrade(request);
+  const name = await enterAgent(env, caller.user, agency, agent);
+  const sub = readSubPath(request);
+  // The SDK's own check would respond with 404, whose reason a browser does not show.
+  if (sub.length > 0) await requireAgent({ env, request, caller, params: { agency, agent } });
+  const root = env.Think.getByName(name);
+  // Live documents are those of the root agent's files.
+  const below = kind.live ? "" : sub.map((child) => `/sub/think/${child}`).join("");
+  const branch = kind.live && sub.length > 0 ? await root.files.findBranch(sub) : undefined;
+  return forward(request, root, caller, { path: `/agents/think/${name}${below}`, branch, ...kind });
+}
+
+function checkUpgrade(request: Request): void {
+  if (request.method !== "GET" || !isUpgrade(request))
     throw fail("bad_request", "This endpoint is a WebSocket. Connect to it with ws:// or wss://.");
-  }
-  return closeIfNotFound(request, async () => {
-    const name = await enterAgent(env, caller.user, agency, agent);
-    const sub = readSubPath(request);
-    // The SDK's own check would respond with 404, whose reason a browser does not show.
-    if (sub.length > 0) await requireAgent({ env, request, caller, params: { agency, agent } });
-    const root = env.Think.getByName(name);
-    // Live documents are those of the root agent's files.
-    const below = kind.live ? "" : sub.map((child) => `/sub/think/${child}`).join("");
-    const branch = kind.live && sub.length > 0 ? await root.files.findBranch(sub) : undefined;
-    return forward(request, root, caller, { path: `/agents/think/${name}${below}`, branch, ...kind });
-  });
 }

@@ -1,4 +1,4 @@
-import type { TeamFrame } from "@thinkery/sdk";
+import type { AgencySettings, TeamFrame } from "@thinkery/sdk";
 import type { Redactor } from "@thinkery/sdk/internal";
 import type { AgencyRecord } from "../agency/agency-record.ts";
 import type { AgentRegistry } from "../agency/agents.ts";
@@ -30,6 +30,8 @@ export interface AgencyContext {
   record: AgencyRecord;
   agents: AgentRegistry;
   redactor: Redactor;
+  /** Returns the settings as they are now. */
+  settings(): AgencySettings;
   /** Resolves once the agency is ready. Throws if it does not exist. */
   open(): Promise<unknown>;
   /** Returns an agent's object. It must be in `agents`. */

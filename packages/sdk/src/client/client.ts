@@ -3,6 +3,7 @@ import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
+import { createMembers, type Members } from "./members.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
 
@@ -14,6 +15,7 @@ export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
 export type { AgentFiles, DeleteOptions, FilePlace, OpenFile, PutOptions } from "./files.ts";
 export type { AgencySchedules, AgentSchedules, Schedules } from "./schedules.ts";
+export type { Members } from "./members.ts";
 export { findOutcome } from "./outcome.ts";
 export { withRetry } from "./with-retry.ts";
 export {
@@ -38,8 +40,8 @@ export interface ClientOptions extends RequestOptions {
 /** A client of a Thinkery host. */
 export interface Client extends Caller {
   /**
-   * Returns a handle to an agent, named as `alice`, `alice@review` or `alice@review:pr-123`. Sends no request; the
-   * agent need not exist yet.
+   * Returns a handle to an agent, named as `alice`, `alice@review`, `alice@review:pr-123` or `alice@review@bob`. Sends
+   * no request; the agent need not exist yet.
    */
   agent(target: string): AgentHandle;
   /**
@@ -54,6 +56,12 @@ export interface Client extends Caller {
    * @param agency Defaults like that of `agents`.
    */
   schedules(agency?: string): AgencySchedules;
+  /**
+   * Who may use an agency. One of another user is named with its owner, as in `review@bob`.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  members(agency?: string): Members;
 }
 
 /**
@@ -77,5 +85,6 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
+    members: (agency = defaultAgency) => createMembers(transport, parseAgencyId(agency)),
   };
 }
