@@ -45,6 +45,7 @@ import { addToken } from "./commands/token.ts";
 import { addUsage } from "./commands/usage.ts";
 import { addUser } from "./commands/user.ts";
 import { addVersions } from "./commands/versions.ts";
+import { addWorkflow } from "./commands/workflow.ts";
 import { formatExamples } from "./help.ts";
 
 /** Commander's usage error, stored until `run` reports it like any other error. */
@@ -99,6 +100,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
     addProcess,
     addAgency,
     addBlueprint,
+    addWorkflow,
     addAgent,
   ])
     add(program, cli);
