@@ -1,5 +1,6 @@
 /** What Thinkery's own packages share. Not part of the public API: it may change in any release. */
 export * from "./bindings.ts";
+export { createId } from "../client/create-id.ts";
 export * from "./command.ts";
 export * from "./default-limits.ts";
 export * from "./event-position.ts";
