@@ -28,7 +28,17 @@ export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...opt
   const { env, storage, key, record } = options;
   const disk = new DiskQuota({ env, storage, key, ownsBlobs: true, getOwner: () => record.owner });
   const blobs = openOwnerBlobs(env, key, disk);
-  const context: AgencyContext = { ...options, disk, blobs, updateTimer: (time) => timer.update(time) };
+  const context: AgencyContext = {
+    ...options,
+    disk,
+    blobs,
+    updateTimer: (time) => timer.update(time),
+    publish(createFrame) {
+      options.publish(createFrame);
+      // What is published was stored. The user's limit counts it; a report that is lost is made up for by the next one.
+      options.waitUntil(disk.reportChange().catch(() => undefined));
+    },
+  };
   const schedules = new AgencySchedules(context);
   const documents = new AgencyDocuments(context);
   const resources = new AgencyResources(context);
