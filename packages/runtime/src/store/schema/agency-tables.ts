@@ -1,6 +1,8 @@
 import { migrate, type Schema } from "../migrate.ts";
+import { agencySettingsMigrations } from "./agency-settings.ts";
 import { agencyMigrations } from "./agency.ts";
 import { fileMigrations } from "./files.ts";
+import { memberMigrations } from "./members.ts";
 import { resourceMigrations } from "./resources.ts";
 import { scheduleMigrations } from "./schedules.ts";
 import { teamMigrations } from "./team.ts";
@@ -10,6 +12,8 @@ import { workflowMigrations } from "./workflow.ts";
 export const agencySchema: Schema = {
   agency: agencyMigrations,
   schedules: scheduleMigrations,
+  settings: agencySettingsMigrations,
+  members: memberMigrations,
   team: teamMigrations,
   workflow: workflowMigrations,
   files: fileMigrations,
