@@ -24,6 +24,7 @@ import { addProcessRoutes } from "./routes/processes.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
 import { addSubagentRoutes } from "./routes/subagents.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
+import { addTeamTaskRoutes } from "./routes/team-tasks.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
@@ -78,6 +79,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addTurnRoutes,
     addSubagentRoutes,
     addTaskRoutes,
+    addTeamTaskRoutes,
     addWaitRoutes,
     addScheduleRoutes,
     addWebhookRoutes,

@@ -29,6 +29,7 @@ import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
 import { scheduleMigrations } from "../store/schema/schedules.ts";
+import { teamTaskMigrations } from "../store/schema/team-tasks.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
@@ -40,7 +41,6 @@ import type { FeedbackApi } from "./agency-feedback.ts";
 import { AgencyPackages } from "./agency-packages.ts";
 import type { ResourcesApi } from "./agency-resources.ts";
 import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
-import type { SharedTasksApi } from "./agency-tasks.ts";
 import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
 import type { Env } from "./env.ts";
@@ -48,6 +48,7 @@ import type { PackagesApi } from "./packages-api.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
+import type { SharedTasksApi } from "./shared-tasks-api.ts";
 import type { TeamApi } from "./team-api.ts";
 import { UsageApi } from "./usage-api.ts";
 
@@ -91,7 +92,11 @@ export abstract class Agency extends BaseObject<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
-    migrate(ctx.storage, { agency: agencyMigrations, schedules: scheduleMigrations });
+    migrate(ctx.storage, {
+      agency: agencyMigrations,
+      schedules: scheduleMigrations,
+      teamTasks: teamTaskMigrations,
+    });
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);
     this.#record = new AgencyRecord(ctx.storage.sql, key);

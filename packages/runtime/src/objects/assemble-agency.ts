@@ -1,3 +1,4 @@
+import { defaultAgencySettings } from "@thinkery/sdk";
 import { AgencyDocuments } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import { AgencyFeedback } from "./agency-feedback.ts";
@@ -18,7 +19,7 @@ export function assembleAgency({ scheduleDue, ...options }: AssemblyOptions) {
   const schedules = new AgencySchedules(context);
   const documents = new AgencyDocuments(context);
   const resources = new AgencyResources(context);
-  const tasks = new AgencyTasks(context);
+  const tasks = new AgencyTasks({ ...context, getSettings: () => defaultAgencySettings });
   const feedback = new AgencyFeedback(context);
   const team = new AgencyTeam({ ...context, resources, tasks });
   const features: AgencyFeature[] = [schedules, documents, resources, tasks, feedback, team];

@@ -26,7 +26,7 @@ export function createTeamClient({ env, address }: TeamClientOptions): TeamPort 
     createResource: (content, type) =>
       agency().resources.create({ content, ...(type === undefined ? {} : { type }), encoding: "text" }, agent),
     readResource: (id) => agency().resources.read(id),
-    listTasks: () => agency().sharedTasks.list({ limit: 100, status: "open" }),
+    listTasks: () => agency().sharedTasks.listForAgent(),
     createTask: (task, key) => agency().sharedTasks.create(task, actor, key),
     claimTask: (id) => agency().sharedTasks.claim(id, actor),
     updateTask: (id, change) => agency().sharedTasks.update(id, change, actor),
