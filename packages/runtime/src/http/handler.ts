@@ -15,6 +15,7 @@ import { addAgentRoutes } from "./routes/agents.ts";
 import { addAppRoutes } from "./routes/app.ts";
 import { addBlueprintRoutes } from "./routes/blueprints.ts";
 import { addCredentialRoutes } from "./routes/credentials.ts";
+import { addFeedbackRoutes } from "./routes/feedback.ts";
 import { addFileRoutes } from "./routes/files.ts";
 import { addHostRoutes } from "./routes/host.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
@@ -80,6 +81,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addSubagentRoutes,
     addTaskRoutes,
     addTeamTaskRoutes,
+    addFeedbackRoutes,
     addWaitRoutes,
     addScheduleRoutes,
     addWebhookRoutes,

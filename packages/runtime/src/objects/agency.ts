@@ -28,6 +28,7 @@ import { openAgentSandbox } from "../sandbox/agent-sandbox.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
 import { migrate } from "../store/migrate.ts";
 import { agencyMigrations } from "../store/schema/agency.ts";
+import { feedbackMigrations } from "../store/schema/feedback.ts";
 import { scheduleMigrations } from "../store/schema/schedules.ts";
 import { teamTaskMigrations } from "../store/schema/team-tasks.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
@@ -96,6 +97,7 @@ export abstract class Agency extends BaseObject<Revision> {
       agency: agencyMigrations,
       schedules: scheduleMigrations,
       teamTasks: teamTaskMigrations,
+      feedback: feedbackMigrations,
     });
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);

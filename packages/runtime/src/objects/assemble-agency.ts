@@ -22,7 +22,7 @@ export function assembleAgency({ scheduleDue, ...options }: AssemblyOptions) {
   const tasks = new AgencyTasks({ ...context, getSettings: () => defaultAgencySettings });
   const feedback = new AgencyFeedback(context);
   const team = new AgencyTeam({ ...context, resources, tasks });
-  const features: AgencyFeature[] = [schedules, documents, resources, tasks, feedback, team];
+  const features: AgencyFeature[] = [schedules, documents, resources, tasks, team];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => scheduleDue(at) });
   return { schedules, documents, resources, tasks, feedback, team, features, timer };
 }

@@ -3,8 +3,10 @@ import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
+import { type AgencyFeedback, createAgencyFeedback } from "./feedback.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
+import { createSharedTasks, type SharedTasks } from "./shared-tasks.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
@@ -13,7 +15,9 @@ export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
 export type { AgentFiles, DeleteOptions, FilePlace, OpenFile, PutOptions } from "./files.ts";
+export type { AgencyFeedback } from "./feedback.ts";
 export type { AgencySchedules, AgentSchedules, Schedules } from "./schedules.ts";
+export type { SharedTasks } from "./shared-tasks.ts";
 export { findOutcome } from "./outcome.ts";
 export { withRetry } from "./with-retry.ts";
 export {
@@ -54,6 +58,18 @@ export interface Client extends Caller {
    * @param agency Defaults like that of `agents`.
    */
   schedules(agency?: string): AgencySchedules;
+  /**
+   * The tasks that the members of an agency share.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  tasks(agency?: string): SharedTasks;
+  /**
+   * What the agents and people of an agency think of how things go.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  feedback(agency?: string): AgencyFeedback;
 }
 
 /**
@@ -77,5 +93,7 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
+    tasks: (agency = defaultAgency) => createSharedTasks(transport, parseAgencyId(agency)),
+    feedback: (agency = defaultAgency) => createAgencyFeedback(transport, parseAgencyId(agency)),
   };
 }
