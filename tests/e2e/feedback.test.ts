@@ -8,7 +8,6 @@ let testbed: Testbed;
 beforeAll(async () => {
   const leave = (message: string, more: object = {}) => ({ call: { tool: "feedback", input: { message, ...more } } });
   testbed = await openTestbed({
-    worker: new URL("../kit/worker/team-tools.worker.ts", import.meta.url),
     scripts: {
       default: [
         {
@@ -36,7 +35,7 @@ async function readAll(agency?: string) {
 }
 
 test("an agent leaves feedback from its turn, and people read it, newest first", async () => {
-  const agent = await testbed.newAgent({ blueprint: "member", model: "scripted:default" });
+  const agent = await testbed.newAgent({ model: "scripted:default" });
   const end = await agent.say("complain");
   const { runId, result } = end.data as { runId: string; result: string };
   expect(result).toMatch(/"id":"feedback-\d+".*rating/);
@@ -63,7 +62,7 @@ test("an agent leaves feedback from its turn, and people read it, newest first",
 });
 
 test("feedback of a deleted agent is kept", async () => {
-  const agent = await testbed.newAgent({ blueprint: "member", model: "scripted:default" });
+  const agent = await testbed.newAgent({ model: "scripted:default" });
   await agent.say("complain");
   await client().call("deleteAgent", { params: { agency: "global", agent: agent.name } });
   expect((await readAll())[0]).toMatchObject({ from: agent.name });

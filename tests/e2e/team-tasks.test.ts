@@ -12,7 +12,6 @@ let client: Client;
 
 beforeAll(async () => {
   testbed = await openTestbed({
-    worker: new URL("../kit/worker/team-tools.worker.ts", import.meta.url),
     config: { turn: { heartbeatSeconds: 1, maxCrashes: 20, maxAttempts: 20 } },
     scripts: {
       default: [
@@ -48,7 +47,7 @@ beforeAll(async () => {
 
 afterAll(() => testbed?.stop());
 
-const createMember = () => testbed.newAgent({ blueprint: "member", model: "scripted:default" });
+const createMember = () => testbed.newAgent({ model: "scripted:default" });
 const textOf = (end: AgentEvent) => (end.type === "agent.completed" ? end.data.result : JSON.stringify(end));
 const say = async (agent: TestAgent, message: string) => textOf(await agent.say(message));
 const find = async (id: string) => (await client.tasks().list()).tasks.find((task) => task.id === id);

@@ -6,6 +6,7 @@ import { forgetInbox } from "./inbox.ts";
 import { takeCode } from "./login-code.ts";
 import { setPageSecret } from "./page-secret.ts";
 import { createStore, useStore } from "./store.ts";
+import { forgetTeams } from "./team/team.ts";
 
 export type Login =
   | { state: "checking" }
@@ -46,6 +47,7 @@ export async function logIn(code: string): Promise<void> {
   setPageSecret(pageSecret);
   forgetAgencies();
   forgetInbox();
+  forgetTeams();
   login.set({ state: "in", who });
 }
 
@@ -54,6 +56,7 @@ export async function logOut(): Promise<void> {
   setPageSecret(undefined);
   forgetAgencies();
   forgetInbox();
+  forgetTeams();
   login.set({ state: "out", notice: { title: "You are logged out", text: "Open a new login link to log back in." } });
 }
 
@@ -85,6 +88,7 @@ function endSession(): void {
   if (previous.state === "out") return;
   forgetAgencies();
   forgetInbox();
+  forgetTeams();
   login.set(
     previous.state === "in"
       ? { state: "out", notice: { title: "Your session has ended", text: "Open a new login link to log back in." } }

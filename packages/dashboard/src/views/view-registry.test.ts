@@ -3,7 +3,7 @@ import type { Think } from "@thinkery/sdk/react";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { type FilesPlace, buildFilesAddress } from "../frame/files-place.ts";
+import { type FilesPlace, filesAddress } from "../frame/files-place.ts";
 import { homePath, buildPackagePath, buildPath, buildTurnPath, buildUsagePath } from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
 import { type AgentViewProps, type AnyView, defineView } from "./define-view.tsx";
@@ -101,11 +101,11 @@ test("files, folders, versions and branches of an agent have addresses", () => {
     { show: "history", path: "src", version: 41 },
   ];
   for (const params of places) {
-    const place = findPlace(bases.agent + buildFilesAddress(params));
+    const place = findPlace(bases.agent + filesAddress.build(params));
     expect(summarize(place)).toEqual({ ...expectedAgent("review:pr-123", "alice"), view: "files", params });
-    expect(place.scope === "agent" && place.match.path).toBe(buildFilesAddress(params));
+    expect(place.scope === "agent" && place.match.path).toBe(filesAddress.build(params));
   }
-  expect(buildFilesAddress({ show: "files", path: "src/a b.ts", line: 12 })).toBe("/files/src/a%20b.ts?line=12");
+  expect(filesAddress.build({ show: "files", path: "src/a b.ts", line: 12 })).toBe("/files/src/a%20b.ts?line=12");
   expect(summarizeAt("/app/global/alice/files/?version=-1&line=x&branch=")).toEqual({
     ...expectedAgent("global", "alice"),
     view: "files",

@@ -1,26 +1,39 @@
-import { type Endpoints, endpoints, fail } from "@thinkery/sdk";
+import { type Endpoints, endpoints, fail, formatAgencyKey } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { enterAgent, requireAgent } from "./directory.ts";
+import { enterAgency, enterAgent, requireAgent } from "./directory.ts";
 import { forward, closeIfNotFound } from "./forward.ts";
 import { isUpgrade } from "./guard.ts";
 import { type Call, type HonoEnv, route } from "./route.ts";
 import { readSubPath } from "./sub-path.ts";
 
-/** An agent's sockets. The object checks what callers may send by the scopes we forward. */
+/** The sockets of agents and agencies. The object checks what callers may send by the scopes we forward. */
 export function addSocketRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.openSocket, (call) => connect(call, { plain: true }));
   route(app, endpoints.openLive, (call) => connect(call, { live: true }));
+  route(app, endpoints.openAgencySocket, (call) => connectAgency(call, { plain: true }));
+  route(app, endpoints.openLiveDocuments, (call) => connectAgency(call, { live: true }));
+}
+
+interface SocketKind {
+  plain?: boolean;
+  live?: boolean;
+}
+
+type AgencySocketCall = Pick<Call<Endpoints["openAgencySocket"]>, "env" | "request" | "caller" | "params">;
+
+function connectAgency({ env, request, caller, params }: AgencySocketCall, kind: SocketKind): Promise<Response> {
+  checkUpgrade(request);
+  return closeIfNotFound(request, async () => {
+    const object = await enterAgency(env, caller.user, params.agency);
+    const path = `/agents/agency/${formatAgencyKey(caller.user, params.agency)}`;
+    return forward(request, object, caller, { path, ...kind });
+  });
 }
 
 type SocketCall = Pick<Call<Endpoints["openSocket"]>, "env" | "request" | "caller" | "params">;
 
-function connect(
-  { env, request, caller, params: { agency, agent } }: SocketCall,
-  kind: { plain?: boolean; live?: boolean },
-): Promise<Response> {
-  if (request.method !== "GET" || !isUpgrade(request)) {
-    throw fail("bad_request", "This endpoint is a WebSocket. Connect to it with ws:// or wss://.");
-  }
+function connect({ env, request, caller, params: { agency, agent } }: SocketCall, kind: SocketKind): Promise<Response> {
+  checkUpgrade(request);
   return closeIfNotFound(request, async () => {
     const name = await enterAgent(env, caller.user, agency, agent);
     const sub = readSubPath(request);
@@ -32,4 +45,10 @@ function connect(
     const branch = kind.live && sub.length > 0 ? await root.files.findBranch(sub) : undefined;
     return forward(request, root, caller, { path: `/agents/think/${name}${below}`, branch, ...kind });
   });
+}
+
+function checkUpgrade(request: Request): void {
+  if (request.method !== "GET" || !isUpgrade(request)) {
+    throw fail("bad_request", "This endpoint is a WebSocket. Connect to it with ws:// or wss://.");
+  }
 }

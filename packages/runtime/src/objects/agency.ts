@@ -22,29 +22,28 @@ import { AgencyPolicy } from "../agency/policy.ts";
 import { bumpRevision } from "../agency/revision.ts";
 import { SubagentLists } from "../agency/subagent-lists.ts";
 import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
+import type { TeamInfo } from "../agency/team/team-prompt.ts";
 import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openAgentSandbox } from "../sandbox/agent-sandbox.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
-import { migrate } from "../store/migrate.ts";
-import { agencyMigrations } from "../store/schema/agency.ts";
-import { feedbackMigrations } from "../store/schema/feedback.ts";
-import { scheduleMigrations } from "../store/schema/schedules.ts";
-import { teamTaskMigrations } from "../store/schema/team-tasks.ts";
+import { openAgencyTables } from "../store/schema/agency-tables.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
 import { defaultDriver } from "../system/drivers.ts";
 import type { System } from "../system/system.ts";
 import type { ToolProvider } from "../tools/provided-tools.ts";
-import type { DocumentsApi } from "./agency-documents.ts";
 import type { FeedbackApi } from "./agency-feedback.ts";
 import { AgencyPackages } from "./agency-packages.ts";
 import type { ResourcesApi } from "./agency-resources.ts";
 import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
+import type { AgencyStorageApi } from "./agency-storage-api.ts";
 import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
+import type { DocumentsApi } from "./documents-api.ts";
 import type { Env } from "./env.ts";
+import { hasLiveState, isLive } from "./live-sockets.ts";
 import type { PackagesApi } from "./packages-api.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
@@ -52,6 +51,7 @@ import type { SchedulesApi } from "./schedules-api.ts";
 import type { SharedTasksApi } from "./shared-tasks-api.ts";
 import type { TeamApi } from "./team-api.ts";
 import { UsageApi } from "./usage-api.ts";
+import type { WorkflowApi } from "./workflow-api.ts";
 
 const retryMs = 60_000;
 
@@ -68,6 +68,12 @@ export interface ResolvedByAgency {
   grants: Grant[];
   /** The tools that agents of the agency provide. */
   provided: ToolProvider[];
+  /** The other members, if the agent works with them. */
+  team?: TeamInfo;
+  /** Whether the agent could write to others. */
+  hasOthers?: boolean;
+  /** Whether the agency wants to know what its agents do. */
+  watched: boolean;
 }
 
 /** A tenant: stores blueprints, the registry of agents and their usage. Never calls a model. */
@@ -93,12 +99,7 @@ export abstract class Agency extends BaseObject<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
-    migrate(ctx.storage, {
-      agency: agencyMigrations,
-      schedules: scheduleMigrations,
-      teamTasks: teamTaskMigrations,
-      feedback: feedbackMigrations,
-    });
+    const tables = openAgencyTables(ctx.storage);
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);
     this.#record = new AgencyRecord(ctx.storage.sql, key);
@@ -114,10 +115,12 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#parts = assembleAgency({
       env,
       storage: ctx.storage,
+      tables,
       key,
       record: this.#record,
       agents: this.#agents,
       redactor: createSecretRedactor(env),
+      credentialWatch: this.credentialWatch,
       open: () => this.#open(),
       getThink: (agent) => this.#getThink(agent),
       scheduleDue: (at) => this.#scheduleDue(at),
@@ -126,6 +129,8 @@ export abstract class Agency extends BaseObject<Revision> {
       },
       onAgentsChange: () => bumpRevision(key),
       waitUntil: (work) => ctx.waitUntil(work),
+      createAgent: (agent) => this.createAgent(this.#record.owner, agent),
+      findBlueprint: (name) => this.#blueprints.find(name),
     });
     this.#packages = new AgencyPackages({
       sql: ctx.storage.sql,
@@ -156,6 +161,10 @@ export abstract class Agency extends BaseObject<Revision> {
     return this.#parts.resources.api;
   }
 
+  get storage(): AgencyStorageApi {
+    return this.#parts.storage;
+  }
+
   /** `tasks` is a property of the Agents SDK. */
   get sharedTasks(): SharedTasksApi {
     return this.#parts.tasks.api;
@@ -167,6 +176,10 @@ export abstract class Agency extends BaseObject<Revision> {
 
   get team(): TeamApi {
     return this.#parts.team.api;
+  }
+
+  get workflow(): WorkflowApi {
+    return this.#parts.workflow.api;
   }
 
   get packages(): PackagesApi {
@@ -205,6 +218,8 @@ export abstract class Agency extends BaseObject<Revision> {
   /** Retires the agency, then deletes everything. Idempotent. */
   async erase(): Promise<void> {
     await this.retire();
+    // From here on nothing can be read. Repeated after a crash, until nothing is left.
+    await openBlobIndex(this.env)?.release(this.name);
     await this.destroy();
   }
 
@@ -320,18 +335,28 @@ export abstract class Agency extends BaseObject<Revision> {
   }
 
   /** Returns what an agent needs for its next turn: its blueprint, rules, and whether it must reserve budget. */
-  async resolveBlueprint(blueprint: string): Promise<ResolvedByAgency & { blueprint: ListedBlueprint }> {
+  async resolveBlueprint(blueprint: string, agent: string): Promise<ResolvedByAgency & { blueprint: ListedBlueprint }> {
     await this.#open();
-    return { blueprint: this.#blueprints.get(blueprint), ...(await this.resolveRules()) };
+    return { blueprint: this.#blueprints.get(blueprint), ...(await this.resolveRules(agent)) };
   }
 
   /** Returns what applies to all agents, whatever their blueprints. */
-  async resolveRules(): Promise<ResolvedByAgency> {
+  async resolveRules(agent: string): Promise<ResolvedByAgency> {
     await this.#open();
     const types = this.#blueprints.list().map((blueprint) => toType(blueprint));
     const { rules } = this.#policy.get();
     const grants = this.#policy.listGrants();
-    return { metered: this.#usage.isMetered, types, rules, grants, provided: this.#packages.listProviders() };
+    const team = this.#parts.describeTeam(agent);
+    return {
+      metered: this.#usage.isMetered,
+      types,
+      rules,
+      grants,
+      provided: this.#packages.listProviders(),
+      ...(team ? { team } : {}),
+      ...(this.#agents.count() > 1 ? { hasOthers: true } : {}),
+      watched: this.#sockets.isWatched,
+    };
   }
 
   async isMetered(): Promise<boolean> {
@@ -357,26 +382,34 @@ export abstract class Agency extends BaseObject<Revision> {
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {
-    return request.headers.get("x-thinkery-socket") !== "1";
+    return request.headers.get("x-thinkery-socket") !== "1" && !isLive(request);
   }
 
   override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
+    if (isLive(request)) return this.#parts.documents.connect(connection, request);
     if (request.headers.get("x-thinkery-socket") !== "1") return;
     await this.#open();
-    this.#sockets.connect(connection, request, { type: "sync", agents: [] });
+    const run = this.#parts.workflow.find();
+    const agents = await this.#parts.team.describeAgents();
+    if (!this.#sockets.isWatched) bumpRevision(this.name);
+    this.#sockets.connect(connection, request, { type: "sync", agents, ...(run ? { run } : {}) });
   }
 
-  override onMessage(connection: Connection): void {
-    if (hasTeamState(connection)) this.#sockets.receive(connection);
+  override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {
+    await this.ensureReady();
+    if (hasLiveState(connection)) this.#parts.documents.receive(connection, message);
+    else if (hasTeamState(connection)) this.#sockets.receive(connection);
   }
 
   override onClose(connection: Connection): void {
-    this.#sockets.disconnect(connection);
+    if (hasLiveState(connection)) this.#parts.documents.disconnect(connection);
+    else this.#sockets.disconnect(connection);
   }
 
   protected override async wake(): Promise<void> {
-    this.#sockets.restore(this.getConnections());
-    for (const feature of this.#parts.features) feature.wake?.();
+    const connections = [...this.getConnections()];
+    this.#sockets.restore(connections);
+    for (const feature of this.#parts.features) feature.wake?.(connections);
     this.#parts.timer
       .update()
       .catch((error: unknown) => console.error("the next check of an agency could not be scheduled", error));

@@ -9,6 +9,7 @@ import {
 } from "@thinkery/sdk";
 import type { Redactor } from "@thinkery/sdk/internal";
 import { formatSubagentTypes, selectSubagentTypes, type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
+import { formatTeamPrompt } from "../agency/team/team-prompt.ts";
 import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import type { UserCode } from "../drivers/isolate/user-code.ts";
 import { createSystemPrompt } from "../drivers/think/prompt.ts";
@@ -99,6 +100,9 @@ export class AgentResolver {
     if (this.#options.store.tasks.hasOpen || this.#options.subagents().hasOpen) tools.enable("tasks");
     if (this.#options.hasWebhook()) tools.enable("webhooks");
     if (this.#options.schedules().hasAny) tools.enable("schedules");
+    const { team, hasOthers } = this.#agency.lastRules;
+    if (team) tools.enable("team");
+    if (team || hasOthers) tools.enable("channels");
     const models = openSystemModels(env, system);
     const roles = this.#openRoles(models, registered, blueprint, request);
     const { definition, driver } = this.#openDriver(agent, blueprint);
@@ -118,6 +122,7 @@ export class AgentResolver {
         blueprint: blueprint.prompt,
         assignment: registered.assignment !== undefined,
         subagents: tools.find("task") ? formatSubagentTypes(await this.#selectTypes(blueprint), blueprint.name) : "",
+        team: team ? formatTeamPrompt(this.#options.address.path[0], team) : "",
         class: layer.instructions(),
         props: [agent.system, props.additionalInstructions],
       }),
@@ -209,6 +214,12 @@ export class AgentResolver {
   /** Called when the conversation is cleared. */
   resetDriver(): void {
     this.#driver?.driver.reset?.();
+  }
+
+  /** Whether the agency wants to know what its agents do, as far as was last read. */
+  get isWatched(): boolean {
+    const { watched, team } = this.#agency.lastRules;
+    return watched || team !== undefined;
   }
 
   /** Whether the agent must reserve budget before it spends. Synchronous while the cached value is fresh. */

@@ -14,7 +14,6 @@ import { Recorder } from "../turn/loop/recorder.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgencyBudgetClient } from "./agency-budget-client.ts";
-import { openAgentBlobs } from "./agent-blobs.ts";
 import { createAgentListener } from "./agent-listener.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
@@ -29,6 +28,7 @@ import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { LeasedBudgetClient } from "./leased-budget-client.ts";
+import { openOwnerBlobs } from "./owner-blobs.ts";
 import { createQueueHooks } from "./queue-hooks.ts";
 import { Registration } from "./registration.ts";
 import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
@@ -42,6 +42,7 @@ import { LeaseClient } from "./subagents/lease-client.ts";
 import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { createTeamClient } from "./team-client.ts";
+import { TeamFeature } from "./team-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { WaitsFeature } from "./waits-feature.ts";
 import { WebhookReceiver } from "./webhook-receiver.ts";
@@ -78,13 +79,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const redactor = createSecretRedactor(env);
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
-  const listener = createAgentListener(isRoot, broadcaster, () => ({ summaries, waits, assignment, stream }));
+  const listener = createAgentListener(isRoot, broadcaster, () => ({ summaries, waits, assignment, stream, team }));
   const recorder = new Recorder(store, listener, redactor);
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
-  const disk = new DiskQuota({ env, storage, agent: name, isRoot, registration });
-  const blobs = openAgentBlobs(env, root, disk);
+  const disk = new DiskQuota({ env, storage, key: name, ownsBlobs: isRoot, getOwner });
+  const blobs = openOwnerBlobs(env, root, disk);
   const own = { env, address, store, blobs, recorder, registration };
   const files = new FilesFeature({
     storage,
@@ -273,7 +274,22 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     redactor,
     wakeAt: (time) => timer.update(time),
   });
-  const features: AgentFeature[] = [files, app, code, tasks, subagents, summaries, assignment, waits, schedules];
+  const team: TeamFeature = new TeamFeature({
+    name: address.path[0],
+    isRoot,
+    storage,
+    createTable: () => createTables("team"),
+    store,
+    blobs,
+    registration,
+    queue: () => queue,
+    turnLease,
+    agency: () => agency().team,
+    isWatched: () => resolver.isWatched,
+    updateTimer: () => timer.update(),
+    waitUntil: (work) => context.waitUntil(work),
+  });
+  const features: AgentFeature[] = [files, app, code, tasks, subagents, summaries, assignment, waits, schedules, team];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {
@@ -305,6 +321,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     lease,
     tasks,
     schedules,
+    team,
     features,
     timer,
   };

@@ -38,6 +38,7 @@ import type { ChildStub } from "./subagents/child-client.ts";
 import type { Reporter } from "./subagents/find-reporter.ts";
 import type { LeaseResult, LeasingParent } from "./subagents/lease-client.ts";
 import { TasksApi } from "./tasks-api.ts";
+import { TeamMemberApi } from "./team-member-api.ts";
 import { WaitsApi } from "./waits-api.ts";
 import { WebhooksApi } from "./webhooks-api.ts";
 import { WorkspaceApi } from "./workspace-api.ts";
@@ -70,6 +71,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   readonly #waits = new WaitsApi(() => this.#open());
   readonly #schedules = new SchedulesApi(async () => (await this.#open()).schedules.book);
   readonly #webhooks = new WebhooksApi(async () => (await this.#open()).receiver);
+  readonly #team = new TeamMemberApi(() => this.#open(), this.credentialWatch);
   readonly #storage = new StorageApi({
     open: () => this.#open(),
     listSubAgents: () => this.#listSubAgents(),
@@ -144,6 +146,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
 
   get webhooks(): WebhooksApi {
     return this.#webhooks;
+  }
+
+  get team(): TeamMemberApi {
+    return this.#team;
   }
 
   get storage(): StorageApi {

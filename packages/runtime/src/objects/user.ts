@@ -30,6 +30,7 @@ import { Inbox } from "../user/inbox.ts";
 import { Limits } from "../user/limits.ts";
 import { Preferences } from "../user/preferences.ts";
 import { Users } from "../user/users.ts";
+import { Workflows } from "../user/workflows.ts";
 import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
 import { CollectionsApi } from "./collections-api.ts";
@@ -40,6 +41,7 @@ import { InboxApi } from "./inbox-api.ts";
 import { LimitsApi } from "./limits-api.ts";
 import { TicketsApi } from "./tickets-api.ts";
 import { UsersApi } from "./users-api.ts";
+import { WorkflowsApi } from "./workflows-api.ts";
 
 /** What clients of a user see at once. `waiting` is the number of approvals and questions in the inbox. */
 interface UserState extends Revision {
@@ -59,6 +61,11 @@ export class User extends BaseObject<UserState> {
   readonly #usersApi: UsersApi;
   readonly #limitsApi: LimitsApi;
   readonly #collectionsApi: CollectionsApi;
+  readonly #workflows: Workflows;
+  readonly #workflowsApi = new WorkflowsApi(async () => {
+    await this.ensureReady();
+    return this.#workflows;
+  });
   readonly #inbox: Inbox;
   readonly #inboxApi = new InboxApi(async () => {
     await this.ensureReady();
@@ -87,6 +94,7 @@ export class User extends BaseObject<UserState> {
     this.#usage = new UsageTotals(ctx.storage, "user");
     this.#limits = new Limits(ctx.storage.sql);
     this.#inbox = new Inbox(ctx.storage.sql);
+    this.#workflows = new Workflows(ctx.storage.sql);
     this.#users = new Users(ctx.storage.sql, {
       create: ({ name, limits }) => env.User.getByName(name).setUp(limits),
       erase: (name) => env.User.getByName(name).erase(),
@@ -129,6 +137,10 @@ export class User extends BaseObject<UserState> {
 
   get inbox(): InboxApi {
     return this.#inboxApi;
+  }
+
+  get workflows(): WorkflowsApi {
+    return this.#workflowsApi;
   }
 
   get limits(): LimitsApi {
@@ -325,6 +337,7 @@ export class User extends BaseObject<UserState> {
     const key = formatAgencyKey(this.name, id);
     this.#limits.forgetAgencyDiskUsage(key);
     this.#inbox.forget(`${key}~`);
+    this.#workflows.forgetRun(id);
   };
 
   #syncMetered(): Promise<void> {

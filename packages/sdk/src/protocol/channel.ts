@@ -9,8 +9,7 @@ export const maxInlineChars = 64 * 1024;
 /** The longest message that a channel takes at all. */
 export const maxMessageChars = 4 * 1024 * 1024;
 
-/** The channel that every agency has. */
-export const defaultChannel = "general";
+export { defaultChannel } from "./names.ts";
 
 export const channelSchema = z
   .object({

@@ -1,0 +1,64 @@
+/** A part of a text: a mention of somebody, or what is between mentions. */
+export interface MentionPiece {
+  text: string;
+  /** Who is mentioned. */
+  name?: string;
+}
+
+const mentionPattern = /(?<![\w@./-])@([A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?)/g;
+
+/**
+ * Splits a text at the mentions of these names. Names may have dots and hyphens: of `@bob.Then` only `bob` is a name if
+ * nobody is called `bob.Then`.
+ */
+export function splitMentions(text: string, names: ReadonlySet<string>): MentionPiece[] {
+  const pieces: MentionPiece[] = [];
+  let end = 0;
+  for (const match of text.matchAll(mentionPattern)) {
+    const name = findName(match[1] ?? "", names);
+    if (name === undefined) continue;
+    if (match.index > end) pieces.push({ text: text.slice(end, match.index) });
+    end = match.index + 1 + name.length;
+    pieces.push({ text: text.slice(match.index, end), name });
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end) });
+  return pieces;
+}
+
+function findName(text: string, names: ReadonlySet<string>): string | undefined {
+  if (names.has(text)) return text;
+  const shorter = /^(.*[A-Za-z0-9])[._-]+[A-Za-z0-9]*$/.exec(text)?.[1];
+  return shorter === undefined ? undefined : findName(shorter, names);
+}
+
+/** The beginning of a mention right before the caret. */
+export interface MentionStart {
+  /** Where its `@` is. */
+  from: number;
+  query: string;
+}
+
+export function findMentionStart(text: string, caret: number): MentionStart | undefined {
+  const match = /(?<![\w@./-])@([A-Za-z0-9._-]*)$/.exec(text.slice(0, caret));
+  return match ? { from: match.index, query: match[1] ?? "" } : undefined;
+}
+
+/** The names that a mention may become: those that begin with the query first, then those that contain it. */
+export function findCandidates(names: readonly string[], query: string, max = 8): string[] {
+  const wanted = query.toLowerCase();
+  const begins = names.filter((name) => name.toLowerCase().startsWith(wanted));
+  const contains = names.filter((name) => name.toLowerCase().indexOf(wanted) > 0);
+  return [...begins, ...contains].slice(0, max);
+}
+
+/** Replaces the beginning of a mention by the whole one. */
+export function completeMention(
+  text: string,
+  caret: number,
+  { from }: MentionStart,
+  name: string,
+): { text: string; caret: number } {
+  const rest = text.slice(caret);
+  const mention = `@${name}${/^\s/.test(rest) ? "" : " "}`;
+  return { text: text.slice(0, from) + mention + rest, caret: from + mention.length };
+}

@@ -1,0 +1,432 @@
+import {
+  type ChannelMessage,
+  defaultChannel,
+  fail,
+  type JobEvent,
+  type NewAgent,
+  type TeamAgent,
+  type Workflow,
+  type WorkflowReason,
+  type WorkflowRun,
+} from "@thinkery/sdk";
+import type { DeliveryReport } from "../agency/team/deliveries.ts";
+import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
+import { toNewAgent } from "../agency/team/to-new-agent.ts";
+import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
+import type { AgencyTeam, TeamListener } from "./agency-team.ts";
+import type { DocumentsApi } from "./documents-api.ts";
+import { type EventStream, createEventStream, formatSse } from "./stream.ts";
+import { RepeatableWork } from "./subagents/repeatable-work.ts";
+import { WorkflowApi } from "./workflow-api.ts";
+
+/** What starts a run. */
+export interface RunRequest {
+  workflow: Workflow;
+  tag?: string;
+  /** In place of the workflow's own kickoff. */
+  message?: string;
+  resident: boolean;
+  startedBy: string;
+  /** The same key again is the same run. */
+  key?: string;
+}
+
+interface WorkflowOptions extends AgencyContext {
+  team: AgencyTeam;
+  documents: DocumentsApi;
+  createAgent(agent: NewAgent): Promise<unknown>;
+  /** Tells the user's object what became of the run. */
+  reportRun(run: WorkflowRun): Promise<void>;
+}
+
+const defaultMaxTurns = 1000;
+const defaultMaxSeconds = 24 * 3600;
+/** A run is looked at this often while nothing happens in it. */
+const checkMs = 15_000;
+/** Somebody is about to follow the run; without them, it goes on by itself after this long. */
+const holdMs = 10_000;
+const settleMs = 30;
+
+/**
+ * The run of a workflow that this agency is. It is over when all inboxes are empty and all agents idle. Every step of
+ * it can be repeated, so a run goes on after a crash wherever it was.
+ */
+export class AgencyWorkflow implements AgencyFeature, TeamListener {
+  readonly api: WorkflowApi;
+  readonly #options: WorkflowOptions;
+  readonly #record: RunRecord;
+  readonly #streams = new Set<EventStream>();
+  readonly #waiters = new Set<(run: WorkflowRun) => void>();
+  readonly #starting = new RepeatableWork(() => this.#start());
+  readonly #checking = new RepeatableWork(() => this.#check());
+  readonly #reporting = new RepeatableWork(() => this.#report());
+  /** What the agents last replied; of those who did so before the memory was lost, nothing. The last one comes last. */
+  readonly #replies = new Map<string, string>();
+  #checkAt: number | undefined;
+  #heldUntil = 0;
+  #checkTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: WorkflowOptions) {
+    this.#options = options;
+    this.#record = new RunRecord(options.storage.sql);
+    this.api = new WorkflowApi(async () => {
+      await options.open();
+      return this;
+    }, options.credentialWatch);
+  }
+
+  /** The workflow whose run this agency is, with what its agents are for. */
+  get definition(): Workflow | undefined {
+    return this.#record.find() ? this.#record.definition : undefined;
+  }
+
+  get name(): string | undefined {
+    return this.#record.find()?.workflow;
+  }
+
+  get isStopped(): boolean {
+    return this.#record.find()?.status === "stopped";
+  }
+
+  describe(): WorkflowRun {
+    return this.#record.describe();
+  }
+
+  find(): WorkflowRun | undefined {
+    return this.#record.find() && this.#record.describe();
+  }
+
+  /** Stores the run and creates its agents. It begins with `kickOff`, or by itself soon after. */
+  async prepare({ workflow, tag, message, resident, startedBy, key }: RunRequest): Promise<WorkflowRun> {
+    const { record, updateTimer } = this.#options;
+    const current = this.#record.find();
+    if (key !== undefined && this.#record.hasKey(key)) return this.describe();
+    if (current && isOpenRun(current)) {
+      throw fail("conflict", `A run of “${current.workflow}” is already ${current.status} in ${current.agency}.`, {
+        suggestion: `thinkery workflow follow @${current.agency}`,
+      });
+    }
+    const kickoff = message ?? workflow.kickoff;
+    this.#heldUntil = Date.now() + holdMs;
+    await updateTimer(this.#heldUntil);
+    this.#record.begin(
+      {
+        agency: record.get().id,
+        workflow: workflow.name,
+        ...(tag === undefined ? {} : { tag }),
+        status: "running",
+        agents: Object.keys(workflow.agents),
+        resident,
+        ...(kickoff?.trim() ? { kickoff } : {}),
+        turns: 0,
+        usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+        startedBy,
+        startedAt: new Date().toISOString(),
+      },
+      workflow,
+      key,
+    );
+    this.#replies.clear();
+    this.#options.onAgentsChange();
+    await this.#createAgents();
+    this.#publish();
+    return this.describe();
+  }
+
+  /** Begins a prepared run. */
+  async kickOff(): Promise<WorkflowRun> {
+    this.#heldUntil = 0;
+    await this.#starting.run();
+    return this.describe();
+  }
+
+  /** Cancels the turns of its agents; their messages wait. */
+  async stop(by: string): Promise<WorkflowRun> {
+    const run = this.#record.get();
+    if (!isOpenRun(run)) throw fail("conflict", `The run is ${run.status} already.`);
+    if (run.status === "stopped") return this.describe();
+    this.#setStatus({ status: "stopped" });
+    await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.stop(by));
+    return this.describe();
+  }
+
+  /** Goes on with a run that was stopped. */
+  async resume(by: string): Promise<WorkflowRun> {
+    const run = this.#record.get();
+    if (!isOpenRun(run))
+      throw fail("conflict", `The run is ${run.status} already. Start the workflow again with the same tag.`);
+    if (run.status !== "stopped") return this.describe();
+    await this.#options.updateTimer(Date.now() + checkMs);
+    this.#setStatus({ status: "running" });
+    await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.start(by));
+    this.#options.team.resumeAll();
+    await this.#starting.run();
+    this.#checkSoon();
+    return this.describe();
+  }
+
+  /** Resolves when the run is over, or waits for a person. */
+  waitForEnd(): Promise<WorkflowRun> {
+    const run = this.describe();
+    if (!isOpenRun(run) || run.status === "waiting") return Promise.resolve(run);
+    return new Promise((resolve) => this.#waiters.add(resolve));
+  }
+
+  /** Streams messages, what agents do and the end of the run, as events of a job. */
+  follow(onEnd: () => void): EventStream {
+    const stream = createEventStream(
+      () => {},
+      (self) => {
+        this.#streams.delete(self);
+        onEnd();
+      },
+    );
+    this.#streams.add(stream);
+    const run = this.describe();
+    if (!isOpenRun(run)) this.#end(stream, run);
+    return stream;
+  }
+
+  onMessage(message: ChannelMessage): void {
+    this.#send({ type: "message", agent: message.from, message });
+  }
+
+  onAgent(agent: TeamAgent): void {
+    this.#send({ type: "status", agent: agent.name, status: agent });
+    if (this.#isRunning) this.#checkSoon();
+  }
+
+  onSettled(report: DeliveryReport): void {
+    if (!this.#isRunning) return;
+    this.#record.addTurn(report);
+    if (report.status === "completed" && report.result.trim() !== "") {
+      this.#replies.delete(report.agent);
+      this.#replies.set(report.agent, report.result);
+    }
+    if (report.code === "budget") this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
+    const { turns } = this.#record.get();
+    const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
+    if (turns >= maxTurns) void this.#stopWith("turn_limit", `The run has had ${turns} turns.`);
+    this.#checkSoon();
+  }
+
+  onGivenUp(_agent: string, reason: WorkflowReason, message: string): void {
+    if (this.#isRunning) this.#noteTrouble(reason, message);
+  }
+
+  wake(): void {
+    const run = this.#record.find();
+    if (!run) return;
+    if (!this.#record.isReported) this.#reportInBackground();
+    if (!isOpenRun(run) || run.status === "stopped") return;
+    if (!this.#record.isReady) this.#options.waitUntil(this.#starting.run());
+    this.#checkSoon();
+  }
+
+  halt(): void {
+    clearTimeout(this.#checkTimer);
+    for (const work of [this.#starting, this.#checking, this.#reporting]) work.halt();
+    for (const stream of this.#streams) stream.end();
+  }
+
+  nextDueAt(): number | undefined {
+    const run = this.#record.find();
+    if (!run) return undefined;
+    if (!isOpenRun(run) || run.status === "stopped")
+      return this.#record.isReported ? undefined : (this.#checkAt ??= Date.now() + checkMs);
+    if (!this.#record.isReady) return Math.max(this.#heldUntil, 1);
+    return (this.#checkAt ??= Date.now() + checkMs);
+  }
+
+  async runDue(now: number): Promise<void> {
+    this.#checkAt = now + checkMs;
+    const run = this.#record.find();
+    if (!run) return;
+    if (!this.#record.isReported) await this.#reporting.run();
+    if (!isOpenRun(run) || run.status === "stopped") return;
+    if (!this.#record.isReady) await this.#starting.run();
+    const { max_seconds: maxSeconds = defaultMaxSeconds } = this.#record.definition?.limits ?? {};
+    const seconds = Math.round((now - Date.parse(run.startedAt)) / 1000);
+    if (!run.resident && seconds > maxSeconds)
+      return this.#stopWith("time_limit", `The run has taken ${seconds} seconds.`);
+    await this.#checking.run();
+  }
+
+  get #isRunning(): boolean {
+    const status = this.#record.find()?.status;
+    return status === "running" || status === "waiting";
+  }
+
+  /** Does whatever the start of the run still needs. */
+  async #start(): Promise<void> {
+    const run = this.#record.get();
+    if (this.#record.isReady || !this.#isRunning || Date.now() < this.#heldUntil) return;
+    try {
+      await this.#createAgents();
+      await this.#prepareContext();
+      if (run.resident) await this.#createSchedules();
+      if (run.kickoff !== undefined) await this.#postKickoff(run.kickoff);
+      this.#record.markReady();
+      this.#checkSoon();
+    } catch (error) {
+      console.error("a workflow could not be started", error);
+      this.#finish("failed", "setup", error instanceof Error ? error.message : "It could not be started.");
+    }
+  }
+
+  async #createAgents(): Promise<void> {
+    const { agents, createAgent } = this.#options;
+    for (const [name, agent] of Object.entries(this.#record.definition?.agents ?? {}))
+      if (!agents.find(name)) await createAgent(toNewAgent(name, agent));
+  }
+
+  async #prepareContext(): Promise<void> {
+    const { team, documents } = this.#options;
+    const { context } = this.#record.definition ?? {};
+    const by = { kind: "user" as const, name: this.#record.get().startedBy };
+    for (const name of context?.channels ?? []) team.channels.ensure(name, by);
+    const entries = Object.entries(context?.documents ?? {});
+    if (entries.length > 0) await documents.seed(Object.fromEntries(entries), by.name);
+  }
+
+  async #createSchedules(): Promise<void> {
+    const { startedBy, startedAt, kickoff = "It is time for your scheduled work." } = this.#record.get();
+    for (const [name, { schedule }] of Object.entries(this.#record.definition?.agents ?? {})) {
+      if (schedule === undefined) continue;
+      const input = { when: schedule, input: kickoff, missed: "once" as const, overlap: "skip" as const };
+      await this.#options
+        .getThink(name)
+        .schedules.create({ ...input, idempotencyKey: `workflow:${startedAt}` }, { user: startedBy });
+    }
+  }
+
+  /** A kickoff that mentions nobody is for all. */
+  async #postKickoff(content: string): Promise<void> {
+    const { startedBy, startedAt, agents } = this.#record.get();
+    const by = { kind: "user" as const, name: startedBy };
+    const { team } = this.#options;
+    const to = team.mentionsAnyone(content) ? undefined : agents;
+    await team.post(defaultChannel, { content, ...(to ? { to } : {}), idempotencyKey: `kickoff:${startedAt}` }, by);
+  }
+
+  #checkSoon(): void {
+    this.#checkTimer ??= setTimeout(() => {
+      this.#checkTimer = undefined;
+      const work = this.#checking.run();
+      this.#options.waitUntil(
+        work.catch((error: unknown) => console.error("a workflow could not be checked; it is tried again", error)),
+      );
+    }, settleMs);
+  }
+
+  /** Ends the run if nothing is left to do. */
+  async #check(): Promise<void> {
+    const { team } = this.#options;
+    if (!this.#isRunning || !this.#record.isReady) return;
+    const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
+    const activities = await Promise.all(names.map((name) => team.getActivity(name, true)));
+    if (!this.#isRunning) return;
+    if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
+    this.#noteWaiting(false);
+    if (!team.isQuiet || activities.some(({ status }) => status === "working")) return;
+    const { resident, reason, message } = this.#record.get();
+    if (!resident) this.#finish(reason === undefined ? "completed" : "failed", reason, message);
+  }
+
+  #noteWaiting(isWaiting: boolean): void {
+    const status = isWaiting ? "waiting" : "running";
+    if (this.#record.get().status === status) return;
+    this.#setStatus({ status });
+    if (isWaiting) this.#resolveWaiters();
+  }
+
+  /** Remembers why the run will not have succeeded. The first reason counts. */
+  #noteTrouble(reason: WorkflowReason, message: string): void {
+    if (this.#record.get().reason === undefined) this.#record.update({ reason, message });
+  }
+
+  async #stopWith(reason: WorkflowReason, message: string): Promise<void> {
+    this.#finish("failed", reason, message);
+    const cancel = async (agent: string) => void (await this.#options.getThink(agent).conversation.cancel());
+    await this.#forEachAgent(cancel);
+  }
+
+  #finish(status: "completed" | "failed", reason: WorkflowReason | undefined, message: string | undefined): void {
+    const change = reason === undefined ? {} : { reason, ...(message === undefined ? {} : { message }) };
+    this.#setStatus({ status, endedAt: new Date().toISOString(), ...change });
+    const run = this.describe();
+    for (const stream of this.#streams) this.#end(stream, run);
+    this.#resolveWaiters();
+  }
+
+  #setStatus(change: Partial<WorkflowRun>): void {
+    this.#record.update(change);
+    this.#publish();
+    this.#reportInBackground();
+  }
+
+  #publish(): void {
+    const run = this.describe();
+    this.#options.publish(() => ({ type: "workflow", run }));
+  }
+
+  #reportInBackground(): void {
+    this.#options.waitUntil(
+      this.#reporting
+        .run()
+        .catch((error: unknown) => console.error("a run was not reported; it is tried again", error)),
+    );
+  }
+
+  async #report(): Promise<void> {
+    const run = this.#record.find();
+    if (!run) return;
+    await this.#options.reportRun(this.describe());
+    if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
+  }
+
+  #resolveWaiters(): void {
+    const run = this.describe();
+    for (const resolve of this.#waiters) resolve(run);
+    this.#waiters.clear();
+  }
+
+  #send(event: JobEvent): void {
+    for (const stream of this.#streams) stream.send(formatEvent(event));
+  }
+
+  /** Each agent is done, and with the last one the run. */
+  #end(stream: EventStream, run: WorkflowRun): void {
+    const last = [...this.#replies.keys()].at(-1) ?? run.agents[0] ?? run.workflow;
+    const status = run.status === "completed" ? "completed" : run.status === "stopped" ? "stopped" : "failed";
+    for (const agent of run.agents) {
+      if (agent === last) continue;
+      const content = this.#replies.get(agent) ?? "";
+      stream.send(formatEvent({ type: "done", agent, runId: run.agency, status, content }));
+    }
+    stream.send(
+      formatEvent({
+        type: "done",
+        agent: last,
+        runId: run.agency,
+        status,
+        content: run.result ?? "",
+        finishReason: run.reason ?? "stop",
+        ...(run.reason === undefined ? {} : { reason: run.reason }),
+        ...(run.message === undefined ? {} : { message: run.message }),
+        usage: run.usage,
+        run,
+      }),
+    );
+    stream.end();
+  }
+
+  async #forEachAgent(work: (agent: string) => Promise<unknown>): Promise<void> {
+    const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
+    const results = await Promise.allSettled(names.map(work));
+    for (const result of results)
+      if (result.status === "rejected") console.error("an agent of a workflow could not be reached", result.reason);
+  }
+}
+
+const formatEvent = (event: JobEvent) => formatSse(event.type, JSON.stringify(event));

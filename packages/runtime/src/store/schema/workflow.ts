@@ -1,0 +1,17 @@
+import type { Migrations } from "../migrate.ts";
+
+export const workflowMigrations: Migrations = [
+  // The run of a workflow that an agency is. `ready`: its agents exist, and the kickoff is posted. `reported`: its
+  // user knows its status.
+  `
+  CREATE TABLE workflow_run (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    run TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    key TEXT,
+    ready INTEGER NOT NULL DEFAULT 0,
+    reported INTEGER NOT NULL DEFAULT 0,
+    result TEXT
+  );
+  `,
+];
