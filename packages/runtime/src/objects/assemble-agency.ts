@@ -52,13 +52,14 @@ export function assembleAgency({ scheduleDue, announceName, createAgent, findBlu
   const schedules = new AgencySchedules(context);
   const documents = new AgencyDocuments(context);
   const resources = new AgencyResources(context);
-  const tasks = new AgencyTasks(context);
+  const getSettings = () => ({ ...settings.settings, ...workflow.limits });
+  const tasks = new AgencyTasks({ ...context, getSettings });
   const feedback = new AgencyFeedback(context);
   const team: AgencyTeam = new AgencyTeam({
     ...context,
     resources,
     tasks,
-    getSettings: () => ({ ...settings.settings, ...workflow.limits }),
+    getSettings,
     hasPerson: (name) => members.getScopes(name) !== undefined || name === record.owner,
     getRole: (agent) => workflow.definition?.agents[agent]?.role ?? findRole(agent),
     isHeld: () => workflow.isStopped,
@@ -75,7 +76,7 @@ export function assembleAgency({ scheduleDue, announceName, createAgent, findBlu
     createAgent,
     reportRun: (run) => env.User.getByName(record.owner).workflows.noteRun(run),
   });
-  const features: AgencyFeature[] = [members, schedules, documents, tasks, feedback, team, workflow];
+  const features: AgencyFeature[] = [members, schedules, documents, tasks, team, workflow];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => scheduleDue(at) });
 
   /** Returns what an agent is for, in the words of its blueprint. */
