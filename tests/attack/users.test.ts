@@ -252,7 +252,7 @@ test("no socket opens to an object of another user", async () => {
     expect(await connect(`/agents/user/${other}`, user)).toEqual({ code: 4403, frames: "" });
     expect(await connect("/agents/alice/ws", user)).toEqual({ code: 4403, frames: "" });
     for (const path of [`/agents/think/team@${other}~alice`, `/agents/agency/team@${other}`])
-      expect([path, await connect(path, user)]).toEqual([path, { status: 400, frames: "" }]);
+      expect([path, await connect(path, user)]).toEqual([path, { code: 4403, frames: "" }]);
     // Both have such an agent, but not with this sub-agent. The Agents SDK has a code of its own for that.
     for (const path of listAgentSockets("team", other).filter((path) => path.includes("/sub/"))) {
       const code = path.startsWith("/agents/") ? 4404 : 4403;
