@@ -105,6 +105,8 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     task,
     schedule: "schedule-1",
     package: "coded",
+    // Whoever is a member of an agency does see it: tests/attack/members.test.ts.
+    ...(name === "putMember" || name === "deleteMember" ? { user: "nobody" } : {}),
     ...(codeEndpoints.includes(name) && below === "" ? { agent: "coded" } : {}),
   };
   const target = `alice${below.replace("/sub/", "/")}@${agency}`;
@@ -115,6 +117,8 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     addUser: { name: "x" },
     updateUser: { limits: { agents: 1000 } },
     createAgency: {},
+    updateAgency: { vars: {} },
+    putMember: {},
     putBlueprint: { name: "b" },
     deployPackage: {
       name: "coded",
