@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { fail, type Resource } from "@thinkery/sdk";
-import type { AgencyResources } from "@thinkery/sdk/client";
+import type { Resources } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { type AgencyFlags, createAgencyOption, getAgency } from "../agency-option.ts";
 import { explainMissingAgency } from "../agents.ts";
@@ -13,6 +13,7 @@ import { readLocalFile } from "../files/read-local.ts";
 import { saveFile } from "../files/save.ts";
 import { formatWhen } from "../format-when.ts";
 import { formatExamples } from "../help.ts";
+import { readAllPages } from "../lists.ts";
 import { sanitize } from "../output.ts";
 import { findByPrefix, shortenIds } from "../waits/inbox.ts";
 
@@ -112,13 +113,7 @@ function addPut(group: Command, cli: Cli): void {
       withResources(cli, flags, async (store) => {
         const bytes = await readLocalFile(cli, file);
         if (bytes.length === 0) throw fail("bad_request", `“${file}” is empty.`);
-        const text = decodeText(bytes);
-        const resource = await store.create({
-          ...(text === undefined
-            ? { content: Buffer.from(bytes).toString("base64"), encoding: "base64" }
-            : { content: text }),
-          ...(type === undefined ? {} : { type }),
-        });
+        const resource = await store.create(decodeText(bytes) ?? bytes, type === undefined ? {} : { type });
         cli.output.reply(resource, () => resource.id);
       }),
     );
@@ -127,7 +122,7 @@ function addPut(group: Command, cli: Cli): void {
 async function withResources(
   cli: Cli,
   flags: AgencyFlags,
-  work: (store: AgencyResources, agency: string) => Promise<void>,
+  work: (store: Resources, agency: string) => Promise<void>,
 ): Promise<void> {
   const agency = getAgency(cli, flags);
   const { client } = await connect(cli);
@@ -136,13 +131,14 @@ async function withResources(
   });
 }
 
-async function listAll(store: AgencyResources): Promise<Resource[]> {
-  const resources: Resource[] = [];
-  for await (const resource of store.list()) resources.push(resource);
-  return resources;
+function listAll(store: Resources): Promise<Resource[]> {
+  return readAllPages(async (query) => {
+    const { resources, next } = await store.list(query);
+    return { items: resources, next };
+  });
 }
 
-async function findId(store: AgencyResources, start: string, agency: string): Promise<string> {
+async function findId(store: Resources, start: string, agency: string): Promise<string> {
   const found = findByPrefix(await listAll(store), start, ({ type, size }) => `${type}, ${formatSize(size)}`);
   if (found) return found.id;
   throw fail(

@@ -1,5 +1,5 @@
 import { isThinkeryError, parseFilePath } from "@thinkery/sdk";
-import type { AgencyDocuments, Client } from "@thinkery/sdk/client";
+import type { Client, Documents } from "@thinkery/sdk/client";
 import { type AgencyFlags, getAgency } from "../agency-option.ts";
 import { explainMissingAgency } from "../agents.ts";
 import type { Cli } from "../cli.ts";
@@ -11,7 +11,7 @@ export const nameHelp = "name of the document; may have folders, as notes/plan.m
 export async function withDocuments<T>(
   cli: Cli,
   flags: AgencyFlags,
-  work: (documents: AgencyDocuments, agency: string) => Promise<T>,
+  work: (documents: Documents, agency: string) => Promise<T>,
 ): Promise<T> {
   const agency = getAgency(cli, flags);
   const { client } = await connect(cli);

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fail, parseFilePath } from "@thinkery/sdk";
-import type { AgencyDocuments, OpenFile } from "@thinkery/sdk/client";
+import type { Documents, OpenFile } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
@@ -39,13 +39,13 @@ export function addEdit(group: Command, cli: Cli): void {
 /** Writes an edited document. If it changed meanwhile, both changes are merged. */
 async function save(
   cli: Cli,
-  documents: AgencyDocuments,
+  documents: Documents,
   path: string,
   before: OpenFile | undefined,
   content: string,
 ): Promise<void> {
   try {
-    return printWritten(cli, await documents.put(path, content, before ? { ifMatch: before.hash } : { isNew: true }));
+    return printWritten(cli, await documents.write(path, content, before ? { ifMatch: before.hash } : { isNew: true }));
   } catch (error) {
     if (!isConflict(error) || !before) throw error;
   }

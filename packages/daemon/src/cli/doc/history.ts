@@ -106,7 +106,7 @@ export function addRemove(group: Command, cli: Cli): void {
       const path = toDocumentPath(name);
       return withDocuments(cli, flags, async (documents, agency) => {
         if (!yes) await confirm(cli, `Delete ${path} of the documents of ${agency}?`);
-        await documents.delete(path, { recursive });
+        await documents.delete(path, recursive ? { recursive } : {});
         cli.output.reply({ deleted: path, agency }, () => `Deleted ${path}.`);
       });
     });

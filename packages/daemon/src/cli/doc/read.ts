@@ -27,7 +27,7 @@ export function addList(group: Command, cli: Cli): void {
         const under = folder === undefined ? undefined : parseFolderPath(folder);
         const query = { ...(under === undefined ? {} : { under }), ...(at === undefined ? {} : { version: at }) };
         const files: FileInfo[] = [];
-        for await (const file of documents.list(query)) files.push(file);
+        for await (const file of documents.all(query)) files.push(file);
         if (under !== undefined && files.length === 0)
           throw fail("not_found", `Folder “${under}” not found in the documents of ${agency}.`);
         cli.output.reply({ agency, documents: files }, () => {

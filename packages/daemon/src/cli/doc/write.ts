@@ -1,5 +1,5 @@
 import { fail, type FileInfo, isThinkeryError, parseFilePath } from "@thinkery/sdk";
-import type { AgencyDocuments, OpenFile } from "@thinkery/sdk/client";
+import type { Documents, OpenFile } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
@@ -36,7 +36,9 @@ export function addWrite(group: Command, cli: Cli): void {
     .action(async (name: string, words: string[], { file, new: isNew, ...flags }: WriteFlags) => {
       const path = parseFilePath(name);
       const content = await readContent(cli, words, file);
-      const written = await withDocuments(cli, flags, (documents) => documents.put(path, content, { isNew }));
+      const written = await withDocuments(cli, flags, (documents) =>
+        documents.write(path, content, isNew ? { isNew } : {}),
+      );
       printWritten(cli, written);
     });
 }
@@ -61,7 +63,7 @@ export function addAppend(group: Command, cli: Cli): void {
 }
 
 /** Appends to what the document is now, and again if somebody else was faster. */
-async function append(documents: AgencyDocuments, path: string, addition: Uint8Array): Promise<FileInfo> {
+async function append(documents: Documents, path: string, addition: Uint8Array): Promise<FileInfo> {
   let intended: Buffer | undefined;
   for (let attempt = 1; ; attempt++) {
     const current = await documents.read(path).catch(ignoreMissing);
@@ -71,7 +73,7 @@ async function append(documents: AgencyDocuments, path: string, addition: Uint8A
       throw fail("bad_request", `“${path}” is a binary file; only text can be appended to.`);
     intended = joinLines(current?.bytes, addition);
     try {
-      return await documents.put(path, intended, current ? { ifMatch: current.hash } : { isNew: true });
+      return await documents.write(path, intended, current ? { ifMatch: current.hash } : { isNew: true });
     } catch (error) {
       if (!isConflict(error) || attempt === maxAttempts) throw error;
     }
