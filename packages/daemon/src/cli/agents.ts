@@ -41,9 +41,12 @@ export async function createMissingAgencyError(client: Client, agency: string): 
     () => [],
   );
   const suggestion = findNearest(agency, ids);
+  const [, owner] = agency.split("@");
   const hint = suggestion
     ? `Did you mean ${suggestion}?`
-    : `Create it with \`thinkery agency new ${agency}\`, or list yours with \`thinkery agency ls\`.`;
+    : owner
+      ? `It belongs to ${owner}, who can add you with \`thinkery agency add-member\`; list yours with \`thinkery agency ls\`.`
+      : `Create it with \`thinkery agency new ${agency}\`, or list yours with \`thinkery agency ls\`.`;
   return fail("not_found", `Agency “${agency}” not found. ${hint}`, suggestion ? { suggestion } : {});
 }
 

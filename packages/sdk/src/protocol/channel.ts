@@ -1,13 +1,11 @@
 import { z } from "zod";
 import { priorities, senderKinds } from "./choices.ts";
 import { agentNameSchema, channelNameSchema } from "./name-schemas.ts";
-import { defaultChannel, maxMessageChars } from "./names.ts";
+import { maxMessageChars } from "./names.ts";
 import { nextSchema, pageQuerySchema } from "./page.ts";
 
 /** Longer messages are stored as a resource, and the channel has their beginning. */
 export const maxInlineChars = 64 * 1024;
-
-export { defaultChannel, maxMessageChars };
 
 export const channelSchema = z
   .object({

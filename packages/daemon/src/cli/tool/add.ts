@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { type AgencyTool, fail, type NewAgencyTool } from "@thinkery/sdk";
 import type { Client } from "@thinkery/sdk/client";
 import type { Command } from "commander";
@@ -7,7 +8,13 @@ import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { readJsonArgument } from "../json-argument.ts";
-import { isModuleFile, moduleExtensions, readModuleTools } from "./module-tools.ts";
+
+const moduleExtensions = [".ts", ".mts", ".js", ".mjs"];
+
+const isModuleFile = (text: string) => moduleExtensions.includes(extname(text));
+
+/** Loads what bundles modules only when there is one. */
+const readTools = async (cli: Cli, file: string) => (await import("./module-tools.ts")).readModuleTools(cli, file);
 
 type NewTool = NewAgencyTool["tool"];
 
@@ -76,7 +83,7 @@ Each tool is an object:
     )
     .action(async (file: string, flags: ToolFlags) => {
       if (!isModuleFile(file)) throw createFileError(file);
-      const tools = await readModuleTools(cli, file);
+      const tools = await readTools(cli, file);
       const added = await putTools(cli, flags, tools);
       cli.output.reply({ tools: added }, () =>
         describeAdded(
@@ -117,7 +124,7 @@ async function readSingle(cli: Cli, file: string, { name, description, parameter
   if (!isModuleFile(file)) throw createFileError(file);
   if (description !== undefined || parameters !== undefined)
     throw fail("bad_request", "--description and --parameters require --url; a module exports its own.");
-  const [tool, ...others] = await readModuleTools(cli, file);
+  const [tool, ...others] = await readTools(cli, file);
   if (!tool || others.length > 0) {
     const names = [tool, ...others].flatMap((one) => one?.name ?? []).join(", ");
     throw fail("bad_request", `${file} has several tools: ${names}. Add all with \`thinkery tool import ${file}\`.`);

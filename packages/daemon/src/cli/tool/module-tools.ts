@@ -9,10 +9,6 @@ const timeoutMs = 10_000;
 /** The bundle's name in the sandbox. */
 const moduleName = "module.js";
 
-export const moduleExtensions = [".ts", ".mts", ".js", ".mjs"];
-
-export const isModuleFile = (text: string) => moduleExtensions.includes(extname(text));
-
 /** Bundles a module and returns its tools, with the code that calls each. */
 export async function readModuleTools(cli: Cli, file: string): Promise<CodeTool[]> {
   const bundle = await bundleModule(cli, file);
