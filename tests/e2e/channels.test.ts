@@ -238,11 +238,13 @@ describe("inboxes", () => {
     const team = await openTeam(testbed, { alice: "reader" });
     await team.post("@alice, put off");
     await waitUntil("it to come again", async () => (await team.inbox("alice"))[0]?.attempts === 2);
+    await team.api("/inbox/alice/ack", "POST", { ids: ["msg-1"] }, 200);
     await team.post("@alice, read");
     await team.settle("alice");
     const text = (await team.agent("alice").messages()).at(-1)?.content ?? "";
     expect(text).toContain('"status":"seen"');
     expect(text).toContain("@alice, put off");
+    expect(await team.inbox("alice")).toMatchObject([{ status: "acked" }, { status: "acked" }]);
     const { members } = await team.api("/members");
     expect(members).toContainEqual(
       expect.objectContaining({ kind: "agent", name: "alice", note: "reading", task: "the news" }),

@@ -1,15 +1,19 @@
 import type { JobEvent, WorkflowRun } from "@thinkery/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ModelServer, openModelServer } from "../kit/model-server.ts";
 import { readEvents } from "../kit/sse.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
 let testbed: Testbed;
+let models: ModelServer;
 
 const send = (message: string) => ({ call: { tool: "channel_send", input: { message } } });
 
 beforeAll(async () => {
+  models = await openModelServer();
   testbed = await openTestbed({
+    env: { LLM_API_BASE: `${models.url}/v1`, LLM_API_KEY: "sk-test" },
     scripts: {
       parrot: [{ steps: [{ text: "You said: {{ message }}" }] }],
       lead: [
@@ -40,7 +44,10 @@ beforeAll(async () => {
   });
 }, 60_000);
 
-afterAll(() => testbed?.stop());
+afterAll(async () => {
+  await testbed?.stop();
+  await models?.stop();
+});
 
 const review = {
   name: "review",
@@ -109,13 +116,29 @@ describe("a workflow", () => {
     expect(runs).toContainEqual(expect.objectContaining({ agency: "review:pr-1", status: "completed" }));
   });
 
-  test("tells its agents who else is there, and what for", async () => {
-    await runJob({ workflow: review, tag: "pr-2" });
-    const { events } = (await testbed.api("/agency/review:pr-2/agent/worker/events?limit=500")).body;
-    const request = events.find(({ type }: { type: string }) => type === "model.started");
-    expect(JSON.stringify(request)).toBeDefined();
-    const state = (await testbed.api("/agency/review:pr-2/agent/worker/state")).body.state;
-    expect(state.tools.map(({ name }: { name: string }) => name)).toContain("channel_send");
+  test("tells its agents who else is there and what for, and offers them the tools to work together", async () => {
+    models.answer({ text: "Read." });
+    const workflow = {
+      name: "told",
+      agents: { reader: { model: "openai:test-model" }, lead: { model: "scripted:lead", role: "Leads the review" } },
+      kickoff: "@reader, begin",
+    };
+    await runJob({ workflow, tag: "x" });
+    const request = models.listRequests().at(-1)?.raw ?? "";
+    expect(request).toContain("You are @reader in the workflow told (agency told:x).");
+    expect(request).toContain("- @lead: Leads the review");
+    const tools = (JSON.parse(request).tools as { function: { name: string } }[]).map((tool) => tool.function.name);
+    expect(tools).toEqual(expect.arrayContaining(["channel_send", "my_inbox", "team_doc_write", "resource_read"]));
+  });
+
+  test("does not change what an agent without a team is sent", async () => {
+    models.answer({ text: "Hello." });
+    await testbed.api("/agencies", "POST", { id: "alone" });
+    await testbed.api("/agency/alone/agents", "POST", { name: "one", model: "openai:test-model" });
+    const { status } = await testbed.api("/serve", "POST", { agent: "one@alone", message: "hi" });
+    expect(status).toBe(200);
+    const request = models.listRequests().at(-1)?.raw ?? "";
+    expect(request).not.toMatch(/channel_send|my_inbox|Your team/);
   });
 
   test("answers at /serve with the result, and a kickoff without a mention is for all", async () => {

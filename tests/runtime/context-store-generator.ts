@@ -1,5 +1,5 @@
 import { inboxStatuses, priorities } from "@thinkery/sdk";
-import type { ItemPatch, MessageFilter } from "../../packages/runtime/src/agency/team/context-store.ts";
+import type { ContextStore, ItemPatch, MessageFilter } from "../../packages/runtime/src/agency/team/context-store.ts";
 import type { Random } from "../kit/random.ts";
 import { createStep, type Step } from "./context-store-steps.ts";
 
@@ -11,11 +11,12 @@ const maxTime = 40;
 export class StepGenerator {
   readonly #random: Random;
   readonly #drawCall: () => () => Step;
-  /** About the highest number of a message. */
-  #messages = 1;
+  readonly #store: ContextStore;
 
-  constructor(random: Random) {
+  /** Most steps are about what was stored last, so each must have been run in this store before the next is made up. */
+  constructor(random: Random, store: ContextStore) {
     this.#random = random;
+    this.#store = store;
     const often = (times: number, create: () => Step) => Array.from({ length: times }, () => create);
     this.#drawCall = random.deck([
       ...often(3, () => this.#insertChannel()),
@@ -24,8 +25,8 @@ export class StepGenerator {
       ...often(24, () => this.#insertItem()),
       ...often(24, () => createStep("updateItem", this.#drawAgent(), this.#drawMessage(), this.#drawPatch())),
       ...often(5, () => this.#insertDelivery()),
-      ...often(2, () => createStep("setDeliveryRun", random.below(20), `run-${random.below(9)}`)),
-      ...often(4, () => createStep("closeDelivery", random.below(20))),
+      ...often(2, () => createStep("setDeliveryRun", this.#drawDelivery(), `run-${random.below(9)}`)),
+      ...often(4, () => createStep("closeDelivery", this.#drawDelivery())),
       ...often(4, () => this.#putAgent()),
       ...often(1, () => createStep("removeAgent", this.#drawAgent())),
       ...often(20, () => createStep("listMessages", this.#drawFilter())),
@@ -48,7 +49,7 @@ export class StepGenerator {
       createStep("listMessages", all),
       createStep("listDeliveries"),
       createStep("hasOpenItems"),
-      createStep("getNextDueAt"),
+      createStep("getNextDueAt", 0),
       ...agents.flatMap((agent) => [
         createStep("listItems", { agent, statuses: inboxStatuses, after: 0, limit: 10_000 }),
         createStep("listDueItems", agent, maxTime, 10_000),
@@ -68,7 +69,6 @@ export class StepGenerator {
   }
 
   #insertMessage(): Step {
-    this.#messages++;
     const random = this.#random;
     return createStep("insertMessage", {
       channel: this.#spell(random.pick(channels)),
@@ -146,7 +146,7 @@ export class StepGenerator {
       }),
       createStep("listDueAgents", this.#drawTime()),
       createStep("listDueItems", this.#drawAgent(), this.#drawTime(), 1 + random.below(9)),
-      createStep("getNextDueAt"),
+      createStep("getNextDueAt", this.#drawTime()),
       createStep("countItems", this.#drawAgent()),
       createStep("hasOpenItems"),
     ]);
@@ -159,7 +159,7 @@ export class StepGenerator {
       createStep("findChannel", this.#spell(random.pick(channels))),
       createStep("findMessage", this.#drawMessage()),
       createStep("findMessageByKey", `key-${random.below(60)}`),
-      createStep("findDelivery", random.below(20)),
+      createStep("findDelivery", this.#drawDelivery()),
       createStep("listDeliveries", ...(random.chance(0.5) ? [this.#drawAgent()] : [])),
       createStep("findAgent", this.#drawAgent()),
     ]);
@@ -170,7 +170,13 @@ export class StepGenerator {
   }
 
   #drawMessage(): number {
-    return Math.max(1, this.#messages - this.#random.below(60));
+    const [last] = this.#store.listMessages({ limit: 1, order: "newest" });
+    return Math.max(1, (last?.number ?? 0) + 2 - this.#random.below(30));
+  }
+
+  #drawDelivery(): number {
+    const open = this.#store.listDeliveries().map(({ number }) => number);
+    return this.#random.pick([...open.slice(-9), open.length]);
   }
 
   #drawTime(): number {

@@ -216,7 +216,7 @@ describe.each([
     expect(await store.countItems("ann")).toEqual({ ...noItems, acked: 1 });
     expect(await store.countItems("bob")).toEqual(noItems);
     expect([await store.hasOpenItems(), await store.listDueAgents(9)]).toEqual([false, []]);
-    expect(await store.getNextDueAt()).toBeUndefined();
+    expect(await store.getNextDueAt(0)).toBeUndefined();
     await store.deleteChannel("other");
     await store.insertChannel(createChannel("other"));
     expect(await store.insertMessage(createMessage("other", { key: "k" }))).toBe(4);
@@ -309,8 +309,8 @@ describe.each([
     expect(await store.listDueItems("bob", 99, 9)).toEqual([]);
   });
 
-  test("due agents are listed by name, and the next time is that of the first waiting item", async () => {
-    expect(await store.getNextDueAt()).toBeUndefined();
+  test("due agents are listed by name, and the next time is that of the first item that waits for one", async () => {
+    expect(await store.getNextDueAt(0)).toBeUndefined();
     await insertMessages("general", [1, 1]);
     await insertItems("cid", [
       [1, {}, { dueAt: 30 }],
@@ -320,14 +320,18 @@ describe.each([
     await insertItems("ann", [[1, {}, { status: "deferred", dueAt: 20 }]]);
     expect([await store.listDueAgents(19), await store.listDueAgents(20)]).toEqual([[], ["ann"]]);
     expect(await store.listDueAgents(30)).toEqual(["ann", "cid"]);
-    expect(await store.getNextDueAt()).toBe(20);
+    expect(await store.getNextDueAt(0)).toBe(20);
     await store.updateItem("BOB", 1, { status: "pending" });
-    expect(await store.getNextDueAt()).toBe(0);
+    expect([await store.getNextDueAt(0), await store.getNextDueAt(20), await store.getNextDueAt(30)]).toEqual([
+      20,
+      30,
+      undefined,
+    ]);
     expect(await store.listDueAgents(30)).toEqual(["ann", "Bob", "cid"]);
     for (const agent of ["ann", "bob"]) await store.updateItem(agent, 1, { status: "acked" });
-    expect(await store.getNextDueAt()).toBe(30);
+    expect(await store.getNextDueAt(0)).toBe(30);
     await store.updateItem("cid", 1, { status: "seen" });
-    expect(await store.getNextDueAt()).toBeUndefined();
+    expect(await store.getNextDueAt(0)).toBeUndefined();
   });
 
   test("items are open until they are acked or given up", async () => {

@@ -1,4 +1,4 @@
-import type { TeamFrame } from "@thinkery/sdk";
+import type { AgencySettings, TeamFrame } from "@thinkery/sdk";
 import type { Redactor } from "@thinkery/sdk/internal";
 import type { Connection } from "agents";
 import type { AgencyRecord } from "../agency/agency-record.ts";
@@ -41,7 +41,12 @@ export interface AgencyContext {
   record: AgencyRecord;
   agents: AgentRegistry;
   redactor: Redactor;
+<<<<<<< HEAD
   credentialWatch: CredentialWatch;
+=======
+  /** Returns the settings as they are now. */
+  settings(): AgencySettings;
+>>>>>>> members
   /** Resolves once the agency is ready. Throws if it does not exist. */
   open(): Promise<unknown>;
   /** Returns an agent's object. It must be in `agents`. */

@@ -27,7 +27,15 @@ import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openAgentSandbox } from "../sandbox/agent-sandbox.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
+<<<<<<< HEAD
 import { openAgencyTables } from "../store/schema/agency-tables.ts";
+=======
+import { migrate } from "../store/migrate.ts";
+import { agencySettingsMigrations } from "../store/schema/agency-settings.ts";
+import { agencyMigrations } from "../store/schema/agency.ts";
+import { memberMigrations } from "../store/schema/members.ts";
+import { scheduleMigrations } from "../store/schema/schedules.ts";
+>>>>>>> members
 import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
@@ -35,8 +43,10 @@ import { defaultDriver } from "../system/drivers.ts";
 import type { System } from "../system/system.ts";
 import type { ToolProvider } from "../tools/provided-tools.ts";
 import type { FeedbackApi } from "./agency-feedback.ts";
+import type { MembersApi } from "./agency-members.ts";
 import { AgencyPackages } from "./agency-packages.ts";
 import type { ResourcesApi } from "./agency-resources.ts";
+import type { SettingsApi } from "./agency-settings.ts";
 import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
 import type { AgencyStorageApi } from "./agency-storage-api.ts";
 import type { SharedTasksApi } from "./agency-tasks.ts";
@@ -99,7 +109,16 @@ export abstract class Agency extends BaseObject<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
+<<<<<<< HEAD
     const tables = openAgencyTables(ctx.storage);
+=======
+    migrate(ctx.storage, {
+      agency: agencyMigrations,
+      schedules: scheduleMigrations,
+      settings: agencySettingsMigrations,
+      members: memberMigrations,
+    });
+>>>>>>> members
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);
     this.#record = new AgencyRecord(ctx.storage.sql, key);
@@ -128,6 +147,7 @@ export abstract class Agency extends BaseObject<Revision> {
         if (this.#sockets.isWatched) this.#sockets.publish(createFrame());
       },
       onAgentsChange: () => bumpRevision(key),
+      announceName: (name) => user().renameAgency(id, name),
       waitUntil: (work) => ctx.waitUntil(work),
       createAgent: (agent) => this.createAgent(this.#record.owner, agent),
       findBlueprint: (name) => this.#blueprints.find(name),
@@ -139,7 +159,7 @@ export abstract class Agency extends BaseObject<Revision> {
       open: () => this.#open(),
       openSandbox: () => openAgentSandbox(env),
       getOwner: () => this.#record.owner,
-      createAgent: (owner, agent) => this.createAgent(owner, agent),
+      createAgent: (agent) => this.createAgent(agent),
       updateAgent: (name) => this.#getThink(name).code.update(),
       onChange: () => {
         bumpRevision(key);
@@ -151,6 +171,14 @@ export abstract class Agency extends BaseObject<Revision> {
 
   get schedules(): SchedulesApi {
     return this.#parts.schedules.api;
+  }
+
+  get settings(): SettingsApi {
+    return this.#parts.settings.api;
+  }
+
+  get members(): MembersApi {
+    return this.#parts.members.api;
   }
 
   get documents(): DocumentsApi {
@@ -211,6 +239,7 @@ export abstract class Agency extends BaseObject<Revision> {
     const exists = this.#record.markDeleting();
     this.#parts.timer.halt();
     for (const feature of this.#parts.features) feature.halt?.();
+    await this.#parts.members.removeAll();
     for (const name of this.#agents.listNames()) await this.#agents.remove(name, this.#eraseAgent);
     return exists ? this.#usage.createFullReport() : undefined;
   }
@@ -278,8 +307,9 @@ export abstract class Agency extends BaseObject<Revision> {
     return this.#agents.find(name)?.name === name;
   }
 
-  async createAgent(owner: string, options: NewAgent): Promise<AgentInfo> {
-    const { id: agency } = await this.#open();
+  /** Whoever creates an agent, it belongs to the owner of the agency. */
+  async createAgent(options: NewAgent): Promise<AgentInfo> {
+    const { id: agency, owner } = await this.#open();
     checkNewAgent(this.env, this.getSystem(), options);
     const driver = options.driver ?? options.backend;
     const blueprint = this.#blueprints.get(options.blueprint ?? options.agentType ?? defaultBlueprint.name);

@@ -3,9 +3,14 @@ import type { TeamInfo } from "../agency/team/team-prompt.ts";
 import { AgencyDocuments } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import { AgencyFeedback } from "./agency-feedback.ts";
+import { AgencyMembers, createIdleAgent } from "./agency-members.ts";
 import { AgencyResources } from "./agency-resources.ts";
 import { AgencySchedules } from "./agency-schedules.ts";
+<<<<<<< HEAD
 import { AgencyStorageApi } from "./agency-storage-api.ts";
+=======
+import { AgencySettings } from "./agency-settings.ts";
+>>>>>>> members
 import { AgencyTasks } from "./agency-tasks.ts";
 import { AgencyTeam } from "./agency-team.ts";
 import { AgencyWorkflow } from "./agency-workflow.ts";
@@ -13,6 +18,7 @@ import { DiskQuota } from "./disk-quota.ts";
 import { DueTimer } from "./due-timer.ts";
 import { openOwnerBlobs } from "./owner-blobs.ts";
 
+<<<<<<< HEAD
 /** Agents that are named to each other. */
 const maxListedAgents = 100;
 
@@ -29,11 +35,33 @@ export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...opt
   const disk = new DiskQuota({ env, storage, key, ownsBlobs: true, getOwner: () => record.owner });
   const blobs = openOwnerBlobs(env, key, disk);
   const context: AgencyContext = { ...options, disk, blobs, updateTimer: (time) => timer.update(time) };
+=======
+interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "settings"> {
+  /** Schedules a check of what is due, at a time (epoch ms). */
+  scheduleDue(at: number): Promise<unknown>;
+  /** Tells the owner that the agency has another name. */
+  announceName(name: string): Promise<void>;
+}
+
+/** Creates the features of an agency, when its object is constructed. */
+export function assembleAgency({ scheduleDue, announceName, ...options }: AssemblyOptions) {
+  const updateTimer = (time?: number) => timer.update(time);
+  const settings: AgencySettings = new AgencySettings({
+    ...options,
+    updateTimer,
+    announceName: async (name) => {
+      await Promise.all([announceName(name), members.announceName(name)]);
+    },
+  });
+  const context: AgencyContext = { ...options, updateTimer, settings: () => settings.settings };
+  const members = new AgencyMembers({ ...context, describeAgents: (agents) => agents.map(createIdleAgent) });
+>>>>>>> members
   const schedules = new AgencySchedules(context);
   const documents = new AgencyDocuments(context);
   const resources = new AgencyResources(context);
   const tasks = new AgencyTasks(context);
   const feedback = new AgencyFeedback(context);
+<<<<<<< HEAD
   const getRun = () => workflow.definition;
   const team: AgencyTeam = new AgencyTeam({
     ...context,
@@ -92,6 +120,12 @@ export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...opt
     timer,
     storage: new AgencyStorageApi({ open: options.open, documents, resources }),
   };
+=======
+  const team = new AgencyTeam({ ...context, resources, tasks });
+  const features: AgencyFeature[] = [members, schedules, documents, resources, tasks, feedback, team];
+  const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => scheduleDue(at) });
+  return { settings, members, schedules, documents, resources, tasks, feedback, team, features, timer };
+>>>>>>> members
 }
 
 export type AgencyParts = ReturnType<typeof assembleAgency>;

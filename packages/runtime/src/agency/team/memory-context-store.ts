@@ -65,7 +65,7 @@ export class MemoryContextStore implements ContextStore {
     this.transaction(() => {
       const isGone = ({ row }: StoredMessage) => isSame(row.channel, name);
       const gone = new Set([...this.#messages.values()].filter(isGone).map(({ row }) => row.number));
-      for (const { agent, message } of [...this.#items.values()])
+      for (const { agent, message } of this.#items.values())
         if (gone.has(message)) this.#tables.set(this.#items, toItemKey(agent, message), undefined);
       for (const number of gone) {
         const key = this.#messages.get(number)?.key;
@@ -172,9 +172,9 @@ export class MemoryContextStore implements ContextStore {
       .slice(0, limit);
   }
 
-  getNextDueAt(): number | undefined {
-    const waiting = this.#filterItems(isWaiting);
-    return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ dueAt = 0 }) => dueAt));
+  getNextDueAt(after: number): number | undefined {
+    const times = this.#filterItems(isWaiting).flatMap(({ dueAt = 0 }) => (dueAt > after ? [dueAt] : []));
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   countItems(agent: string): ItemCounts {
@@ -231,7 +231,7 @@ export class MemoryContextStore implements ContextStore {
 
   removeAgent(agent: string): void {
     this.transaction(() => {
-      for (const [key, item] of [...this.#items])
+      for (const [key, item] of this.#items)
         if (isSame(item.agent, agent)) this.#tables.set(this.#items, key, undefined);
       for (const { number } of this.listDeliveries(agent)) this.closeDelivery(number);
       this.#tables.set(this.#agents, toKey(agent), undefined);

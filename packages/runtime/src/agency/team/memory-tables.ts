@@ -10,7 +10,7 @@ export class MemoryTables {
     try {
       return work();
     } catch (error) {
-      for (const undo of this.#undo.splice(start).reverse()) undo();
+      for (const undo of this.#undo.splice(start).toReversed()) undo();
       throw error;
     } finally {
       this.#depth--;

@@ -14,7 +14,6 @@ import { roundUsd } from "@thinkery/sdk/internal";
 import type { Hono } from "hono";
 import type { PersonWaits } from "../../objects/waits-feature.ts";
 import type { System } from "../../system/system.ts";
-import { toCredential } from "../authenticate.ts";
 import { readCallerContext } from "../caller-context.ts";
 import { resolveAgents } from "../job.ts";
 import { mergeEvents } from "../merge.ts";
@@ -28,6 +27,7 @@ import { followRun, prepareRun, serveRun, toNewRun } from "../workflow-run.ts";
  */
 export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
   route(app, endpoints.run, async ({ env, request, caller, body }) => {
+<<<<<<< HEAD
     if (body.workflow !== undefined) {
       const { run, kickOff } = await prepareRun({ env, system, caller }, toNewRun(body), body.idempotencyKey);
       // Before it begins, or its first text would be missed.
@@ -36,10 +36,13 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
       return toEventStreamResponse(events);
     }
     const refs = await resolveAgents({ env, system, user: caller.user }, body);
+=======
+    const refs = await resolveAgents({ env, system, caller }, body);
+>>>>>>> members
     const from = { user: caller.user, context: readCallerContext(request) };
     const streams = await Promise.all(
-      refs.map(async ({ agent, think }) => {
-        const stream = think.conversation.converse(toInvoke(body), from, agent, toCredential(caller));
+      refs.map(async ({ agent, think, credentials }) => {
+        const stream = think.conversation.converse(toInvoke(body), from, agent, credentials);
         return refs.length === 1 ? stream : stream.catch((error: unknown) => createErrorStream(agent, error));
       }),
     );
@@ -47,6 +50,7 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
   });
 
   route(app, endpoints.serve, async ({ env, request, caller, body, release }) => {
+<<<<<<< HEAD
     if (body.workflow !== undefined) {
       const { run, kickOff } = await prepareRun({ env, system, caller }, toNewRun(body), body.idempotencyKey);
       await kickOff();
@@ -54,6 +58,9 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
       return serveRun({ env, system, caller }, run.agency);
     }
     const refs = await resolveAgents({ env, system, user: caller.user }, body);
+=======
+    const refs = await resolveAgents({ env, system, caller }, body);
+>>>>>>> members
     const from = { user: caller.user, context: readCallerContext(request) };
     const admitted = await Promise.all(
       refs.map(async ({ agent, think }) => {

@@ -92,7 +92,7 @@ export const documentEndpoints = {
     access: "chat",
     summary: "Revert a version of the documents, or everything that a turn or a tool call changed in them.",
     params: agencyParams,
-    body: revertSchema,
+    body: revertSchema.refine(({ branch }) => branch === undefined, { error: "documents have no branches" }),
     status: 201,
     response: mergeResponseSchema,
   }),
