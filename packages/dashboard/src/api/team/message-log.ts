@@ -1,5 +1,4 @@
 import type { ChannelMessage, ChannelMessageList, ChannelQuery, TeamFrame } from "@thinkery/sdk";
-import { isThinkeryError } from "@thinkery/sdk";
 import { createStore, type Store } from "../store.ts";
 import { addMessage, appendPage, mergeNewest, type MessagePages, prependPage } from "./message-pages.ts";
 import type { TeamLink } from "./team-link.ts";
@@ -127,9 +126,11 @@ export class MessageLog {
     this.#store.set({ ...this.get(), loading, error: undefined });
     try {
       const { thread } = this.#options;
-      const list = await this.#options
-        .load({ limit: pageSize, ...(thread === undefined ? {} : { thread }), ...query })
-        .catch(toEmptyDirect(this.#options.channel));
+      const list = await this.#options.load({
+        limit: pageSize,
+        ...(thread === undefined ? {} : { thread }),
+        ...query,
+      });
       if (round !== this.#round) return;
       const pages = missed.reduce(addMessage, merge(this.get(), list));
       this.#store.set({ ...pages, at: Date.now() });
@@ -149,12 +150,4 @@ const toPages = ({ messages, previous, next }: ChannelMessageList): MessagePages
 
 function omitLoading({ loading: _, ...state }: LogState): LogState {
   return state;
-}
-
-/** A direct channel exists once somebody has written in it. */
-function toEmptyDirect(channel: string) {
-  return (error: unknown): ChannelMessageList => {
-    if (channel.startsWith("@") && isThinkeryError(error) && error.code === "not_found") return { messages: [] };
-    throw error;
-  };
 }
