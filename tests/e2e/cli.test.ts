@@ -117,7 +117,11 @@ test("a misspelled command or option exits with code 2 and a suggestion", async 
 test("without a terminal to ask at, destructive commands refuse, whatever stdin says", async () => {
   await host.runCli(["new", "dora"]);
   await host.runCli(["agency", "new", "doomed"]);
-  for (const args of [["rm", "dora"], ["clear", "dora"], ["agency", "rm", "doomed"]]) {
+  for (const args of [
+    ["rm", "dora"],
+    ["clear", "dora"],
+    ["agency", "rm", "doomed"],
+  ]) {
     expectError(await host.runCli(args, { input: "y\n" }), 2, /Pass --yes to confirm/);
   }
   expect((await host.runCli(["info", "@doomed"])).code).toBe(0);

@@ -16,12 +16,14 @@ import { addAppRoutes } from "./routes/app.ts";
 import { addBlueprintRoutes } from "./routes/blueprints.ts";
 import { addChannelRoutes } from "./routes/channels.ts";
 import { addCredentialRoutes } from "./routes/credentials.ts";
+import { addDocumentRoutes } from "./routes/documents.ts";
 import { addFileRoutes } from "./routes/files.ts";
 import { addHostRoutes } from "./routes/host.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
 import { addModelRoutes } from "./routes/models.ts";
 import { addPackageRoutes } from "./routes/packages.ts";
 import { addProcessRoutes } from "./routes/processes.ts";
+import { addResourceRoutes } from "./routes/resources.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
 import { addSubagentRoutes } from "./routes/subagents.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
@@ -89,6 +91,8 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addProcessRoutes,
     addFileRoutes,
     addVersionRoutes,
+    addDocumentRoutes,
+    addResourceRoutes,
     addUsageRoutes,
     addUserRoutes,
     addUsersRoutes,

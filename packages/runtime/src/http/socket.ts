@@ -6,26 +6,33 @@ import { isUpgrade } from "./guard.ts";
 import { type Call, type HonoEnv, route } from "./route.ts";
 import { readSubPath } from "./sub-path.ts";
 
-/** An agent's sockets. The object checks what callers may send by the scopes we forward. */
+/** The sockets of agents and agencies. The object checks what callers may send by the scopes we forward. */
 export function addSocketRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.openSocket, (call) => connect(call, { plain: true }));
   route(app, endpoints.openLive, (call) => connect(call, { live: true }));
-  route(app, endpoints.openAgencySocket, ({ env, request, caller, params: { agency } }) => {
-    checkUpgrade(request);
-    return closeIfNotFound(request, async () => {
-      const object = await enterAgency(env, caller.user, agency);
-      const path = `/agents/agency/${formatAgencyKey(caller.user, agency)}`;
-      return forward(request, object, caller, { path, plain: true });
-    });
+  route(app, endpoints.openAgencySocket, (call) => connectAgency(call, { plain: true }));
+  route(app, endpoints.openLiveDocuments, (call) => connectAgency(call, { live: true }));
+}
+
+interface SocketKind {
+  plain?: boolean;
+  live?: boolean;
+}
+
+type AgencySocketCall = Pick<Call<Endpoints["openAgencySocket"]>, "env" | "request" | "caller" | "params">;
+
+function connectAgency({ env, request, caller, params }: AgencySocketCall, kind: SocketKind): Promise<Response> {
+  checkUpgrade(request);
+  return closeIfNotFound(request, async () => {
+    const object = await enterAgency(env, caller.user, params.agency);
+    const path = `/agents/agency/${formatAgencyKey(caller.user, params.agency)}`;
+    return forward(request, object, caller, { path, ...kind });
   });
 }
 
 type SocketCall = Pick<Call<Endpoints["openSocket"]>, "env" | "request" | "caller" | "params">;
 
-function connect(
-  { env, request, caller, params: { agency, agent } }: SocketCall,
-  kind: { plain?: boolean; live?: boolean },
-): Promise<Response> {
+function connect({ env, request, caller, params: { agency, agent } }: SocketCall, kind: SocketKind): Promise<Response> {
   checkUpgrade(request);
   return closeIfNotFound(request, async () => {
     const name = await enterAgent(env, caller.user, agency, agent);

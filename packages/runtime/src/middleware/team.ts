@@ -1,5 +1,6 @@
 import { defineMiddleware, parseAddress } from "@thinkery/sdk";
 import { channelTools } from "../tools/team/channel-tools.ts";
+import { documentTools, resourceTools } from "../tools/team/documents.ts";
 
 /** Registers the tools of teams. They are offered to agents that work with others. A sub-agent works for its parent. */
 export const team = defineMiddleware({
@@ -7,6 +8,6 @@ export const team = defineMiddleware({
   tags: ["default", "team"],
   onInit(context) {
     if (parseAddress(context.agent)?.path.length !== 1) return;
-    for (const tool of channelTools) context.registerTool(tool);
+    for (const tool of [...channelTools, ...documentTools, ...resourceTools]) context.registerTool(tool);
   },
 });

@@ -12,7 +12,7 @@ import {
 import { findNearest } from "@thinkery/sdk/internal";
 import { type AgentActivity, noActivity } from "../agency/team/agent-activity.ts";
 import { Channels } from "../agency/team/channels.ts";
-import type { ContextStore, MessageRow } from "../agency/team/context-store.ts";
+import type { ContextStore, DeliveryRow, MessageRow } from "../agency/team/context-store.ts";
 import { Deliveries, type DeliveryReport } from "../agency/team/deliveries.ts";
 import { Inboxes } from "../agency/team/inboxes.ts";
 import { LoopGuard } from "../agency/team/loop-guard.ts";
@@ -191,8 +191,9 @@ export class AgencyTeam implements AgencyFeature {
 
   settle(report: DeliveryReport): void {
     const { tasks, listener } = this.#options;
-    if (!this.#deliveries.settle(report)) return;
-    if (report.status === "completed") this.#noteProgress(report);
+    const delivery = this.#store.findDelivery(report.delivery);
+    if (!delivery || !this.#deliveries.settle(report)) return;
+    if (report.status === "completed") this.#noteProgress(report, delivery);
     tasks.renewClaims(report.agent);
     listener().onSettled(report);
     this.deliverSoon();
@@ -264,13 +265,12 @@ export class AgencyTeam implements AgencyFeature {
   }
 
   /** Counts turns in which an agent only wrote to others, and says when it no longer hears them. */
-  #noteProgress({ agent, hasProgress, delivery }: DeliveryReport): void {
+  #noteProgress({ agent, hasProgress }: DeliveryReport, { messages: [first] }: DeliveryRow): void {
     const wasTripped = this.#guard.isTripped(agent);
     this.#guard.noteTurn(agent, hasProgress);
     if (wasTripped || !this.#guard.isTripped(agent)) return;
     const { maxTurnsWithoutProgress } = this.#options.getSettings();
     const text = `${agent} has had ${maxTurnsWithoutProgress} turns in a row in which it only wrote to others. Messages of agents no longer wake it until somebody gets something done, or a person writes.`;
-    const [first] = this.#store.findDelivery(delivery)?.messages ?? [];
     const message = first === undefined ? undefined : this.#store.findMessage(first);
     this.channels.postNotice(message?.channel ?? "", text);
     this.#options.listener().onGivenUp(agent, "no_progress", text);

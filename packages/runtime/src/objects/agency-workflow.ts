@@ -12,9 +12,9 @@ import {
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
 import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
 import { toNewAgent } from "../agency/team/to-new-agent.ts";
-import type { DocumentsApi } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyTeam, TeamListener } from "./agency-team.ts";
+import type { DocumentsApi } from "./documents-api.ts";
 import { type EventStream, createEventStream, formatSse } from "./stream.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import { WorkflowApi } from "./workflow-api.ts";

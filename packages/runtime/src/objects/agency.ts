@@ -27,25 +27,24 @@ import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openAgentSandbox } from "../sandbox/agent-sandbox.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
-import { migrate } from "../store/migrate.ts";
-import { agencyMigrations } from "../store/schema/agency.ts";
-import { scheduleMigrations } from "../store/schema/schedules.ts";
-import { teamMigrations } from "../store/schema/team.ts";
+import { openAgencyTables } from "../store/schema/agency-tables.ts";
 import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
 import { defaultDriver } from "../system/drivers.ts";
 import type { System } from "../system/system.ts";
 import type { ToolProvider } from "../tools/provided-tools.ts";
-import type { DocumentsApi } from "./agency-documents.ts";
 import type { FeedbackApi } from "./agency-feedback.ts";
 import { AgencyPackages } from "./agency-packages.ts";
 import type { ResourcesApi } from "./agency-resources.ts";
 import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
+import type { AgencyStorageApi } from "./agency-storage-api.ts";
 import type { SharedTasksApi } from "./agency-tasks.ts";
 import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
+import type { DocumentsApi } from "./documents-api.ts";
 import type { Env } from "./env.ts";
+import { hasLiveState, isLive } from "./live-sockets.ts";
 import type { PackagesApi } from "./packages-api.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
@@ -100,7 +99,7 @@ export abstract class Agency extends BaseObject<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
-    migrate(ctx.storage, { agency: agencyMigrations, schedules: scheduleMigrations, team: teamMigrations });
+    const tables = openAgencyTables(ctx.storage);
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);
     this.#record = new AgencyRecord(ctx.storage.sql, key);
@@ -116,6 +115,7 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#parts = assembleAgency({
       env,
       storage: ctx.storage,
+      tables,
       key,
       record: this.#record,
       agents: this.#agents,
@@ -159,6 +159,10 @@ export abstract class Agency extends BaseObject<Revision> {
 
   get resources(): ResourcesApi {
     return this.#parts.resources.api;
+  }
+
+  get storage(): AgencyStorageApi {
+    return this.#parts.storage;
   }
 
   /** `tasks` is a property of the Agents SDK. */
@@ -214,6 +218,8 @@ export abstract class Agency extends BaseObject<Revision> {
   /** Retires the agency, then deletes everything. Idempotent. */
   async erase(): Promise<void> {
     await this.retire();
+    // From here on nothing can be read. Repeated after a crash, until nothing is left.
+    await openBlobIndex(this.env)?.release(this.name);
     await this.destroy();
   }
 
@@ -376,10 +382,11 @@ export abstract class Agency extends BaseObject<Revision> {
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {
-    return request.headers.get("x-thinkery-socket") !== "1";
+    return request.headers.get("x-thinkery-socket") !== "1" && !isLive(request);
   }
 
   override async onConnect(connection: Connection, { request }: ConnectionContext): Promise<void> {
+    if (isLive(request)) return this.#parts.documents.connect(connection, request);
     if (request.headers.get("x-thinkery-socket") !== "1") return;
     await this.#open();
     const run = this.#parts.workflow.find();
@@ -388,17 +395,21 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#sockets.connect(connection, request, { type: "sync", agents, ...(run ? { run } : {}) });
   }
 
-  override onMessage(connection: Connection): void {
-    if (hasTeamState(connection)) this.#sockets.receive(connection);
+  override async onMessage(connection: Connection, message: string | ArrayBuffer): Promise<void> {
+    await this.ensureReady();
+    if (hasLiveState(connection)) this.#parts.documents.receive(connection, message);
+    else if (hasTeamState(connection)) this.#sockets.receive(connection);
   }
 
   override onClose(connection: Connection): void {
-    this.#sockets.disconnect(connection);
+    if (hasLiveState(connection)) this.#parts.documents.disconnect(connection);
+    else this.#sockets.disconnect(connection);
   }
 
   protected override async wake(): Promise<void> {
-    this.#sockets.restore(this.getConnections());
-    for (const feature of this.#parts.features) feature.wake?.();
+    const connections = [...this.getConnections()];
+    this.#sockets.restore(connections);
+    for (const feature of this.#parts.features) feature.wake?.(connections);
     this.#parts.timer
       .update()
       .catch((error: unknown) => console.error("the next check of an agency could not be scheduled", error));

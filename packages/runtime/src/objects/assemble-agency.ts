@@ -5,15 +5,18 @@ import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import { AgencyFeedback } from "./agency-feedback.ts";
 import { AgencyResources } from "./agency-resources.ts";
 import { AgencySchedules } from "./agency-schedules.ts";
+import { AgencyStorageApi } from "./agency-storage-api.ts";
 import { AgencyTasks } from "./agency-tasks.ts";
 import { AgencyTeam } from "./agency-team.ts";
 import { AgencyWorkflow } from "./agency-workflow.ts";
+import { DiskQuota } from "./disk-quota.ts";
 import { DueTimer } from "./due-timer.ts";
+import { openOwnerBlobs } from "./owner-blobs.ts";
 
 /** Agents that are named to each other. */
 const maxListedAgents = 100;
 
-interface AssemblyOptions extends Omit<AgencyContext, "updateTimer"> {
+interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "disk" | "blobs"> {
   /** Schedules a check of what is due, at a time (epoch ms). */
   scheduleDue(at: number): Promise<unknown>;
   createAgent(agent: NewAgent): Promise<unknown>;
@@ -22,7 +25,10 @@ interface AssemblyOptions extends Omit<AgencyContext, "updateTimer"> {
 
 /** Creates the features of an agency, when its object is constructed. */
 export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...options }: AssemblyOptions) {
-  const context: AgencyContext = { ...options, updateTimer: (time) => timer.update(time) };
+  const { env, storage, key, record } = options;
+  const disk = new DiskQuota({ env, storage, key, ownsBlobs: true, getOwner: () => record.owner });
+  const blobs = openOwnerBlobs(env, key, disk);
+  const context: AgencyContext = { ...options, disk, blobs, updateTimer: (time) => timer.update(time) };
   const schedules = new AgencySchedules(context);
   const documents = new AgencyDocuments(context);
   const resources = new AgencyResources(context);
@@ -49,7 +55,7 @@ export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...opt
     createAgent,
     reportRun: (run) => context.env.User.getByName(context.record.owner).workflows.noteRun(run),
   });
-  const features: AgencyFeature[] = [schedules, documents, resources, tasks, feedback, team, workflow];
+  const features: AgencyFeature[] = [schedules, documents, tasks, feedback, team, workflow];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => scheduleDue(at) });
   /** What an agent is for, in the words of its blueprint. */
   function findRole(agent: string): string | undefined {
@@ -73,7 +79,19 @@ export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...opt
     };
   }
 
-  return { describeTeam, schedules, documents, resources, tasks, feedback, team, workflow, features, timer };
+  return {
+    describeTeam,
+    schedules,
+    documents,
+    resources,
+    tasks,
+    feedback,
+    team,
+    workflow,
+    features,
+    timer,
+    storage: new AgencyStorageApi({ open: options.open, documents, resources }),
+  };
 }
 
 export type AgencyParts = ReturnType<typeof assembleAgency>;

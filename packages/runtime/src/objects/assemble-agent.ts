@@ -14,7 +14,6 @@ import { Recorder } from "../turn/loop/recorder.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgencyBudgetClient } from "./agency-budget-client.ts";
-import { openAgentBlobs } from "./agent-blobs.ts";
 import { createAgentListener } from "./agent-listener.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
@@ -29,6 +28,7 @@ import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { LeasedBudgetClient } from "./leased-budget-client.ts";
+import { openOwnerBlobs } from "./owner-blobs.ts";
 import { createQueueHooks } from "./queue-hooks.ts";
 import { Registration } from "./registration.ts";
 import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
@@ -84,8 +84,8 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
-  const disk = new DiskQuota({ env, storage, agent: name, isRoot, registration });
-  const blobs = openAgentBlobs(env, root, disk);
+  const disk = new DiskQuota({ env, storage, key: name, ownsBlobs: isRoot, getOwner });
+  const blobs = openOwnerBlobs(env, root, disk);
   const own = { env, address, store, blobs, recorder, registration };
   const files = new FilesFeature({
     storage,

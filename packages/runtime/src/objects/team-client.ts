@@ -1,8 +1,9 @@
 import { type AgentAddress, formatAddress } from "@thinkery/sdk";
 import type { TeamPort } from "../turn/team-port.ts";
-import { openDocuments } from "./agency-documents.ts";
+import { openDocuments } from "./documents-api.ts";
 import type { Env } from "./env.ts";
 import type { Actor } from "./team-actor.ts";
+import { readTransfer } from "./transfer.ts";
 
 interface TeamClientOptions {
   env: Env;
@@ -22,10 +23,14 @@ export function createTeamClient({ env, address }: TeamClientOptions): TeamPort 
     defer: (defer) => agency().team.defer(agent, defer),
     setStatus: (note, task) => agency().team.setNote(agent, note, task),
     leaveFeedback: (feedback, runId, key) => agency().feedback.create(feedback, actor, { runId, key }),
-    openDocuments: (call) => openDocuments(agency().documents, { agent: formatAddress(address), ...call }),
+    openDocuments: ({ createKey, ...call }) =>
+      openDocuments(agency().documents, { agent: formatAddress(address), ...call }, createKey),
     createResource: (content, type) =>
       agency().resources.create({ content, ...(type === undefined ? {} : { type }), encoding: "text" }, agent),
-    readResource: (id) => agency().resources.read(id),
+    async readResource(id) {
+      const { resource, content } = await agency().resources.read(id);
+      return { resource, content: await readTransfer(content) };
+    },
     listTasks: () => agency().sharedTasks.list({ limit: 100, status: "open" }),
     createTask: (task, key) => agency().sharedTasks.create(task, actor, key),
     claimTask: (id) => agency().sharedTasks.claim(id, actor),

@@ -73,7 +73,9 @@ export class TeamFeature implements AgentFeature {
   readonly #turns: TeamTurns<DeliveryReport>;
   readonly #sending = new RepeatableWork(() => this.#sendReports());
   #retryAt: number | undefined;
+  /** While it runs, the agency was told a moment ago. */
   #activityTimer: ReturnType<typeof setTimeout> | undefined;
+  #hasNewActivity = false;
 
   constructor(options: TeamFeatureOptions) {
     this.#options = options;
@@ -114,16 +116,19 @@ export class TeamFeature implements AgentFeature {
     if (this.#options.isRoot && this.#turns.listReports().length > 0) this.#sendInBackground();
   }
 
-  /** Tells the agency soon what the agent does, if it wants to know. Nothing is lost if that fails: it can ask. */
+  /** Tells the agency what the agent does, if it wants to know. Nothing is lost if that fails: it can ask. */
   showActivityIfUsed(): void {
     if (!this.#options.isRoot || !(this.#turns.isUsed || this.#options.isWatched())) return;
-    this.#activityTimer ??= setTimeout(() => {
+    if (this.#activityTimer) {
+      this.#hasNewActivity = true;
+      return;
+    }
+    this.#sendActivity();
+    this.#activityTimer = setTimeout(() => {
       this.#activityTimer = undefined;
-      const { name, agency, waitUntil } = this.#options;
-      const sent = agency()
-        .noteActivity(name, this.getActivity())
-        .catch((error: unknown) => console.error("an agency was not told what its agent does", error));
-      waitUntil(sent);
+      if (!this.#hasNewActivity) return;
+      this.#hasNewActivity = false;
+      this.showActivityIfUsed();
     }, activityDelayMs);
   }
 
@@ -142,6 +147,14 @@ export class TeamFeature implements AgentFeature {
   halt(): void {
     clearTimeout(this.#activityTimer);
     this.#sending.halt();
+  }
+
+  #sendActivity(): void {
+    const { name, agency, waitUntil } = this.#options;
+    const sent = agency()
+      .noteActivity(name, this.getActivity())
+      .catch((error: unknown) => console.error("an agency was not told what its agent does", error));
+    waitUntil(sent);
   }
 
   #track(delivery: number, runId: string): { runId: string } {

@@ -254,6 +254,11 @@ export class Workspace {
     return stale === undefined ? undefined : { stale, overlaps: [], patches: [] };
   }
 
+  /** Returns the result of an earlier commit with this key. */
+  findCommit(key: string): CommitResult | undefined {
+    return this.#commits.find(key);
+  }
+
   /** Finds a free path next to this one for a conflict copy. */
   findConflictPath(path: string, label: string, branch?: string): string {
     const batch = new Batch(this.#rows, this.#requireBranch(branch));

@@ -3,8 +3,11 @@ import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
 import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
+import { createDocuments, type Documents } from "./documents.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
+import { createResources, type Resources } from "./resources.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
+import { createWorkflowRunHandle, type WorkflowRunHandle } from "./workflow-run.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
@@ -13,7 +16,10 @@ export type { AgentHandle, EventsOptions, NewMessage } from "./agent.ts";
 export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
-export type { AgentFiles, DeleteOptions, FilePlace, OpenFile, PutOptions } from "./files.ts";
+export type { Documents } from "./documents.ts";
+export type { DeleteOptions, FilePlace, OpenFile, PutOptions } from "./file-requests.ts";
+export type { AgentFiles } from "./files.ts";
+export type { OpenResource, Resources } from "./resources.ts";
 export type { AgencySchedules, AgentSchedules, Schedules } from "./schedules.ts";
 export { findOutcome } from "./outcome.ts";
 export { withRetry } from "./with-retry.ts";
@@ -26,6 +32,7 @@ export {
 } from "./agent-socket.ts";
 export type { Turn, TurnEvent } from "./turn.ts";
 export { watch, type WatchOptions } from "./watch.ts";
+export type { FollowOptions, WorkflowRunHandle } from "./workflow-run.ts";
 
 export interface ClientOptions extends RequestOptions {
   /**
@@ -55,6 +62,20 @@ export interface Client extends Caller {
    * @param agency Defaults like that of `agents`.
    */
   schedules(agency?: string): AgencySchedules;
+  /**
+   * The documents that the members of an agency share.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  documents(agency?: string): Documents;
+  /**
+   * Large contents that the members of an agency share, by their hashes.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  resources(agency?: string): Resources;
+  /** Returns a handle to the run of a workflow: the agency `review:pr-123`. */
+  workflowRun(agency: string): WorkflowRunHandle;
 }
 
 /**
@@ -78,5 +99,8 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
+    documents: (agency = defaultAgency) => createDocuments(transport, parseAgencyId(agency)),
+    resources: (agency = defaultAgency) => createResources(transport, parseAgencyId(agency)),
+    workflowRun: (agency) => createWorkflowRunHandle(transport, parseAgencyId(agency)),
   };
 }

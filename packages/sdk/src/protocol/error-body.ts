@@ -35,8 +35,9 @@ export const errorBodySchema = z
  * example “query”. With the schema, the message suggests a name for an unknown field.
  */
 export function createValidationError(subject: string, error: z.ZodError, schema?: z.ZodType): ThinkeryError {
-  const issues = error.issues.flatMap((issue) => toValidationIssues(issue)).slice(0, 20);
-  const [issue] = error.issues;
+  const found = error.issues.flatMap(expandUnion);
+  const issues = found.flatMap((issue) => toValidationIssues(issue)).slice(0, 20);
+  const [issue] = found;
   const [problem] = issues;
   const field = problem?.path.length ? `\`${problem.path.join(".")}\`` : "";
   const where = subject === "body" || subject === "request" ? "" : ` in the ${subject}`;
@@ -51,6 +52,15 @@ export function createValidationError(subject: string, error: z.ZodError, schema
   );
   const period = /[.!?]$/.test(reason) ? "" : ".";
   return fail("bad_request", `Invalid ${field ? field + where : subject}: ${reason}${period}`, { issues });
+}
+
+/** Returns what is wrong with the one form of a union that a value has, if it is only one, and the schema does not say. */
+function expandUnion(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return [issue];
+  const isOfType = (one: z.core.$ZodIssue) => one.path.length > 0 || one.code !== "invalid_type";
+  const [form, ...others] = issue.errors.filter((issues) => issues.every(isOfType));
+  if (!form || others.length > 0) return [issue];
+  return form.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
 // An unknown key is part of the path, so that the message names it.

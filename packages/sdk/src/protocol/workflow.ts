@@ -13,7 +13,10 @@ import { roleEffortsSchema } from "./roles.ts";
 /** Agents of one workflow. */
 export const maxWorkflowAgents = 50;
 
-const promptSchema = z.string().max(100_000);
+/** The longest prompt and kickoff, with the values of their placeholders. */
+export const maxPromptChars = 100_000;
+
+const promptSchema = z.string().max(maxPromptChars);
 
 /** An agent of a workflow, in the words of workflow files. */
 export const workflowAgentSchema = z.strictObject({

@@ -153,8 +153,8 @@ export interface ContextStore {
   listDueAgents(now: number): string[];
   /** Returns the due items of an agent: high priority first, then oldest first. */
   listDueItems(agent: string, now: number, limit: number): ItemRow[];
-  /** Returns when the first pending or deferred item is due: 0 if one waits for nothing, undefined if there is none. */
-  getNextDueAt(): number | undefined;
+  /** Returns when the next pending or deferred item is due after a time, if any is. */
+  getNextDueAt(after: number): number | undefined;
   countItems(agent: string): ItemCounts;
   /** Whether any inbox has items that are not final. */
   hasOpenItems(): boolean;

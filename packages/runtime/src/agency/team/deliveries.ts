@@ -79,14 +79,14 @@ export class Deliveries {
     await Promise.all(unsent.map((delivery) => this.#send(delivery)));
   }
 
-  /** Returns when `deliver` has something to do, if ever. */
+  /** Returns when `deliver` has something to do, if ever. What a busy agent has to do waits for the end of its turn. */
   getNextDueAt(): number | undefined {
-    const { store, isHeld } = this.#options;
+    const { store, isHeld, hasAgent } = this.#options;
     if (isHeld()) return undefined;
-    const dueAt = store.getNextDueAt();
-    // What is due is delivered at once, unless its agent is busy: it is delivered when that has ended.
-    const next = dueAt === undefined || dueAt <= Date.now() ? undefined : dueAt;
-    const times = [next, this.#retryAt].filter((time) => time !== undefined);
+    const now = Date.now();
+    const isFree = (agent: string) => hasAgent(agent) && store.listDeliveries(agent).length === 0;
+    if (store.listDueAgents(now).some(isFree)) return now;
+    const times = [store.getNextDueAt(now), this.#retryAt].filter((time) => time !== undefined);
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 

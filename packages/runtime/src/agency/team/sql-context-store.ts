@@ -42,6 +42,9 @@ import { findMessageRange } from "./message-range.ts";
 const isWaiting = "status IN ('pending', 'deferred')";
 const isOpenCount = "items > 0 AND status IN ('pending', 'seen', 'deferred')";
 
+const selectMessages =
+  "SELECT *, ifnull((SELECT replies FROM channel_threads WHERE message = number), 0) AS replies FROM channel_messages";
+
 const addToCounts = "ON CONFLICT (agent, status) DO UPDATE SET items = items + excluded.items";
 
 /** Stores channels and inboxes in the tables of store/schema/team.ts. */
@@ -81,14 +84,15 @@ export class SqlContextStore implements ContextStore {
   }
 
   deleteChannel(name: string): void {
-    const ofChannel = "message IN (SELECT number FROM channel_messages WHERE channel = ?)";
+    const isOfChannel = "message IN (SELECT number FROM channel_messages WHERE channel = ?)";
     this.transaction(() => {
       this.#read(
         `INSERT INTO inbox_counts (agent, status, items)
-         SELECT agent, status, -count(*) FROM inbox_items WHERE ${ofChannel} GROUP BY agent, status ${addToCounts}`,
+         SELECT agent, status, -count(*) FROM inbox_items WHERE ${isOfChannel} GROUP BY agent, status ${addToCounts}`,
         name,
       );
-      this.#read(`DELETE FROM inbox_items WHERE ${ofChannel}`, name);
+      for (const table of ["inbox_items", "channel_threads"])
+        this.#read(`DELETE FROM ${table} WHERE ${isOfChannel}`, name);
       this.#read("DELETE FROM channel_messages WHERE channel = ?", name);
       this.#read("DELETE FROM channels WHERE name = ?", name);
     });
@@ -134,32 +138,31 @@ export class SqlContextStore implements ContextStore {
   }
 
   #countReply(thread: number, channel: string): void {
-    const counted = this.#read(
-      "UPDATE channel_messages SET replies = replies + 1 WHERE number = ? AND +channel = ? RETURNING number",
+    const root = this.#read("SELECT 1 FROM channel_messages WHERE number = ? AND channel = ?", thread, channel);
+    if (root.length === 0) throw createNoThreadError(thread, channel);
+    this.#read(
+      "INSERT INTO channel_threads (message, replies) VALUES (?, 1) ON CONFLICT DO UPDATE SET replies = replies + 1",
       thread,
-      channel,
     );
-    if (counted.length === 0) throw createNoThreadError(thread, channel);
   }
 
   findMessage(number: number): MessageRow | undefined {
-    return this.#read<StoredMessage>("SELECT * FROM channel_messages WHERE number = ?", number).map(toMessageRow)[0];
+    return this.#read<StoredMessage>(`${selectMessages} WHERE number = ?`, number).map(toMessageRow)[0];
   }
 
   findMessageByKey(key: string): MessageRow | undefined {
-    return this.#read<StoredMessage>("SELECT * FROM channel_messages WHERE key = ?", key).map(toMessageRow)[0];
+    return this.#read<StoredMessage>(`${selectMessages} WHERE key = ?`, key).map(toMessageRow)[0];
   }
 
   listMessages(filter: MessageFilter): MessageRow[] {
     const { channel, thread, limit, order } = filter;
     const { first, last } = findMessageRange(this.#storage.sql, filter);
-    const table = "SELECT * FROM channel_messages WHERE number BETWEEN ?1 AND ?2";
+    const table = `${selectMessages} WHERE number BETWEEN ?1 AND ?2`;
     const end = `ORDER BY number ${order === "oldest" ? "ASC" : "DESC"} LIMIT ?3`;
     const read = (query: string, ...values: SqlStorageValue[]) =>
       this.#read<StoredMessage>(`${query} ${end}`, first, last, limit, ...values).map(toMessageRow);
     if (thread === undefined) return channel === undefined ? read(table) : read(`${table} AND channel = ?4`, channel);
-    // A thread is nearly always smaller than its channel, so the index of channels must not be chosen.
-    const ofChannel = channel === undefined ? "" : "AND +channel = ?5";
+    const ofChannel = channel === undefined ? "" : "AND channel = ?5";
     return read(
       `${table} AND number = ?4 ${ofChannel} UNION ALL ${table} AND thread = ?4 ${ofChannel}`,
       thread,
@@ -251,9 +254,9 @@ export class SqlContextStore implements ContextStore {
     ).map(toItemRow);
   }
 
-  getNextDueAt(): number | undefined {
-    const query = `SELECT due_at FROM inbox_items WHERE ${isWaiting} ORDER BY due_at LIMIT 1`;
-    return this.#read<{ due_at: number }>(query)[0]?.due_at;
+  getNextDueAt(after: number): number | undefined {
+    const query = `SELECT due_at FROM inbox_items WHERE ${isWaiting} AND due_at > ? ORDER BY due_at LIMIT 1`;
+    return this.#read<{ due_at: number }>(query, after)[0]?.due_at;
   }
 
   countItems(agent: string): ItemCounts {

@@ -3,7 +3,8 @@ import type { Migrations } from "../migrate.ts";
 /** The channels of an agency, and the inboxes of its agents. */
 export const teamMigrations: Migrations = [
   // `clock` is the latest time of this message and all before it, so that a date leads to a number although clocks may
-  // be set back. `due_at` is 0 if an item waits for nothing. `inbox_counts` has no rows for statuses never seen.
+  // be set back. Replies are counted in a table of their own, so that a long message is not written again with each.
+  // `due_at` is 0 if an item waits for nothing. `inbox_counts` has no rows for statuses never seen.
   `
   CREATE TABLE channels (
     name TEXT PRIMARY KEY COLLATE NOCASE,
@@ -25,7 +26,6 @@ export const teamMigrations: Migrations = [
     priority INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     clock INTEGER NOT NULL,
-    replies INTEGER NOT NULL DEFAULT 0,
     key TEXT,
     resource TEXT,
     size INTEGER,
@@ -35,6 +35,10 @@ export const teamMigrations: Migrations = [
   CREATE INDEX channel_messages_thread ON channel_messages (thread, number) WHERE thread IS NOT NULL;
   CREATE INDEX channel_messages_clock ON channel_messages (clock, number);
   CREATE UNIQUE INDEX channel_messages_key ON channel_messages (key) WHERE key IS NOT NULL;
+  CREATE TABLE channel_threads (
+    message INTEGER PRIMARY KEY,
+    replies INTEGER NOT NULL
+  );
   CREATE TABLE inbox_items (
     message INTEGER NOT NULL,
     agent TEXT NOT NULL COLLATE NOCASE,
