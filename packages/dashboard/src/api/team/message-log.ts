@@ -6,8 +6,8 @@ import type { TeamLink } from "./team-link.ts";
 export interface LogState extends MessagePages {
   /** Undefined until the first page is loaded. */
   at?: number;
-  loading?: "first" | "older" | "newer";
-  error?: Error;
+  loading?: "first" | "older" | "newer" | undefined;
+  error?: Error | undefined;
 }
 
 type LogQuery = Partial<Pick<ChannelQuery, "since" | "until" | "before" | "newest" | "limit" | "thread">>;
@@ -135,7 +135,7 @@ export class MessageLog {
       const pages = missed.reduce(addMessage, merge(this.get(), list));
       this.#store.set({ ...pages, at: Date.now() });
     } catch (error) {
-      if (round === this.#round) this.#store.set({ ...omitLoading(this.get()), error: error as Error });
+      if (round === this.#round) this.#store.set({ ...this.get(), loading: undefined, error: error as Error });
     } finally {
       this.#missed.delete(missed);
     }
@@ -147,7 +147,3 @@ const toPages = ({ messages, previous, next }: ChannelMessageList): MessagePages
   hasOlder: previous !== undefined,
   hasNewer: next !== undefined,
 });
-
-function omitLoading({ loading: _, ...state }: LogState): LogState {
-  return state;
-}
