@@ -241,11 +241,7 @@ export class Workspace {
   }
 
   /** Returns the result of a commit that was already made, or that cannot be made because a file is stale. */
-  #findSettledResult(
-    branch: string,
-    key: string | undefined,
-    expected: Expectation["expected"] = {},
-  ): CommitResult | undefined {
+  #findSettledResult(branch: string, key?: string, expected: Expectation["expected"] = {}): CommitResult | undefined {
     const earlier = key === undefined ? undefined : this.#commits.find(key);
     if (earlier) return earlier;
     const stale = Object.keys(expected).find(
