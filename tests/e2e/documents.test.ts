@@ -4,6 +4,7 @@ import { WebSocket } from "ws";
 import * as Y from "yjs";
 import { type Editor, openEditor } from "../kit/editor.ts";
 import { waitUntil } from "../kit/wait-until.ts";
+import { send, upgradeHeaders } from "../kit/wire.ts";
 import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
 // The documents of an agency: over HTTP, through the tools of agents, and edited live by several at once.
@@ -167,13 +168,11 @@ test("each agency has its own documents, and none are an agent's files", async (
 });
 
 test("documents have no branches", async () => {
+  const { port, token } = testbed.host();
+  const headers = { authorization: `Bearer ${token}`, ...upgradeHeaders };
+  expect((await send({ port, path: `${at}/yjs?branch=try`, headers })).status).toBe(400);
   await documents().write("branch.md", "x");
-  for (const query of [
-    "documents?branch=try",
-    "documents/branch.md?branch=try",
-    "versions?branch=try",
-    "yjs?branch=try",
-  ])
+  for (const query of ["documents?branch=try", "documents/branch.md?branch=try", "versions?branch=try"])
     expect([query, (await testbed.api(`${at}/${query}`)).status]).toEqual([query, 400]);
   expect((await testbed.api(`${at}/revert`, "POST", { version: 1, branch: "try" })).status).toBe(400);
 });
