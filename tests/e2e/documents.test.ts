@@ -144,6 +144,17 @@ test("documents are written, read, listed and deleted with the conditions and he
   const page = await fetch(`${url}${at}/documents/page.html`, { headers: { authorization: `Bearer ${token}` } });
   expect(page.headers.get("content-disposition")).toContain("attachment");
   await page.body?.cancel();
+  for (const [destination, status] of [
+    ["script", 403],
+    ["iframe", 403],
+    ["document", 200],
+  ] as const) {
+    const path = `${at}/documents/page.html`;
+    const { ticket } = (await api("/tickets", "POST", { path })).body;
+    const opened = await fetch(`${url}${path}?ticket=${ticket}`, { headers: { "sec-fetch-dest": destination } });
+    expect([destination, opened.status]).toEqual([destination, status]);
+    await opened.body?.cancel();
+  }
   expect((await api(`${at}/documents/notes`)).body.error.message).toBe(
     "“notes” is a folder. List it with `?under=notes`.",
   );
