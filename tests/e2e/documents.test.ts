@@ -204,6 +204,33 @@ test("a user neither reads nor writes documents of another one, and a token that
   await expect(reader.revert({ version: 1 })).rejects.toMatchObject({ code: "forbidden" });
 });
 
+test("a member of somebody's agency reads and writes its documents with the scopes they were given", async () => {
+  const { client, url } = testbed.host();
+  await client.call("createAgency", { body: { id: "joint" } });
+  await documents("joint").write("plan.md", "start\n");
+  const { token } = await client.call("createToken", { body: { name: "t", user: "nina", scopes: ["chat"] } });
+  const nina = createClient({ url, token }).documents("joint@owner");
+  await expect(nina.read("plan.md")).rejects.toMatchObject({ code: "not_found" });
+  const params = { agency: "joint", user: "nina" };
+  await client.call("putMember", { params, body: { scopes: ["read"] } });
+  expect((await nina.read("plan.md")).text()).toBe("start\n");
+  await expect(nina.write("plan.md", "mine")).rejects.toMatchObject({ code: "forbidden" });
+  const reading = await connectEditor({ token, agency: "joint@owner" });
+  reading.text("plan.md").insert(0, "no ");
+  await client.call("putMember", { params, body: { scopes: ["chat"] } });
+  await nina.write("nina.md", "mine");
+  const [ada, editing] = await Promise.all([
+    connectEditor({ agency: "joint" }),
+    connectEditor({ token, agency: "joint@owner" }),
+  ]);
+  editing.text("plan.md").insert(6, "more\n");
+  await waitUntil("the owner to see it", () => ada.read("plan.md") === "start\nmore\n");
+  const { versions } = await documents("joint").versions({ limit: 2 });
+  expect(versions.map(({ origin }) => origin)).toEqual(
+    Array.from({ length: 2 }, () => ({ kind: "user", user: "nina" })),
+  );
+});
+
 test("agents create, append to, read and list documents, and versions name the agent and its calls", async () => {
   const { agent, runId, text } = await say("Write the plan.");
   expect(text).toContain("# Plan\n- first\n|");
