@@ -290,11 +290,11 @@ export class Workspace {
   *planRevert(
     { version, turn, toolCall, branch, dryRun }: Revert,
     origin: Origin,
-    options: Pick<CommitOptions, "record"> = {},
+    { record }: Pick<CommitOptions, "record"> = {},
   ): Work<MergeResponse> {
     const name = (version !== undefined && this.#history.getBranch(version)) || this.#requireBranch(branch);
     const ids = version === undefined ? this.#findVersionIds(name, turn, toolCall) : [this.#requireVersion(version).id];
-    return yield* this.#merger.revert(ids, name, origin, { dryRun, ...pickRecord(options) });
+    return yield* this.#merger.revert(ids, name, origin, { dryRun, ...(record ? { record } : {}) });
   }
 
   listBranches(): Branch[] {
@@ -369,5 +369,3 @@ export class Workspace {
 
 /** Units of work. */
 const units = { listed: 15 };
-
-const pickRecord = ({ record }: Pick<CommitOptions, "record">) => (record ? { record } : {});
