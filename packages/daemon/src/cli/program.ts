@@ -51,6 +51,7 @@ import { addTool } from "./commands/tool.ts";
 import { addUsage } from "./commands/usage.ts";
 import { addUser } from "./commands/user.ts";
 import { addVersions } from "./commands/versions.ts";
+import { addWorkflow } from "./commands/workflow.ts";
 import { formatExamples } from "./help.ts";
 
 /** Commander's usage error, stored until `run` reports it like any other error. */
@@ -106,6 +107,7 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
     addAgency,
     addBlueprint,
     addTool,
+    addWorkflow,
     addAgent,
   ])
     add(program, cli);
