@@ -113,7 +113,7 @@ test("--wait fails if an agent gave up, needs a person, or takes too long", asyn
   await run("agency", "edit", agency, "maxAttempts=1");
   const failed = await thinkery(["channel", "send", channel, "@alice, please fail", "--wait"]);
   expect([failed.code, failed.stderr]).toEqual([1, expect.stringMatching(/\nalice could not handle it: .+\n$/)]);
-  expect(failed.stdout).toMatch(/^thinkery {2}.* notice of the host\n/);
+  expect(failed.stdout).toMatch(/^thinkery {2}.* notice of the host · in thread msg-1\n/);
   const asked = await thinkery(["channel", "send", channel, "@alice, ask me", "--wait"]);
   expect([asked.code, asked.stderr]).toEqual([4, expect.stringContaining(`alice@${agency} waits for your answer:`)]);
   const slow = await thinkery(["channel", "send", channel, "@bob, wait", "--wait", "--timeout", "1s"]);
