@@ -35,11 +35,12 @@ import { defaultDriver } from "../system/drivers.ts";
 import type { System } from "../system/system.ts";
 import type { ToolProvider } from "../tools/provided-tools.ts";
 import type { FeedbackApi } from "./agency-feedback.ts";
+import type { MembersApi } from "./agency-members.ts";
 import { AgencyPackages } from "./agency-packages.ts";
 import type { ResourcesApi } from "./agency-resources.ts";
+import type { SettingsApi } from "./agency-settings.ts";
 import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
 import type { AgencyStorageApi } from "./agency-storage-api.ts";
-import type { SharedTasksApi } from "./agency-tasks.ts";
 import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
 import type { DocumentsApi } from "./documents-api.ts";
@@ -49,6 +50,7 @@ import type { PackagesApi } from "./packages-api.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
+import type { SharedTasksApi } from "./shared-tasks-api.ts";
 import type { TeamApi } from "./team-api.ts";
 import { UsageApi } from "./usage-api.ts";
 import type { WorkflowApi } from "./workflow-api.ts";
@@ -128,8 +130,9 @@ export abstract class Agency extends BaseObject<Revision> {
         if (this.#sockets.isWatched) this.#sockets.publish(createFrame());
       },
       onAgentsChange: () => bumpRevision(key),
+      announceName: (name) => user().renameAgency(id, name),
       waitUntil: (work) => ctx.waitUntil(work),
-      createAgent: (agent) => this.createAgent(this.#record.owner, agent),
+      createAgent: (agent) => this.createAgent(agent),
       findBlueprint: (name) => this.#blueprints.find(name),
     });
     this.#packages = new AgencyPackages({
@@ -139,7 +142,7 @@ export abstract class Agency extends BaseObject<Revision> {
       open: () => this.#open(),
       openSandbox: () => openAgentSandbox(env),
       getOwner: () => this.#record.owner,
-      createAgent: (owner, agent) => this.createAgent(owner, agent),
+      createAgent: (agent) => this.createAgent(agent),
       updateAgent: (name) => this.#getThink(name).code.update(),
       onChange: () => {
         bumpRevision(key);
@@ -151,6 +154,14 @@ export abstract class Agency extends BaseObject<Revision> {
 
   get schedules(): SchedulesApi {
     return this.#parts.schedules.api;
+  }
+
+  get settings(): SettingsApi {
+    return this.#parts.settings.api;
+  }
+
+  get members(): MembersApi {
+    return this.#parts.members.api;
   }
 
   get documents(): DocumentsApi {
@@ -211,6 +222,7 @@ export abstract class Agency extends BaseObject<Revision> {
     const exists = this.#record.markDeleting();
     this.#parts.timer.halt();
     for (const feature of this.#parts.features) feature.halt?.();
+    await this.#parts.members.removeAll();
     for (const name of this.#agents.listNames()) await this.#agents.remove(name, this.#eraseAgent);
     return exists ? this.#usage.createFullReport() : undefined;
   }
@@ -278,8 +290,9 @@ export abstract class Agency extends BaseObject<Revision> {
     return this.#agents.find(name)?.name === name;
   }
 
-  async createAgent(owner: string, options: NewAgent): Promise<AgentInfo> {
-    const { id: agency } = await this.#open();
+  /** Whoever creates an agent, it belongs to the owner of the agency. */
+  async createAgent(options: NewAgent): Promise<AgentInfo> {
+    const { id: agency, owner } = await this.#open();
     checkNewAgent(this.env, this.getSystem(), options);
     const driver = options.driver ?? options.backend;
     const blueprint = this.#blueprints.get(options.blueprint ?? options.agentType ?? defaultBlueprint.name);

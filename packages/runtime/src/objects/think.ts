@@ -247,13 +247,13 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   /** Calls a feature of a sub-agent, which each agent on the way must have. Never called with names from a client. */
-  async callChild([name, ...rest]: string[], call: FeatureCall, credential?: Credential): Promise<unknown> {
+  async callChild([name, ...rest]: string[], call: FeatureCall, credentials: Credential[] = []): Promise<unknown> {
     const { children, subagents } = await this.#open();
     if (name === undefined) return callFeature(this, call);
     await subagents.ensureStarted(name);
     const result = await children.forward(name, rest, call);
-    return credential && result instanceof ReadableStream
-      ? this.credentialWatch.endStream(credential, result as ReadableStream<Uint8Array>)
+    return credentials.length > 0 && result instanceof ReadableStream
+      ? this.credentialWatch.endStream(credentials, result as ReadableStream<Uint8Array>)
       : result;
   }
 

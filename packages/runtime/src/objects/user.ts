@@ -6,6 +6,7 @@ import {
   fail,
   formatAgencyKey,
   getDefaultAgency,
+  hasScope,
   globalAgency,
   type NewAgency,
   ownerUser,
@@ -19,6 +20,7 @@ import {
   type UserUsage,
 } from "@thinkery/sdk";
 import { migrate } from "../store/migrate.ts";
+import { sharedAgencyMigrations } from "../store/schema/members.ts";
 import { userMigrations } from "../store/schema/user.ts";
 import { UsageTotals, type UsageReport, type ReservationResult } from "../store/usage-totals.ts";
 import { toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
@@ -29,16 +31,18 @@ import { Credentials } from "../user/credentials.ts";
 import { Inbox } from "../user/inbox.ts";
 import { Limits } from "../user/limits.ts";
 import { Preferences } from "../user/preferences.ts";
+import { SharedAgencies } from "../user/shared-agencies.ts";
 import { Users } from "../user/users.ts";
 import { Workflows } from "../user/workflows.ts";
 import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
 import { CollectionsApi } from "./collections-api.ts";
-import type { ConnectionHolder } from "./credential-watch.ts";
+import { type ConnectionHolder, parseMembership } from "./credential-watch.ts";
 import { CredentialsApi } from "./credentials-api.ts";
 import type { Env } from "./env.ts";
 import { InboxApi } from "./inbox-api.ts";
 import { LimitsApi } from "./limits-api.ts";
+import { SharedAgenciesApi } from "./shared-agencies-api.ts";
 import { TicketsApi } from "./tickets-api.ts";
 import { UsersApi } from "./users-api.ts";
 import { WorkflowsApi } from "./workflows-api.ts";
@@ -66,11 +70,15 @@ export class User extends BaseObject<UserState> {
     await this.ensureReady();
     return this.#workflows;
   });
+  readonly #shared: SharedAgencies;
+  readonly #sharedApi: SharedAgenciesApi;
   readonly #inbox: Inbox;
   readonly #inboxApi = new InboxApi(async () => {
     await this.ensureReady();
     return { inbox: this.#inbox, onChange: () => this.#notifyChange() };
   });
+  /** From then on, nobody can make the user a member. */
+  #isErasing = false;
   readonly #openCredentials = async () => {
     await this.ensureReady();
     return {
@@ -85,7 +93,7 @@ export class User extends BaseObject<UserState> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "User");
-    migrate(ctx.storage, { user: userMigrations });
+    migrate(ctx.storage, { user: userMigrations, shared: sharedAgencyMigrations });
     const user = ctx.id.name ?? "";
     this.#agencies = new AgencyRegistry(ctx.storage.sql, user);
     this.#credentials = new Credentials(ctx.storage.sql, user);
@@ -95,6 +103,16 @@ export class User extends BaseObject<UserState> {
     this.#limits = new Limits(ctx.storage.sql);
     this.#inbox = new Inbox(ctx.storage.sql);
     this.#workflows = new Workflows(ctx.storage.sql);
+    this.#shared = new SharedAgencies(ctx.storage.sql);
+    this.#sharedApi = new SharedAgenciesApi(async () => {
+      await this.__unsafe_ensureInitialized();
+      return {
+        shared: this.#shared,
+        exists: !this.#isErasing && (user === ownerUser || this.#limits.areSet),
+        closeInvalidConnections: () => this.#closeInvalidConnections(),
+        onChange: () => this.#notifyChange(),
+      };
+    });
     this.#users = new Users(ctx.storage.sql, {
       create: ({ name, limits }) => env.User.getByName(name).setUp(limits),
       erase: (name) => env.User.getByName(name).erase(),
@@ -147,6 +165,10 @@ export class User extends BaseObject<UserState> {
     return this.#limitsApi;
   }
 
+  get shared(): SharedAgenciesApi {
+    return this.#sharedApi;
+  }
+
   /** Called by the owner's object, possibly twice. */
   async setUp(limits: UserLimits): Promise<void> {
     await this.ensureReady();
@@ -155,11 +177,16 @@ export class User extends BaseObject<UserState> {
     await this.#ensureDefaultAgency();
   }
 
-  /** Deletes the user's agencies and credentials, then everything else. Idempotent. */
+  /** Deletes the user's agencies, memberships and credentials, then everything else. Idempotent. */
   async erase(): Promise<void> {
     await this.ensureReady();
+    this.#isErasing = true;
     this.#credentials.clear();
     await this.#closeInvalidConnections();
+    for (const key of this.#shared.listKeys()) {
+      await this.env.Agency.getByName(key).members.forget(this.name);
+      this.#shared.remove(key);
+    }
     for (const id of this.#agencies.listIds()) await this.#agencies.remove(id, this.#eraseAgency);
     await this.destroy();
   }
@@ -167,6 +194,20 @@ export class User extends BaseObject<UserState> {
   async listAgencies(page: PageQuery): Promise<{ agencies: AgencyInfo[]; next?: string }> {
     await this.ensureReady();
     return this.#agencies.list(page);
+  }
+
+  /** Lists the user's agencies, then those of others that the user is a member of. */
+  async listAllAgencies(page: PageQuery): Promise<{ agencies: AgencyInfo[]; next?: string }> {
+    await this.ensureReady();
+    const { limit, after } = page;
+    const isInShared = after?.includes("@") === true;
+    const own = isInShared ? { agencies: [] } : this.#agencies.list(page);
+    if (own.next !== undefined) return own;
+    const free = limit - own.agencies.length;
+    const shared = this.#shared.list({ limit: Math.max(free, 1), ...(isInShared ? { after } : {}) });
+    if (free > 0) return { ...shared, agencies: [...own.agencies, ...shared.agencies] };
+    const last = own.agencies.at(-1);
+    return last && shared.agencies.length > 0 ? { ...own, next: last.id } : own;
   }
 
   async hasAgency(id: string): Promise<boolean> {
@@ -194,6 +235,13 @@ export class User extends BaseObject<UserState> {
     if (id === getDefaultAgency(this.name)) throw fail("conflict", `The default agency “${id}” cannot be deleted.`);
     const agency = this.#agencies.get(id);
     await this.#agencies.remove(agency.id, this.#eraseAgency);
+    this.#notifyChange();
+  }
+
+  /** Called by an agency that has another name. */
+  async renameAgency(id: string, name: string): Promise<void> {
+    await this.ensureReady();
+    this.#agencies.rename(id, name);
     this.#notifyChange();
   }
 
@@ -274,13 +322,12 @@ export class User extends BaseObject<UserState> {
     return this.getBudget();
   }
 
-  /** Notes that an object has connections of a credential. Returns whether it is still valid. */
-  async addConnectionHolder(hash: string, { kind, name }: ConnectionHolder): Promise<boolean> {
+  /** Notes that an object has connections of a credential or a membership. Returns whether it is still valid. */
+  async addConnectionHolder(hash: string, holder: ConnectionHolder): Promise<boolean> {
     await this.ensureReady();
-    const credential = this.#credentials.find(hash);
-    if (!credential) return false;
-    this.#connections.add(hash, kind, name);
-    const { expiresAt } = credential;
+    if (!this.#mayConnect(hash, holder)) return false;
+    this.#connections.add(hash, holder.kind, holder.name);
+    const expiresAt = this.#credentials.find(hash)?.expiresAt;
     if (expiresAt) await this.schedule(new Date(expiresAt), "endExpired", expiresAt, { idempotent: true });
     return true;
   }
@@ -306,21 +353,34 @@ export class User extends BaseObject<UserState> {
 
   async #closeInvalidConnections(): Promise<void> {
     await Promise.allSettled(
-      this.#connections.takeInvalid().map(async ({ hash, kind, name }) => {
-        const holder = await this.#findConnectionHolder(kind as ConnectionHolder["kind"], name);
-        await holder?.closeConnections({ user: this.name, hash });
-      }),
+      this.#connections
+        .takeInvalid(({ hash, kind, name }) => this.#mayConnect(hash, toHolder(kind, name)))
+        .map(async ({ hash, kind, name }) => {
+          const holder = await this.#findConnectionHolder(toHolder(kind, name));
+          await holder?.closeConnections({ user: this.name, hash });
+        }),
     );
   }
 
+  /** Whether the credential is valid, or the user is a member of the holder's agency with the scopes it names. */
+  #mayConnect(hash: string, { name }: ConnectionHolder): boolean {
+    const needed = parseMembership(hash);
+    if (!needed) return this.#credentials.find(hash) !== undefined;
+    const granted = this.#shared.getScopes(getAgencyKey(name));
+    return granted !== undefined && needed.every((scope) => hasScope(granted, scope));
+  }
+
   /** Returns undefined if the object was deleted, because calling it would create it again. */
-  async #findConnectionHolder(kind: ConnectionHolder["kind"], name: string) {
+  async #findConnectionHolder({ kind, name }: ConnectionHolder) {
     if (kind === "User") return this;
-    const { agency: key = name, path: [agent] = [""] } = parseAddress(name) ?? {};
-    const { id } = parseAgencyKey(key);
-    if (!this.#agencies.find(id)) return undefined;
-    if (kind === "Agency") return this.#getAgency(id);
-    return (await this.#getAgency(id).hasAgent(agent)) ? this.env.Think.getByName(name) : undefined;
+    const key = getAgencyKey(name);
+    const { id, user } = parseAgencyKey(key);
+    // An agency of another user takes itself away from its members before it is deleted.
+    if (user === this.name && !this.#agencies.find(id)) return undefined;
+    const agency = this.env.Agency.getByName(key);
+    if (kind === "Agency") return agency;
+    const [agent = ""] = parseAddress(name)?.path ?? [];
+    return (await agency.hasAgent(agent)) ? this.env.Think.getByName(name) : undefined;
   }
 
   readonly #setUpAgency = async (agency: AgencyInfo): Promise<void> => {
@@ -359,3 +419,8 @@ export class User extends BaseObject<UserState> {
     this.setState({ revision: this.state.revision + 1, waiting: this.#inbox.countPending() });
   }
 }
+
+const toHolder = (kind: string, name: string) => ({ kind: kind as ConnectionHolder["kind"], name });
+
+/** Returns the key of the agency that an object is in, or is. */
+const getAgencyKey = (name: string) => parseAddress(name)?.agency ?? name;

@@ -4,9 +4,12 @@ import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
 import { createDocuments, type Documents } from "./documents.ts";
+import { type AgencyFeedback, createAgencyFeedback } from "./feedback.ts";
+import { createMembers, type Members } from "./members.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
 import { createResources, type Resources } from "./resources.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
+import { createSharedTasks, type SharedTasks } from "./shared-tasks.ts";
 import { createWorkflowRunHandle, type WorkflowRunHandle } from "./workflow-run.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
@@ -17,10 +20,13 @@ export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
 export type { Documents } from "./documents.ts";
+export type { AgencyFeedback } from "./feedback.ts";
 export type { DeleteOptions, FilePlace, OpenFile, PutOptions } from "./file-requests.ts";
 export type { AgentFiles } from "./files.ts";
 export type { OpenResource, Resources } from "./resources.ts";
 export type { AgencySchedules, AgentSchedules, Schedules } from "./schedules.ts";
+export type { Members } from "./members.ts";
+export type { SharedTasks } from "./shared-tasks.ts";
 export { findOutcome } from "./outcome.ts";
 export { withRetry } from "./with-retry.ts";
 export {
@@ -46,8 +52,8 @@ export interface ClientOptions extends RequestOptions {
 /** A client of a Thinkery host. */
 export interface Client extends Caller {
   /**
-   * Returns a handle to an agent, named as `alice`, `alice@review` or `alice@review:pr-123`. Sends no request; the
-   * agent need not exist yet.
+   * Returns a handle to an agent, named as `alice`, `alice@review`, `alice@review:pr-123` or `alice@review@bob`. Sends
+   * no request; the agent need not exist yet.
    */
   agent(target: string): AgentHandle;
   /**
@@ -63,6 +69,18 @@ export interface Client extends Caller {
    */
   schedules(agency?: string): AgencySchedules;
   /**
+   * The tasks that the members of an agency share.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  tasks(agency?: string): SharedTasks;
+  /**
+   * What the agents and people of an agency think of how things go.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  feedback(agency?: string): AgencyFeedback;
+  /**
    * The documents that the members of an agency share.
    *
    * @param agency Defaults like that of `agents`.
@@ -76,6 +94,12 @@ export interface Client extends Caller {
   resources(agency?: string): Resources;
   /** Returns a handle to the run of a workflow: the agency `review:pr-123`. */
   workflowRun(agency: string): WorkflowRunHandle;
+  /**
+   * Who may use an agency. One of another user is named with its owner, as in `review@bob`.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  members(agency?: string): Members;
 }
 
 /**
@@ -99,8 +123,11 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
+    tasks: (agency = defaultAgency) => createSharedTasks(transport, parseAgencyId(agency)),
+    feedback: (agency = defaultAgency) => createAgencyFeedback(transport, parseAgencyId(agency)),
     documents: (agency = defaultAgency) => createDocuments(transport, parseAgencyId(agency)),
     resources: (agency = defaultAgency) => createResources(transport, parseAgencyId(agency)),
     workflowRun: (agency) => createWorkflowRunHandle(transport, parseAgencyId(agency)),
+    members: (agency = defaultAgency) => createMembers(transport, parseAgencyId(agency)),
   };
 }

@@ -16,7 +16,7 @@ export interface Mentions {
 
 // Exactly what a name may be: `@kimi-code` must not mention `kimi`. A word, an address or a path before the @ is no
 // mention.
-const mentionPattern = /(?<![A-Za-z0-9_@/.:-])@([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?![A-Za-z0-9_@])/g;
+export const mentionPattern = /(?<![A-Za-z0-9_@/.:-])@([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?![A-Za-z0-9_@])/g;
 const codePattern = /```[^]*?(?:```|$)|`[^`\n]*`/g;
 
 const maxNameChars = 64;

@@ -48,7 +48,14 @@ export type Member = z.infer<typeof memberSchema>;
 export const memberListSchema = z.object({ members: z.array(memberSchema), next: nextSchema });
 
 export const newMemberSchema = z
-  .strictObject({ scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).default(["chat"]) })
+  .strictObject({
+    scopes: z
+      .array(z.enum(scopes))
+      .min(1)
+      .max(scopes.length)
+      .default(["chat"])
+      .meta({ description: "What the user may do. Every member may read." }),
+  })
   .meta({ id: "NewMember" });
 
 export const userMemberSchema = z.object({
@@ -79,6 +86,12 @@ export const newFeedbackSchema = z
   .strictObject({
     message: z.string().trim().min(1).max(10_000),
     rating: z.int().min(1).max(5).optional().meta({ description: "1 is bad, 5 is good." }),
+    idempotencyKey: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: "The same key again is the same feedback." }),
   })
   .meta({ id: "NewFeedback" });
 
