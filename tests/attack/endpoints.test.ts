@@ -56,6 +56,8 @@ const bodies: Record<string, unknown> = {
   updateUser: { limits: {} },
   collectBlobs: { dryRun: true },
   createAgency: {},
+  updateAgency: { vars: {} },
+  putMember: { scopes: ["read"] },
   putBlueprint: { name: "x" },
   deployPackage: { name: "x", manifest: { type: "agent", runtime: "isolate" }, code: "export default {}" },
   rollbackPackage: {},
@@ -187,6 +189,7 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
     const expectedStatus: Record<string, number> = {
       getBlob: 404,
       openSocket: 400,
+      openAgencySocket: 400,
       getApp: 404,
       fetchApp: 404,
       getProcess: 404,

@@ -17,6 +17,7 @@ import { addBlueprintRoutes } from "./routes/blueprints.ts";
 import { addChannelRoutes } from "./routes/channels.ts";
 import { addCredentialRoutes } from "./routes/credentials.ts";
 import { addDocumentRoutes } from "./routes/documents.ts";
+import { addFeedbackRoutes } from "./routes/feedback.ts";
 import { addFileRoutes } from "./routes/files.ts";
 import { addHostRoutes } from "./routes/host.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
@@ -27,6 +28,7 @@ import { addResourceRoutes } from "./routes/resources.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
 import { addSubagentRoutes } from "./routes/subagents.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
+import { addTeamTaskRoutes } from "./routes/team-tasks.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
@@ -83,6 +85,8 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addTurnRoutes,
     addSubagentRoutes,
     addTaskRoutes,
+    addTeamTaskRoutes,
+    addFeedbackRoutes,
     addWaitRoutes,
     addScheduleRoutes,
     addWebhookRoutes,

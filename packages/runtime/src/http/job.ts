@@ -43,18 +43,10 @@ interface JobContext {
 }
 
 /** Returns the agents of a job. Agents that the job defines are created first, in an agency for this job. */
-<<<<<<< HEAD
-export async function resolveAgents({ env, system, user }: JobContext, job: Job): Promise<JobAgent[]> {
-  if (job.agent !== undefined) return [await findAgent(env, user, parseAgentTarget(job.agent, getDefaultAgency(user)))];
-=======
 export async function resolveAgents({ env, system, caller }: JobContext, job: Job): Promise<JobAgent[]> {
   const { user } = caller;
   if (job.agent !== undefined)
     return [await findAgent(env, caller, parseAgentTarget(job.agent, getDefaultAgency(user)))];
-  if (typeof job.workflow === "string") {
-    throw fail("bad_request", "Send `workflow` as an object. This host does not read workflow files by name.");
-  }
->>>>>>> members
   const newAgents = parseNewAgents(job);
   for (const agent of newAgents) checkNewAgent(env, system, agent);
   const agency = chooseAgency(user, job);

@@ -34,8 +34,8 @@ export interface Call<E> {
 type Handler<E> = (call: Call<E>) => Promise<ResponseOf<E> | Response> | ResponseOf<E> | Response;
 
 /**
- * Binds a handler to an endpoint: checks the scope, validates path, query and body, checks what the caller may do in the
- * agency of the path, then calls the handler.
+ * Binds a handler to an endpoint: checks the scope, the path, and what the caller may do in its agency, then validates
+ * query and body and calls the handler.
  */
 export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E, handler: Handler<E>): void {
   // Hono's pattern for a wildcard parameter must also match line breaks.
@@ -43,14 +43,14 @@ export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E,
     const caller = context.get("caller");
     if (endpoint.access !== "public") checkScope(caller, endpoint.access);
     const { env, req } = context;
-    const inputs = await readInputs(endpoint, context);
+    const params = endpoint.params && validate("path", endpoint.params, req.param());
     const call = async () =>
       handler({
         env,
         request: req.raw,
         release: context.get("release"),
-        ...inputs,
-        ...(caller && endpoint.access !== "public" ? await admit(env, endpoint, caller, inputs.params) : { caller }),
+        ...(caller && endpoint.access !== "public" ? await admit(env, endpoint, caller, params) : { caller, params }),
+        ...(await readInputs(endpoint, context)),
       } as Call<E>);
     const result = endpoint.status === 101 ? await closeIfNotFound(req.raw, call) : await call();
     if (result instanceof Response) return result;
@@ -61,18 +61,17 @@ export function route<const E extends Endpoint>(app: Hono<HonoEnv>, endpoint: E,
 /** Returns the caller as they may act in the agency of the path, and the path with the name they use for it. */
 async function admit(env: Env, endpoint: Endpoint, caller: Caller, given: unknown) {
   const params = given as { agency?: string } | undefined;
-  if (params?.agency === undefined) return { caller };
+  if (params?.agency === undefined) return { caller, params };
   const { id, user: owner } = parseAgencyRef(caller.user, params.agency);
   if (owner === caller.user) return { caller, params: { ...params, agency: id } };
   const member = await narrowCaller(env, caller, params.agency);
   checkMayDo(member, endpoint.access, params.agency);
   if (endpoint.excludesMembers) throw fail("forbidden", `Only “${owner}” may do this in “${params.agency}”.`);
-  return { caller: member };
+  return { caller: member, params };
 }
 
-async function readInputs({ params, query, body, maxBodyBytes }: Endpoint, context: Context<HonoEnv>) {
+async function readInputs({ query, body, maxBodyBytes }: Endpoint, context: Context<HonoEnv>) {
   return {
-    params: params && validate("path", params, context.req.param()),
     query: query && validate("query", query, context.req.query()),
     body: body && (await readBody(context.req.raw, body, maxBodyBytes)),
   };

@@ -41,12 +41,9 @@ export interface AgencyContext {
   record: AgencyRecord;
   agents: AgentRegistry;
   redactor: Redactor;
-<<<<<<< HEAD
   credentialWatch: CredentialWatch;
-=======
   /** Returns the settings as they are now. */
   settings(): AgencySettings;
->>>>>>> members
   /** Resolves once the agency is ready. Throws if it does not exist. */
   open(): Promise<unknown>;
   /** Returns an agent's object. It must be in `agents`. */

@@ -212,10 +212,10 @@ export class AgencyTeam implements AgencyFeature {
     this.#publishAgent(name);
   }
 
-  /** Returns the agents of the agency, with what they do. Those that are no part of the team are not asked. */
-  async describeAgents(): Promise<TeamAgent[]> {
+  /** Returns agents with what they do; all by default. Those that are no part of the team are not asked. */
+  async describeAgents(listed?: readonly string[]): Promise<TeamAgent[]> {
     const { agents } = this.#options;
-    const names = agents.listNames().flatMap((name) => agents.find(name)?.name ?? []);
+    const names = listed ?? agents.listNames().flatMap((name) => agents.find(name)?.name ?? []);
     await Promise.all(names.filter((name) => this.includes(name)).map((name) => this.getActivity(name)));
     return names.map((name) => this.#describe(name));
   }

@@ -79,6 +79,12 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     return this.#record.find() ? this.#record.definition : undefined;
   }
 
+  /** Settings of the agency that the workflow sets. */
+  get limits(): { maxTurnsWithoutProgress?: number } {
+    const maxTurns = this.definition?.limits?.max_turns_without_progress;
+    return maxTurns === undefined ? {} : { maxTurnsWithoutProgress: maxTurns };
+  }
+
   get name(): string | undefined {
     return this.#record.find()?.workflow;
   }

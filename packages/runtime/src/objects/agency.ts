@@ -27,15 +27,7 @@ import { AgencyUsageTotals } from "../agency/usage-totals.ts";
 import { createSecretRedactor } from "../model/redactor.ts";
 import { openAgentSandbox } from "../sandbox/agent-sandbox.ts";
 import { openBlobIndex } from "../store/blobs/counted.ts";
-<<<<<<< HEAD
 import { openAgencyTables } from "../store/schema/agency-tables.ts";
-=======
-import { migrate } from "../store/migrate.ts";
-import { agencySettingsMigrations } from "../store/schema/agency-settings.ts";
-import { agencyMigrations } from "../store/schema/agency.ts";
-import { memberMigrations } from "../store/schema/members.ts";
-import { scheduleMigrations } from "../store/schema/schedules.ts";
->>>>>>> members
 import type { UsageReport } from "../store/usage-totals.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import { addWarnings, checkNewBlueprint } from "../system/check-blueprint.ts";
@@ -49,7 +41,6 @@ import type { ResourcesApi } from "./agency-resources.ts";
 import type { SettingsApi } from "./agency-settings.ts";
 import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
 import type { AgencyStorageApi } from "./agency-storage-api.ts";
-import type { SharedTasksApi } from "./agency-tasks.ts";
 import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
 import type { DocumentsApi } from "./documents-api.ts";
@@ -59,6 +50,7 @@ import type { PackagesApi } from "./packages-api.ts";
 import { PolicyApi } from "./policy-api.ts";
 import { forgetSandboxes } from "./sandboxes.ts";
 import type { SchedulesApi } from "./schedules-api.ts";
+import type { SharedTasksApi } from "./shared-tasks-api.ts";
 import type { TeamApi } from "./team-api.ts";
 import { UsageApi } from "./usage-api.ts";
 import type { WorkflowApi } from "./workflow-api.ts";
@@ -109,16 +101,7 @@ export abstract class Agency extends BaseObject<Revision> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "Agency");
-<<<<<<< HEAD
     const tables = openAgencyTables(ctx.storage);
-=======
-    migrate(ctx.storage, {
-      agency: agencyMigrations,
-      schedules: scheduleMigrations,
-      settings: agencySettingsMigrations,
-      members: memberMigrations,
-    });
->>>>>>> members
     const key = ctx.id.name ?? "";
     const { id } = parseAgencyKey(key);
     this.#record = new AgencyRecord(ctx.storage.sql, key);
@@ -149,7 +132,7 @@ export abstract class Agency extends BaseObject<Revision> {
       onAgentsChange: () => bumpRevision(key),
       announceName: (name) => user().renameAgency(id, name),
       waitUntil: (work) => ctx.waitUntil(work),
-      createAgent: (agent) => this.createAgent(this.#record.owner, agent),
+      createAgent: (agent) => this.createAgent(agent),
       findBlueprint: (name) => this.#blueprints.find(name),
     });
     this.#packages = new AgencyPackages({

@@ -31,7 +31,7 @@ export function createTeamClient({ env, address }: TeamClientOptions): TeamPort 
       const { resource, content } = await agency().resources.read(id);
       return { resource, content: await readTransfer(content) };
     },
-    listTasks: () => agency().sharedTasks.list({ limit: 100, status: "open" }),
+    listTasks: () => agency().sharedTasks.listForAgent(),
     createTask: (task, key) => agency().sharedTasks.create(task, actor, key),
     claimTask: (id) => agency().sharedTasks.claim(id, actor),
     updateTask: (id, change) => agency().sharedTasks.update(id, change, actor),

@@ -65,16 +65,13 @@ export class User extends BaseObject<UserState> {
   readonly #usersApi: UsersApi;
   readonly #limitsApi: LimitsApi;
   readonly #collectionsApi: CollectionsApi;
-<<<<<<< HEAD
   readonly #workflows: Workflows;
   readonly #workflowsApi = new WorkflowsApi(async () => {
     await this.ensureReady();
     return this.#workflows;
   });
-=======
   readonly #shared: SharedAgencies;
   readonly #sharedApi: SharedAgenciesApi;
->>>>>>> members
   readonly #inbox: Inbox;
   readonly #inboxApi = new InboxApi(async () => {
     await this.ensureReady();
@@ -105,9 +102,7 @@ export class User extends BaseObject<UserState> {
     this.#usage = new UsageTotals(ctx.storage, "user");
     this.#limits = new Limits(ctx.storage.sql);
     this.#inbox = new Inbox(ctx.storage.sql);
-<<<<<<< HEAD
     this.#workflows = new Workflows(ctx.storage.sql);
-=======
     this.#shared = new SharedAgencies(ctx.storage.sql);
     this.#sharedApi = new SharedAgenciesApi(async () => {
       await this.__unsafe_ensureInitialized();
@@ -118,7 +113,6 @@ export class User extends BaseObject<UserState> {
         onChange: () => this.#notifyChange(),
       };
     });
->>>>>>> members
     this.#users = new Users(ctx.storage.sql, {
       create: ({ name, limits }) => env.User.getByName(name).setUp(limits),
       erase: (name) => env.User.getByName(name).erase(),

@@ -4,10 +4,12 @@ import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
 import { createDocuments, type Documents } from "./documents.ts";
+import { type AgencyFeedback, createAgencyFeedback } from "./feedback.ts";
 import { createMembers, type Members } from "./members.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
 import { createResources, type Resources } from "./resources.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
+import { createSharedTasks, type SharedTasks } from "./shared-tasks.ts";
 import { createWorkflowRunHandle, type WorkflowRunHandle } from "./workflow-run.ts";
 
 export { fail, isThinkeryError } from "../protocol/errors.ts";
@@ -18,11 +20,13 @@ export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
 export { type Caller, createCaller } from "./caller.ts";
 export type { Documents } from "./documents.ts";
+export type { AgencyFeedback } from "./feedback.ts";
 export type { DeleteOptions, FilePlace, OpenFile, PutOptions } from "./file-requests.ts";
 export type { AgentFiles } from "./files.ts";
 export type { OpenResource, Resources } from "./resources.ts";
 export type { AgencySchedules, AgentSchedules, Schedules } from "./schedules.ts";
 export type { Members } from "./members.ts";
+export type { SharedTasks } from "./shared-tasks.ts";
 export { findOutcome } from "./outcome.ts";
 export { withRetry } from "./with-retry.ts";
 export {
@@ -64,6 +68,18 @@ export interface Client extends Caller {
    * @param agency Defaults like that of `agents`.
    */
   schedules(agency?: string): AgencySchedules;
+  /**
+   * The tasks that the members of an agency share.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  tasks(agency?: string): SharedTasks;
+  /**
+   * What the agents and people of an agency think of how things go.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  feedback(agency?: string): AgencyFeedback;
   /**
    * The documents that the members of an agency share.
    *
@@ -107,6 +123,8 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
+    tasks: (agency = defaultAgency) => createSharedTasks(transport, parseAgencyId(agency)),
+    feedback: (agency = defaultAgency) => createAgencyFeedback(transport, parseAgencyId(agency)),
     documents: (agency = defaultAgency) => createDocuments(transport, parseAgencyId(agency)),
     resources: (agency = defaultAgency) => createResources(transport, parseAgencyId(agency)),
     workflowRun: (agency) => createWorkflowRunHandle(transport, parseAgencyId(agency)),

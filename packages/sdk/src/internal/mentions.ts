@@ -60,17 +60,31 @@ export function* searchMentions(text: string, names: Names): Generator<number, M
 function* listNames(text: string): Generator<number, Iterable<string>, undefined> {
   const found = new Map<string, string>();
   let from = 0;
-  for (const { 0: token, 1: run, index } of text.matchAll(tokenPattern)) {
-    const end = index + token.length;
+  for (const { name, end } of scanMentions(text)) {
     yield 0.5 + (end - from) / charsPerUnit;
     from = end;
-    if (run === undefined || wordCharacter.test(text[end] ?? "")) continue;
-    const name = cutPunctuation(run);
     if (name === undefined || found.has(name.toLowerCase())) continue;
     found.set(name.toLowerCase(), name);
     if (found.size === maxNames) break;
   }
   return found.values();
+}
+
+/** What looks like a mention. Code, and what is none after all, have no name. */
+interface MentionToken {
+  name?: string;
+  /** Where its @ is, and where its name ends. */
+  start: number;
+  end: number;
+}
+
+/** Reads a text to its end for what looks like mentions, whether or not anyone has these names. */
+export function* scanMentions(text: string): Generator<MentionToken, void, undefined> {
+  for (const { 0: token, 1: run, index: start } of text.matchAll(tokenPattern)) {
+    const end = start + token.length;
+    const name = run === undefined || wordCharacter.test(text[end] ?? "") ? undefined : cutPunctuation(run);
+    yield name === undefined ? { start, end } : { name, start, end: start + 1 + name.length };
+  }
 }
 
 /** Names end with a letter or digit, so what follows belongs to the sentence. Returns undefined if it is too long. */

@@ -27,7 +27,6 @@ import { followRun, prepareRun, serveRun, toNewRun } from "../workflow-run.ts";
  */
 export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
   route(app, endpoints.run, async ({ env, request, caller, body }) => {
-<<<<<<< HEAD
     if (body.workflow !== undefined) {
       const { run, kickOff } = await prepareRun({ env, system, caller }, toNewRun(body), body.idempotencyKey);
       // Before it begins, or its first text would be missed.
@@ -35,10 +34,7 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
       await kickOff();
       return toEventStreamResponse(events);
     }
-    const refs = await resolveAgents({ env, system, user: caller.user }, body);
-=======
     const refs = await resolveAgents({ env, system, caller }, body);
->>>>>>> members
     const from = { user: caller.user, context: readCallerContext(request) };
     const streams = await Promise.all(
       refs.map(async ({ agent, think, credentials }) => {
@@ -50,17 +46,13 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
   });
 
   route(app, endpoints.serve, async ({ env, request, caller, body, release }) => {
-<<<<<<< HEAD
     if (body.workflow !== undefined) {
       const { run, kickOff } = await prepareRun({ env, system, caller }, toNewRun(body), body.idempotencyKey);
       await kickOff();
       release();
       return serveRun({ env, system, caller }, run.agency);
     }
-    const refs = await resolveAgents({ env, system, user: caller.user }, body);
-=======
     const refs = await resolveAgents({ env, system, caller }, body);
->>>>>>> members
     const from = { user: caller.user, context: readCallerContext(request) };
     const admitted = await Promise.all(
       refs.map(async ({ agent, think }) => {

@@ -1,8 +1,12 @@
 import { migrate, type Schema } from "../migrate.ts";
+import { agencySettingsMigrations } from "./agency-settings.ts";
 import { agencyMigrations } from "./agency.ts";
+import { feedbackMigrations } from "./feedback.ts";
 import { fileMigrations } from "./files.ts";
+import { memberMigrations } from "./members.ts";
 import { resourceMigrations } from "./resources.ts";
 import { scheduleMigrations } from "./schedules.ts";
+import { teamTaskMigrations } from "./team-tasks.ts";
 import { teamMigrations } from "./team.ts";
 import { workflowMigrations } from "./workflow.ts";
 
@@ -10,10 +14,14 @@ import { workflowMigrations } from "./workflow.ts";
 export const agencySchema: Schema = {
   agency: agencyMigrations,
   schedules: scheduleMigrations,
+  settings: agencySettingsMigrations,
+  members: memberMigrations,
   team: teamMigrations,
   workflow: workflowMigrations,
   files: fileMigrations,
   resources: resourceMigrations,
+  teamTasks: teamTaskMigrations,
+  feedback: feedbackMigrations,
 };
 
 /** Features whose tables are created when they are first used, because most agencies never do. */
