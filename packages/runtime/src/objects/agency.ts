@@ -1,5 +1,6 @@
 import {
   type Agency as AgencyInfo,
+  type AgencyToolDefinition,
   type Agent as AgentInfo,
   formatAgentObjectName,
   type Blueprint,
@@ -39,6 +40,7 @@ import { AgencyPackages } from "./agency-packages.ts";
 import type { ResourcesApi } from "./agency-resources.ts";
 import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
 import type { AgencyStorageApi } from "./agency-storage-api.ts";
+import type { AgencyToolsApi } from "./agency-tools.ts";
 import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
 import type { DocumentsApi } from "./documents-api.ts";
@@ -68,6 +70,8 @@ export interface ResolvedByAgency {
   grants: Grant[];
   /** The tools that agents of the agency provide. */
   provided: ToolProvider[];
+  /** The tools that the agency gives to the agent. */
+  tools: AgencyToolDefinition[];
   /** The other members, if the agent works with them. */
   team?: TeamInfo;
   /** Whether the agent could write to others. */
@@ -131,6 +135,8 @@ export abstract class Agency extends BaseObject<Revision> {
       waitUntil: (work) => ctx.waitUntil(work),
       createAgent: (agent) => this.createAgent(this.#record.owner, agent),
       findBlueprint: (name) => this.#blueprints.find(name),
+      system: this.getSystem(),
+      listProviders: () => this.#packages.listProviders(),
     });
     this.#packages = new AgencyPackages({
       sql: ctx.storage.sql,
@@ -168,6 +174,10 @@ export abstract class Agency extends BaseObject<Revision> {
   /** `tasks` is a property of the Agents SDK. */
   get sharedTasks(): SharedTasksApi {
     return this.#parts.tasks.api;
+  }
+
+  get agencyTools(): AgencyToolsApi {
+    return this.#parts.tools.api;
   }
 
   get feedback(): FeedbackApi {
@@ -353,6 +363,7 @@ export abstract class Agency extends BaseObject<Revision> {
       rules,
       grants,
       provided: this.#packages.listProviders(),
+      tools: this.#parts.tools.listOf(agent),
       ...(team ? { team } : {}),
       ...(this.#agents.count() > 1 ? { hasOthers: true } : {}),
       watched: this.#sockets.isWatched,

@@ -1,5 +1,7 @@
 import { defaultAgencySettings, defaultBlueprint, type NewAgent } from "@thinkery/sdk";
 import type { TeamInfo } from "../agency/team/team-prompt.ts";
+import type { System } from "../system/system.ts";
+import type { ToolProvider } from "../tools/provided-tools.ts";
 import { AgencyDocuments } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import { AgencyFeedback } from "./agency-feedback.ts";
@@ -8,6 +10,7 @@ import { AgencySchedules } from "./agency-schedules.ts";
 import { AgencyStorageApi } from "./agency-storage-api.ts";
 import { AgencyTasks } from "./agency-tasks.ts";
 import { AgencyTeam } from "./agency-team.ts";
+import { AgencyTools } from "./agency-tools.ts";
 import { AgencyWorkflow } from "./agency-workflow.ts";
 import { DiskQuota } from "./disk-quota.ts";
 import { DueTimer } from "./due-timer.ts";
@@ -21,10 +24,20 @@ interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "disk" | "
   scheduleDue(at: number): Promise<unknown>;
   createAgent(agent: NewAgent): Promise<unknown>;
   findBlueprint(name: string): { description: string } | undefined;
+  system: System;
+  /** Returns the tools that agents of the agency provide. */
+  listProviders(): readonly ToolProvider[];
 }
 
 /** Creates the features of an agency, when its object is constructed. */
-export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...options }: AssemblyOptions) {
+export function assembleAgency({
+  scheduleDue,
+  createAgent,
+  findBlueprint,
+  system,
+  listProviders,
+  ...options
+}: AssemblyOptions) {
   const { env, storage, key, record } = options;
   const disk = new DiskQuota({ env, storage, key, ownsBlobs: true, getOwner: () => record.owner });
   const blobs = openOwnerBlobs(env, key, disk);
@@ -39,6 +52,7 @@ export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...opt
   };
   const tasks = new AgencyTasks({ ...context, getSettings });
   const feedback = new AgencyFeedback(context);
+  const tools = new AgencyTools({ ...context, system, listProviders });
   const team: AgencyTeam = new AgencyTeam({
     ...context,
     resources,
@@ -56,7 +70,7 @@ export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...opt
     createAgent,
     reportRun: (run) => context.env.User.getByName(context.record.owner).workflows.noteRun(run),
   });
-  const features: AgencyFeature[] = [schedules, documents, tasks, team, workflow];
+  const features: AgencyFeature[] = [schedules, documents, tasks, tools, team, workflow];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => scheduleDue(at) });
   /** What an agent is for, in the words of its blueprint. */
   function findRole(agent: string): string | undefined {
@@ -87,6 +101,7 @@ export function assembleAgency({ scheduleDue, createAgent, findBlueprint, ...opt
     resources,
     tasks,
     feedback,
+    tools,
     team,
     workflow,
     features,
