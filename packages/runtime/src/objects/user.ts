@@ -6,13 +6,9 @@ import {
   fail,
   formatAgencyKey,
   getDefaultAgency,
-  hasScope,
-  globalAgency,
   type NewAgency,
   ownerUser,
   type PageQuery,
-  parseAddress,
-  parseAgencyKey,
   type Preferences as Values,
   type BudgetStatus,
   type User as UserInfo,
@@ -23,26 +19,28 @@ import { migrate } from "../store/migrate.ts";
 import { sharedAgencyMigrations } from "../store/schema/members.ts";
 import { userMigrations } from "../store/schema/user.ts";
 import { UsageTotals, type UsageReport, type ReservationResult } from "../store/usage-totals.ts";
-import { toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
 import { AgencyRegistry } from "../user/agencies.ts";
 import { listAgentPage } from "../user/agents.ts";
+import { listAllAgencies } from "../user/all-agencies.ts";
 import { Connections } from "../user/connections.ts";
 import { Credentials } from "../user/credentials.ts";
 import { Inbox } from "../user/inbox.ts";
 import { Limits } from "../user/limits.ts";
 import { Preferences } from "../user/preferences.ts";
 import { SharedAgencies } from "../user/shared-agencies.ts";
+import { summarizeUserUsage } from "../user/summarize-usage.ts";
 import { Users } from "../user/users.ts";
 import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
 import { CollectionsApi } from "./collections-api.ts";
-import { type ConnectionHolder, parseMembership } from "./credential-watch.ts";
+import type { ConnectionHolder } from "./credential-watch.ts";
 import { CredentialsApi } from "./credentials-api.ts";
 import type { Env } from "./env.ts";
 import { InboxApi } from "./inbox-api.ts";
 import { LimitsApi } from "./limits-api.ts";
-import { SharedAgenciesApi } from "./shared-agencies-api.ts";
+import { leaveAgencies, SharedAgenciesApi } from "./shared-agencies-api.ts";
 import { TicketsApi } from "./tickets-api.ts";
+import { UserConnections } from "./user-connections.ts";
 import { UsersApi } from "./users-api.ts";
 
 /** What clients of a user see at once. `waiting` is the number of approvals and questions in the inbox. */
@@ -55,7 +53,7 @@ export class User extends BaseObject<UserState> {
   override initialState: UserState = { revision: 0, waiting: 0 };
   readonly #agencies: AgencyRegistry;
   readonly #credentials: Credentials;
-  readonly #connections: Connections;
+  readonly #connections: UserConnections;
   readonly #preferences: Preferences;
   readonly #usage: UsageTotals;
   readonly #limits: Limits;
@@ -64,7 +62,15 @@ export class User extends BaseObject<UserState> {
   readonly #limitsApi: LimitsApi;
   readonly #collectionsApi: CollectionsApi;
   readonly #shared: SharedAgencies;
-  readonly #sharedApi: SharedAgenciesApi;
+  readonly #sharedApi = new SharedAgenciesApi(async () => {
+    await this.__unsafe_ensureInitialized();
+    return {
+      shared: this.#shared,
+      exists: !this.#isErasing && (this.name === ownerUser || this.#limits.areSet),
+      closeInvalidConnections: () => this.#connections.closeInvalid(),
+      onChange: () => this.#notifyChange(),
+    };
+  });
   readonly #inbox: Inbox;
   readonly #inboxApi = new InboxApi(async () => {
     await this.ensureReady();
@@ -78,7 +84,7 @@ export class User extends BaseObject<UserState> {
       credentials: this.#credentials,
       limits: this.#limits,
       ensureDefaultAgency: () => this.#ensureDefaultAgency(),
-      onRevoked: () => this.#closeInvalidConnections(),
+      onRevoked: () => this.#connections.closeInvalid(),
     };
   };
   readonly #credentialsApi = new CredentialsApi(this.#openCredentials);
@@ -90,20 +96,19 @@ export class User extends BaseObject<UserState> {
     const user = ctx.id.name ?? "";
     this.#agencies = new AgencyRegistry(ctx.storage.sql, user);
     this.#credentials = new Credentials(ctx.storage.sql, user);
-    this.#connections = new Connections(ctx.storage.sql);
     this.#preferences = new Preferences(ctx.storage.sql);
     this.#usage = new UsageTotals(ctx.storage, "user");
     this.#limits = new Limits(ctx.storage.sql);
     this.#inbox = new Inbox(ctx.storage.sql);
     this.#shared = new SharedAgencies(ctx.storage.sql);
-    this.#sharedApi = new SharedAgenciesApi(async () => {
-      await this.__unsafe_ensureInitialized();
-      return {
-        shared: this.#shared,
-        exists: !this.#isErasing && (user === ownerUser || this.#limits.areSet),
-        closeInvalidConnections: () => this.#closeInvalidConnections(),
-        onChange: () => this.#notifyChange(),
-      };
+    this.#connections = new UserConnections({
+      env,
+      user,
+      connections: new Connections(ctx.storage.sql),
+      credentials: this.#credentials,
+      agencies: this.#agencies,
+      shared: this.#shared,
+      closeOwn: (credential) => this.closeConnections(credential),
     });
     this.#users = new Users(ctx.storage.sql, {
       create: ({ name, limits }) => env.User.getByName(name).setUp(limits),
@@ -119,14 +124,6 @@ export class User extends BaseObject<UserState> {
       return { name: this.name, users: this.#users };
     });
     this.#collectionsApi = new CollectionsApi(env, user);
-    if (user === ownerUser && this.#agencies.isFree(globalAgency)) {
-      this.#agencies.adopt({
-        id: globalAgency,
-        name: "Global",
-        owner: ownerUser,
-        createdAt: new Date().toISOString(),
-      });
-    }
   }
 
   get users(): UsersApi {
@@ -170,11 +167,8 @@ export class User extends BaseObject<UserState> {
     await this.ensureReady();
     this.#isErasing = true;
     this.#credentials.clear();
-    await this.#closeInvalidConnections();
-    for (const key of this.#shared.listKeys()) {
-      await this.env.Agency.getByName(key).members.forget(this.name);
-      this.#shared.remove(key);
-    }
+    await this.#connections.closeInvalid();
+    await leaveAgencies(this.env, this.name, this.#shared);
     for (const id of this.#agencies.listIds()) await this.#agencies.remove(id, this.#eraseAgency);
     await this.destroy();
   }
@@ -187,15 +181,7 @@ export class User extends BaseObject<UserState> {
   /** Lists the user's agencies, then those of others that the user is a member of. */
   async listAllAgencies(page: PageQuery): Promise<{ agencies: AgencyInfo[]; next?: string }> {
     await this.ensureReady();
-    const { limit, after } = page;
-    const isInShared = after?.includes("@") === true;
-    const own = isInShared ? { agencies: [] } : this.#agencies.list(page);
-    if (own.next !== undefined) return own;
-    const free = limit - own.agencies.length;
-    const shared = this.#shared.list({ limit: Math.max(free, 1), ...(isInShared ? { after } : {}) });
-    if (free > 0) return { ...shared, agencies: [...own.agencies, ...shared.agencies] };
-    const last = own.agencies.at(-1);
-    return last && shared.agencies.length > 0 ? { ...own, next: last.id } : own;
+    return listAllAgencies(page, { agencies: this.#agencies, shared: this.#shared });
   }
 
   async hasAgency(id: string): Promise<boolean> {
@@ -221,8 +207,7 @@ export class User extends BaseObject<UserState> {
   async deleteAgency(id: string): Promise<void> {
     await this.ensureReady();
     if (id === getDefaultAgency(this.name)) throw fail("conflict", `The default agency “${id}” cannot be deleted.`);
-    const agency = this.#agencies.get(id);
-    await this.#agencies.remove(agency.id, this.#eraseAgency);
+    await this.#agencies.remove(this.#agencies.get(id).id, this.#eraseAgency);
     this.#notifyChange();
   }
 
@@ -281,16 +266,7 @@ export class User extends BaseObject<UserState> {
 
   async getUsage(days?: number): Promise<UserUsage> {
     await this.ensureReady();
-    const since = getFirstDay(days, Date.now());
-    return {
-      ...summarizeUsage(this.#usage.readRows(since)),
-      byAgency: this.#usage.readShares(since).map(({ name, since, ...share }) => ({
-        agency: name,
-        createdAt: new Date(since).toISOString(),
-        ...toUsageFigures(share),
-      })),
-      budget: this.#usage.listBudgetStatuses(),
-    };
+    return summarizeUserUsage(this.#usage, days);
   }
 
   async listBudgetStatuses(): Promise<BudgetStatus[]> {
@@ -313,23 +289,22 @@ export class User extends BaseObject<UserState> {
   /** Notes that an object has connections of a credential or a membership. Returns whether it is still valid. */
   async addConnectionHolder(hash: string, holder: ConnectionHolder): Promise<boolean> {
     await this.ensureReady();
-    if (!this.#mayConnect(hash, holder)) return false;
-    this.#connections.add(hash, holder.kind, holder.name);
+    if (!this.#connections.add(hash, holder)) return false;
     const expiresAt = this.#credentials.find(hash)?.expiresAt;
     if (expiresAt) await this.schedule(new Date(expiresAt), "endExpired", expiresAt, { idempotent: true });
     return true;
   }
 
-  async removeConnectionHolder(hash: string, { kind, name }: ConnectionHolder): Promise<void> {
+  async removeConnectionHolder(hash: string, holder: ConnectionHolder): Promise<void> {
     await this.ensureReady();
-    this.#connections.remove(hash, kind, name);
+    this.#connections.remove(hash, holder);
   }
 
   /** Called by the alarm, which is up to a second early. */
   async endExpired(expiresAt: number): Promise<void> {
     await this.ensureReady();
     await new Promise((resolve) => setTimeout(resolve, Math.min(expiresAt - Date.now() + 1, 2000)));
-    await this.#closeInvalidConnections();
+    await this.#connections.closeInvalid();
   }
 
   protected override async wake(): Promise<void> {
@@ -337,38 +312,6 @@ export class User extends BaseObject<UserState> {
     if (await this.#agencies.settle(this.#setUpAgency, this.#eraseAgency)) this.#notifyChange();
     // An agency that cannot be reached now is updated at the next wake.
     await this.#syncMetered().catch((error: unknown) => console.error("budget sync failed", error));
-  }
-
-  async #closeInvalidConnections(): Promise<void> {
-    await Promise.allSettled(
-      this.#connections
-        .takeInvalid(({ hash, kind, name }) => this.#mayConnect(hash, toHolder(kind, name)))
-        .map(async ({ hash, kind, name }) => {
-          const holder = await this.#findConnectionHolder(toHolder(kind, name));
-          await holder?.closeConnections({ user: this.name, hash });
-        }),
-    );
-  }
-
-  /** Whether the credential is valid, or the user is a member of the holder's agency with the scopes it names. */
-  #mayConnect(hash: string, { name }: ConnectionHolder): boolean {
-    const needed = parseMembership(hash);
-    if (!needed) return this.#credentials.find(hash) !== undefined;
-    const granted = this.#shared.getScopes(getAgencyKey(name));
-    return granted !== undefined && needed.every((scope) => hasScope(granted, scope));
-  }
-
-  /** Returns undefined if the object was deleted, because calling it would create it again. */
-  async #findConnectionHolder({ kind, name }: ConnectionHolder) {
-    if (kind === "User") return this;
-    const key = getAgencyKey(name);
-    const { id, user } = parseAgencyKey(key);
-    // An agency of another user takes itself away from its members before it is deleted.
-    if (user === this.name && !this.#agencies.find(id)) return undefined;
-    const agency = this.env.Agency.getByName(key);
-    if (kind === "Agency") return agency;
-    const [agent = ""] = parseAddress(name)?.path ?? [];
-    return (await agency.hasAgent(agent)) ? this.env.Think.getByName(name) : undefined;
   }
 
   readonly #setUpAgency = async (agency: AgencyInfo): Promise<void> => {
@@ -406,8 +349,3 @@ export class User extends BaseObject<UserState> {
     this.setState({ revision: this.state.revision + 1, waiting: this.#inbox.countPending() });
   }
 }
-
-const toHolder = (kind: string, name: string) => ({ kind: kind as ConnectionHolder["kind"], name });
-
-/** Returns the key of the agency that an object is in, or is. */
-const getAgencyKey = (name: string) => parseAddress(name)?.agency ?? name;
