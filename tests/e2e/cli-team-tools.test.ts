@@ -1,8 +1,6 @@
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { bindCliInProcess } from "../kit/cli-in-process.ts";
 import { openTestbed, type Testbed } from "../kit/worker/testbed.ts";
 
@@ -19,7 +17,6 @@ beforeAll(async () => {
       caller: [
         { when: "weather", steps: call("get_weather", { city: "Paris" }) },
         { when: "add", steps: call("add", { a: 2, b: 3 }) },
-        { when: "lookup", steps: call("lookup", { id: 7 }) },
         { when: "title", steps: call("set_title", { title: "x" }) },
       ],
     },
@@ -97,22 +94,14 @@ test("a mock takes the place of a tool until it is removed", async () => {
   expect(await ask("alice", "title")).not.toContain("mocked");
 }, 30_000);
 
-test("a webhook is a tool that posts its input", async () => {
-  const { inAgency, ask } = await openAgency();
-  const server = createServer((request, response) => {
-    request.resume().on("end", () => response.end(JSON.stringify({ customer: "Ada" })));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/lookup`;
+test("a webhook is stored with its description and the schema of its input", async () => {
+  const { agency, inAgency } = await openAgency();
   await write("lookup.json", '{ "type": "object", "properties": { "id": { "type": "number" } } }');
-  const args = ["--url", url, "--description", "Finds a customer.", "--parameters", "@lookup.json"];
-  expect(await runJson("tool", "add", "lookup", ...args, ...inAgency)).toMatchObject({
-    name: "lookup",
-    kind: "webhook",
-  });
-  expect(await ask("alice", "lookup")).toEqual(expect.any(String));
-}, 30_000);
+  const args = ["--url", "https://example.com/lookup", "--description", "Finds a customer."];
+  const added = await runJson("tool", "add", "lookup", ...args, "--parameters", "@lookup.json", ...inAgency);
+  expect(added).toMatchObject({ name: "lookup", kind: "webhook", description: "Finds a customer." });
+  expect(await run("tool", "ls", `bob@${agency}`)).toMatch(/\nlookup +agency +yes +Finds a customer\.\n/);
+});
 
 test("what is wrong with a tool is said before anything is stored", async () => {
   const { inAgency } = await openAgency();
