@@ -9,14 +9,13 @@ import {
   type PostedMessage,
   type TeamAgent,
 } from "@thinkery/sdk";
-import { findNearest } from "@thinkery/sdk/internal";
+import { findMentions, findNearest, type Names } from "@thinkery/sdk/internal";
 import { type AgentActivity, noActivity } from "../agency/team/agent-activity.ts";
 import { Channels } from "../agency/team/channels.ts";
 import type { ContextStore, DeliveryRow, MessageRow } from "../agency/team/context-store.ts";
 import { Deliveries, type DeliveryReport } from "../agency/team/deliveries.ts";
 import { Inboxes } from "../agency/team/inboxes.ts";
 import { LoopGuard } from "../agency/team/loop-guard.ts";
-import { findMentions, type Names } from "../agency/team/mentions.ts";
 import { formatMessageId } from "../agency/team/message-id.ts";
 import { SqlContextStore } from "../agency/team/sql-context-store.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";

@@ -1,4 +1,4 @@
-import { defaultBlueprint, type NewAgent } from "@thinkery/sdk";
+import { defaultBlueprint, type NewAgent, type TeamFrame } from "@thinkery/sdk";
 import type { TeamInfo } from "../agency/team/team-prompt.ts";
 import { AgencyDocuments } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
@@ -100,8 +100,15 @@ export function assembleAgency({ scheduleDue, announceName, createAgent, findBlu
     };
   }
 
+  /** Returns what is sent first to somebody who watches the agency. */
+  async function createSync(): Promise<TeamFrame> {
+    const run = workflow.find();
+    return { type: "sync", agents: await team.describeAgents(), ...(run ? { run } : {}) };
+  }
+
   return {
     describeTeam,
+    createSync,
     settings,
     members,
     schedules,
