@@ -82,7 +82,11 @@ export class AgencyTeam implements AgencyFeature {
     });
     this.inboxes = new Inboxes({
       store: this.#store,
-      onItem: (item) => publish(() => ({ type: "inbox", item })),
+      onItem: (item) => {
+        publish(() => ({ type: "inbox", item }));
+        // With its counts.
+        publish(() => ({ type: "agent", agent: this.#describe(item.agent) }));
+      },
     });
     this.channels = new Channels({
       store: this.#store,
