@@ -226,7 +226,10 @@ describe.each([
   test("a channel that is deleted in parts is hidden at once, and its name is taken until nothing is left", async () => {
     await store.insertChannel(createChannel("other"));
     await insertMessages("other", [1, 1, 1]);
-    await insertItems("ann", [1, 2, 3].map((message) => [message, {}]));
+    await insertItems(
+      "ann",
+      [1, 2, 3].map((message) => [message, {}]),
+    );
     expect(await store.deleteChannel("Other", 2)).toBe(false);
     expect(await store.listHiddenChannels()).toEqual(["other"]);
     expect(await store.findChannel("other")).toBeUndefined();
@@ -287,7 +290,11 @@ describe.each([
     await insertMessages("general", [1]);
     await insertItems("ann", [[1, { priority: "high" }]]);
     await expect(store.insertItem(createItem("ANN", 1))).rejects.toMatchObject(conflict);
-    expect(await store.findItem("Ann", 1)).toEqual({ ...createItem("ann", 1, { priority: "high" }), attempts: 0, failures: 0 });
+    expect(await store.findItem("Ann", 1)).toEqual({
+      ...createItem("ann", 1, { priority: "high" }),
+      attempts: 0,
+      failures: 0,
+    });
     expect(await store.countItems("ann")).toEqual({ ...noItems, pending: 1 });
   });
 
@@ -300,7 +307,13 @@ describe.each([
     expect(await store.findItem("ann", 1)).toEqual({ ...item, ...patch });
     await store.updateItem("ann", 1, {});
     await store.updateItem("ann", 1, { status: "deferred", dueAt: null, error: null });
-    expect(await store.findItem("ann", 1)).toEqual({ ...item, status: "deferred", attempts: 2, failures: 1, delivery: 7 });
+    expect(await store.findItem("ann", 1)).toEqual({
+      ...item,
+      status: "deferred",
+      attempts: 2,
+      failures: 1,
+      delivery: 7,
+    });
     await store.updateItem("ann", 1, { status: "acked", delivery: null });
     expect(await store.findItem("ann", 1)).toEqual({ ...item, status: "acked", attempts: 2, failures: 1 });
     await store.updateItem("ann", 2, { status: "acked" });

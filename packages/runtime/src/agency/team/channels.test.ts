@@ -57,7 +57,11 @@ describe("posting", () => {
   test("a message is for at most 50 agents", async () => {
     const names = Array.from({ length: 51 }, (_, index) => `agent-${index}`);
     team = createTeamParts(names);
-    const mention = (count: number) => names.slice(0, count).map((name) => `@${name}`).join(" ");
+    const mention = (count: number) =>
+      names
+        .slice(0, count)
+        .map((name) => `@${name}`)
+        .join(" ");
     expect((await post(mention(50))).to).toHaveLength(50);
     await expect(post(mention(51))).rejects.toMatchObject({ code: "bad_request" });
     expect(listIds()).toEqual(["msg-1"]);
@@ -75,7 +79,12 @@ describe("direct channels", () => {
   test("two members share one, whoever writes first, and it wakes the other one only", async () => {
     const first = await post("Hi @kimi-code", {}, toAgent("alice"), "@bob");
     const answer = await post("Yes?", {}, toAgent("bob"), "@ALICE");
-    expect([first.channel, first.to, answer.channel, answer.to]).toEqual(["alice+bob", ["bob"], "alice+bob", ["alice"]]);
+    expect([first.channel, first.to, answer.channel, answer.to]).toEqual([
+      "alice+bob",
+      ["bob"],
+      "alice+bob",
+      ["alice"],
+    ]);
     const fromPerson = await post("Hi", {}, owner, "@bob");
     const toPerson = await post("Hello", {}, toAgent("bob"), "@owner");
     expect([fromPerson.channel, fromPerson.to]).toEqual(["bob+~owner", ["bob"]]);

@@ -84,7 +84,12 @@ export class Inboxes {
     const patch: ItemPatch = { status: "acked", dueAt: null, error: null };
     if (ids === undefined) return this.#updateUntil(agent, until ?? "", patch);
     const rows = ids.map((id) => this.#require(agent, id));
-    return this.#describeChange(this.#update(rows.filter(({ status }) => status !== "acked"), patch));
+    return this.#describeChange(
+      this.#update(
+        rows.filter(({ status }) => status !== "acked"),
+        patch,
+      ),
+    );
   }
 
   /** Puts an open item off, also one that its agent is handling. */
@@ -103,7 +108,12 @@ export class Inboxes {
     const isLeftOut = ({ status }: ItemRow) => status === "seen" || status === "acked";
     const counts = { attempts: 0, failures: 0 };
     const patch: ItemPatch = { status: "pending", ...counts, dueAt: null, error: null, delivery: null };
-    return this.#describeChange(this.#update(rows.filter((row) => !isLeftOut(row)), patch));
+    return this.#describeChange(
+      this.#update(
+        rows.filter((row) => !isLeftOut(row)),
+        patch,
+      ),
+    );
   }
 
   /** Gives up everything that is open. */

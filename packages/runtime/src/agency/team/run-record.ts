@@ -103,7 +103,8 @@ export class RunRecord {
       },
     });
     if (status !== "completed" || result.trim() === "") return;
-    const query = "INSERT INTO workflow_texts (name, text) VALUES ('result', ?) ON CONFLICT DO UPDATE SET text = excluded.text";
+    const query =
+      "INSERT INTO workflow_texts (name, text) VALUES ('result', ?) ON CONFLICT DO UPDATE SET text = excluded.text";
     this.#sql.exec(query, result);
   }
 

@@ -68,9 +68,7 @@ export class SqlContextStore implements ContextStore {
   }
 
   findChannel(name: string): ChannelRow | undefined {
-    return this.#read<StoredChannel>("SELECT * FROM channels WHERE name = ? AND hidden = 0", name).map(
-      toChannelRow,
-    )[0];
+    return this.#read<StoredChannel>("SELECT * FROM channels WHERE name = ? AND hidden = 0", name).map(toChannelRow)[0];
   }
 
   insertChannel({ name, kind, description, members, createdBy, createdAt }: NewChannelRow): void {
