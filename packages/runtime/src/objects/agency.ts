@@ -43,6 +43,7 @@ import { AgencySockets, hasTeamState } from "./agency-sockets.ts";
 import type { AgencyStorageApi } from "./agency-storage-api.ts";
 import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
+import { checkDue } from "./check-due.ts";
 import type { DocumentsApi } from "./documents-api.ts";
 import type { Env } from "./env.ts";
 import { hasLiveState, isLive } from "./live-sockets.ts";
@@ -54,8 +55,6 @@ import type { SharedTasksApi } from "./shared-tasks-api.ts";
 import type { TeamApi } from "./team-api.ts";
 import { UsageApi } from "./usage-api.ts";
 import type { WorkflowApi } from "./workflow-api.ts";
-
-const retryMs = 60_000;
 
 /** Increases with every change, so that clients know when to reload. */
 export interface Revision {
@@ -384,15 +383,13 @@ export abstract class Agency extends BaseObject<Revision> {
     this.#record.isMetered = metered;
   }
 
-  /** Called by the schedule when something is due. It must not throw: an alarm that fails repeatedly is abandoned. */
-  async checkDue(at: number): Promise<void> {
-    try {
+  /** Called by the schedule when something is due. */
+  checkDue(at: number): Promise<void> {
+    const open = async () => {
       await this.ensureReady();
-      await this.#parts.timer.check(at);
-    } catch (error) {
-      console.error("what was due in an agency could not be done", error);
-      await this.#scheduleDue(Math.max(at, Date.now()) + retryMs).catch(() => undefined);
-    }
+      return this.#parts.timer;
+    };
+    return checkDue(at, { open, schedule: (next) => this.#scheduleDue(next) });
   }
 
   override shouldSendProtocolMessages(_connection: Connection, { request }: ConnectionContext): boolean {

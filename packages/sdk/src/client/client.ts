@@ -51,6 +51,8 @@ export interface ClientOptions extends RequestOptions {
 
 /** A client of a Thinkery host. */
 export interface Client extends Caller {
+  /** The user of the token. */
+  readonly user: string;
   /**
    * Returns a handle to an agent, named as `alice`, `alice@review`, `alice@review:pr-123` or `alice@review@bob`. Sends
    * no request; the agent need not exist yet.
@@ -116,10 +118,12 @@ export interface Client extends Caller {
 export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOptions): Client {
   const fetchEndpoint = createEndpointFetch(options);
   const { call } = toCaller(fetchEndpoint);
-  const defaultAgency = getDefaultAgency(readTokenUser(options.token));
+  const user = readTokenUser(options.token);
+  const defaultAgency = getDefaultAgency(user);
   const transport = { fetchEndpoint, fetchHost: createHostFetch(options), call, retryTimeoutMs };
   return {
     call,
+    user,
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),

@@ -102,22 +102,27 @@ async function runJob(
     runWorkflow(cli, { ...flags, source, message, isResident: !stream, connection });
   if (!existing) return runTeam(parseWorkflowSource(target));
   const connection = await connect(cli);
-  try {
-    await findAgent(connection.client, existing);
-  } catch (error) {
-    if (!(await isStoredWorkflow(connection.client, target, error))) throw error;
+  const missing = await findAgent(connection.client, existing).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (missing) {
+    await requireStoredWorkflow(connection.client, target, missing);
     return runTeam({ kind: "stored", name: target }, connection);
   }
   cli.setExitCode(await ask(cli, connection, existing, { ...options, message: message ?? (await readMessage(words)) }));
 }
 
-/** Whether there is a workflow where there is no agent of this name. */
-async function isStoredWorkflow(client: Client, name: string, error: unknown): Promise<boolean> {
-  if (!isThinkeryError(error) || error.code !== "not_found" || findNameIssue(nameRules.workflow, name)) return false;
-  return readStoredWorkflow(client, name).then(
-    () => true,
-    () => false,
-  );
+/** Throws unless there is a workflow where there is no agent of this name; `missing` says that there is none. */
+async function requireStoredWorkflow(client: Client, name: string, missing: unknown): Promise<void> {
+  const canBeWorkflow = isThinkeryError(missing) && missing.code === "not_found";
+  if (!canBeWorkflow || findNameIssue(nameRules.workflow, name)) throw missing;
+  await readStoredWorkflow(client, name).catch((error: unknown) => {
+    // Whatever resembles the name is what was meant.
+    throw missing.details?.suggestion === undefined && isThinkeryError(error) && error.details?.suggestion
+      ? error
+      : missing;
+  });
 }
 
 async function withTemporaryAgent(

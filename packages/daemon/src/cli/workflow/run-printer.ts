@@ -28,11 +28,14 @@ export class RunPrinter {
   private readonly inputs = new Map<string, unknown>();
   /** What waits until a prompt is answered. */
   private held: (() => void)[] | undefined;
+  private hasEnded = false;
 
   constructor(output: Output, agents: AgentLines, options: RunPrinterOptions) {
     this.output = output;
     this.options = options;
-    this.liveArea = output.openLiveArea((width) => (this.held ? [] : agents.format(Date.now(), width)));
+    this.liveArea = output.openLiveArea((width) =>
+      this.held || this.hasEnded ? [] : agents.format(Date.now(), width),
+    );
   }
 
   apply(event: JobEvent): void {
@@ -77,8 +80,8 @@ export class RunPrinter {
   }
 
   end(): void {
+    this.hasEnded = true;
     this.setSuspended(false);
-    this.liveArea?.stop();
   }
 
   private printTurnEnd({ agent, status, content }: Extract<JobEvent, { type: "turn_end" }>): void {

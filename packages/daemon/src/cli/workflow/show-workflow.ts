@@ -49,6 +49,6 @@ export async function showRun(cli: Cli, client: Client, run: WorkflowRun): Promi
 /** Prints a stored workflow as a file. */
 export async function showWorkflow(cli: Cli, client: Client, name: string): Promise<void> {
   const workflow = await readStoredWorkflow(client, name);
-  const { stringify } = await import("yaml");
-  cli.output.reply(workflow, () => sanitize(stringify(workflow).trimEnd()));
+  const { formatWorkflow } = await import("../../workflow/format-workflow.ts");
+  cli.output.reply(workflow, () => sanitize(formatWorkflow(workflow)));
 }
