@@ -44,6 +44,12 @@ export class AgentRegistry {
     return row?.state === "ready" ? this.#toAgent(row) : undefined;
   }
 
+  /** Returns an agent's name as it is written, without reading anything else. */
+  findName(name: string): string | undefined {
+    const query = "SELECT name FROM agents WHERE name = ? AND state = 'ready'";
+    return this.#sql.exec<{ name: string }>(query, name).toArray()[0]?.name;
+  }
+
   get(name: string): Agent {
     const agent = this.find(name);
     if (!agent) throw fail("not_found", `Agent “${name}” not found in ${this.#agency}.`);

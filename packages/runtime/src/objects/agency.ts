@@ -125,7 +125,8 @@ export abstract class Agency extends BaseObject<Revision> {
       getThink: (agent) => this.#agents.getThink(agent),
       scheduleDue: (at) => this.#scheduleDue(at),
       publish: (createFrame) => {
-        if (this.#sockets.isWatched) this.#sockets.publish(createFrame());
+        const frame = this.#sockets.isWatched ? createFrame() : undefined;
+        if (frame) this.#sockets.publish(frame);
       },
       onAgentsChange: () => bumpRevision(key),
       announceName: (name) => user().renameAgency(id, name),

@@ -77,7 +77,7 @@ export function assembleAgency({
     getSettings,
     hasPerson: (name) => members.getScopes(name) !== undefined || name === record.owner,
     getRole: (agent) => workflow.definition?.agents[agent]?.role ?? findRole(agent),
-    isHeld: () => workflow.isStopped,
+    isHeld: () => workflow.isHeld,
     listener: () => workflow,
   });
   const members: AgencyMembers = new AgencyMembers({
@@ -104,7 +104,7 @@ export function assembleAgency({
   /** Returns what an agent is told about its team, if it is part of one. */
   function describeTeam(agent: string): TeamInfo | undefined {
     if (!workflow.definition && !team.includes(agent)) return undefined;
-    const names = agents.listNames().filter((name) => agents.find(name) && name !== agents.find(agent)?.name);
+    const names = agents.listNames().filter((name) => agents.findName(name) && name !== agents.findName(agent));
     return {
       agency: record.get().id,
       ...(workflow.name === undefined ? {} : { workflow: workflow.name }),
