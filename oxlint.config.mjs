@@ -42,7 +42,7 @@ const platforms = {
 const spawning = {
   group: ["node:child_process", "child_process"],
   message:
-    "Only host/process.ts, cli/launch.ts, cli/browser.ts, cli/waits/editor.ts and doctor/program.ts start processes.",
+    "Only host/process.ts, workflow/shell.ts, cli/launch.ts, cli/browser.ts, cli/waits/editor.ts and doctor/program.ts start processes.",
 };
 
 /** Examples are written as a user of the sdk would write them. */
@@ -121,6 +121,7 @@ export default {
     {
       files: [
         "packages/daemon/src/host/process.ts",
+        "packages/daemon/src/workflow/shell.ts",
         "packages/daemon/src/cli/launch.ts",
         "packages/daemon/src/cli/browser.ts",
         "packages/daemon/src/cli/waits/editor.ts",

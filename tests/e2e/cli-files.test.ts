@@ -121,7 +121,7 @@ test("errors have a message and the right exit code", async () => {
   await expectError(["revert", name, "1", "--turn", "x"], 2, /Specify what to revert/);
   await expectError(["revert", name, "1"], 1, /no version 1/);
   await expectError(["versions", "show", name, "7"], 1, /no version 7/);
-  await expectError(["branch", "rm", name, "main"], 1, /cannot be removed/);
+  await expectError(["branch", "rm", name, "main", "--yes"], 1, /cannot be removed/);
   await expectError(["branch", "merge", name, "nowhere"], 1, /no branch “nowhere”/);
 });
 

@@ -114,9 +114,19 @@ test("a misspelled command or option exits with code 2 and a suggestion", async 
   expectError(await host.runCli(["new", "carl", "-m", "no-provider"]), 2, /provider:model/);
 });
 
-test("rm asks for confirmation only at a terminal: in a script it deletes", async () => {
+test("without a terminal to ask at, destructive commands refuse, whatever stdin says", async () => {
   await host.runCli(["new", "dora"]);
-  expect(await host.runCli(["rm", "dora"])).toEqual({ code: 0, stdout: "Deleted dora in global.\n", stderr: "" });
+  await host.runCli(["agency", "new", "doomed"]);
+  for (const args of [
+    ["rm", "dora"],
+    ["clear", "dora"],
+    ["agency", "rm", "doomed"],
+  ]) {
+    expectError(await host.runCli(args, { input: "y\n" }), 2, /Pass --yes to confirm/);
+  }
+  expect((await host.runCli(["info", "@doomed"])).code).toBe(0);
+  const deleted = { code: 0, stdout: "Deleted dora in global.\n", stderr: "" };
+  expect(await host.runCli(["rm", "dora", "--yes"])).toEqual(deleted);
   expect((await host.runCli(["info", "dora"])).code).toBe(1);
 });
 

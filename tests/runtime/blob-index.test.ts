@@ -234,20 +234,24 @@ test("an agent cannot refer to more than allowed, but to what it has as often as
   await reserve("i", await write(), 200);
 });
 
-test("agents with data that nobody asked are counted, deleted ones are not", async () => {
-  const folder = join(worker.folder, "think");
-  await mkdir(folder);
-  const [asked, unknown, deleted, writing] = ["asked", "unknown", "deleted", "writing"].map(createOwner);
-  for (const [owner, bytes] of [
-    [asked, 8192],
-    [unknown, 8192],
-    [deleted, 4096],
-    [writing, 4096],
-  ] as const)
-    await writeFile(join(folder, `${owner?.object}.sqlite`), Buffer.alloc(bytes));
-  await writeFile(join(folder, `${writing?.object}.sqlite-wal`), "x");
-  await writeFile(join(folder, "metadata.sqlite"), Buffer.alloc(9000));
-  const visit = await startVisit();
-  await call("recordVisit", asked, [], visit);
-  expect(await call("countUnknownAgents", visit)).toBe(2);
-});
+test.each(["think", "agency"])(
+  "objects in %s with data that nobody asked are counted, deleted ones are not",
+  async (name) => {
+    const folder = join(worker.folder, name);
+    await mkdir(folder);
+    const [asked, unknown, deleted, writing] = ["asked", "unknown", "deleted", "writing"].map(createOwner);
+    for (const [owner, bytes] of [
+      [asked, 8192],
+      [unknown, 8192],
+      [deleted, 4096],
+      [writing, 4096],
+    ] as const)
+      await writeFile(join(folder, `${owner?.object}.sqlite`), Buffer.alloc(bytes));
+    await writeFile(join(folder, `${writing?.object}.sqlite-wal`), "x");
+    await writeFile(join(folder, "metadata.sqlite"), Buffer.alloc(9000));
+    const visit = await startVisit();
+    await call("recordVisit", asked, [], visit);
+    expect(await call("countUnknownOwners", visit)).toBe(2);
+    await rm(folder, { recursive: true });
+  },
+);

@@ -20,6 +20,7 @@ import { planning } from "./middleware/planning.ts";
 import { schedules } from "./middleware/schedules.ts";
 import { subagents } from "./middleware/subagents.ts";
 import { tasks } from "./middleware/tasks.ts";
+import { team } from "./middleware/team.ts";
 import { Agency } from "./objects/agency.ts";
 import { Think } from "./objects/think.ts";
 import { User } from "./objects/user.ts";
@@ -90,6 +91,7 @@ export class AgentSystem<Config extends object = object> {
     this.#add(filesystem as Middleware<never>, []);
     this.#add(subagents as Middleware<never>, []);
     this.#add(schedules as Middleware<never>, []);
+    this.#add(team as Middleware<never>, []);
     for (const tool of stockTools) this.addTool(tool);
     this.addTool(serveApp, ["apps"]);
     return this;

@@ -2,6 +2,7 @@
 export { defineAgent } from "./agent/define-agent.ts";
 export { formatConversation, toModelMessages } from "./agent/model-messages.ts";
 export { ToolCallError } from "./agent/tool-list.ts";
+export * from "./conversation/parse-delivery.ts";
 export * from "./conversation/reports.ts";
 export * from "./conversation/fork-merge.ts";
 export * from "./conversation/subagents.ts";
@@ -77,3 +78,4 @@ export * from "./protocol/workflow.ts";
 export * from "./protocol/workflow-run.ts";
 export * from "./tasks/graph.ts";
 export * from "./tasks/queries.ts";
+export * from "./workflow/interpolate.ts";

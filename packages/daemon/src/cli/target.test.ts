@@ -1,4 +1,11 @@
-import { isThinkeryError, parseAgencyId, parseAgencyTarget, parseAgentTarget, parseTarget } from "@thinkery/sdk";
+import {
+  isThinkeryError,
+  parseAgencyId,
+  parseAgencyTarget,
+  parseAgentTarget,
+  parseChannelTarget,
+  parseTarget,
+} from "@thinkery/sdk";
 import { expect, test } from "vitest";
 
 const getError = (parse: () => unknown): string => {
@@ -72,4 +79,34 @@ test("the @ is optional where only an agency is accepted", () => {
   expect(getError(() => parseAgencyId("a/b"))).toContain("Invalid agency name “a/b”");
   expect(getError(() => parseAgencyId("a@b@c"))).toContain("more than one “@”");
   expect(getError(() => parseAgencyId("review@"))).toContain("Invalid user name “”");
+});
+
+test("a channel is named with or without the #, and with its agency", () => {
+  const channel = (text: string) => parseChannelTarget(text, "home");
+  expect(channel("#general")).toEqual({ kind: "channel", channel: "general", agency: "home" });
+  expect(channel("#general@review")).toEqual({ kind: "channel", channel: "general", agency: "review" });
+  expect(channel("#general@review@bob")).toMatchObject({ channel: "general", agency: "review@bob" });
+  expect(channel("dev-1.x@review:pr-1")).toEqual({ kind: "channel", channel: "dev-1.x", agency: "review:pr-1" });
+});
+
+test("direct messages are a channel named after the other member", () => {
+  expect(parseChannelTarget("#@alice@review")).toMatchObject({ channel: "@alice", agency: "review" });
+  expect(parseChannelTarget("#@alice")).toMatchObject({ channel: "@alice", agency: "global" });
+  expect(parseChannelTarget("alice+~owner@review")).toMatchObject({ channel: "alice+~owner", agency: "review" });
+});
+
+test("an agency as a channel is its default channel", () => {
+  expect(parseChannelTarget("@review")).toEqual({ kind: "channel", channel: "general", agency: "review" });
+});
+
+test("each kind of invalid channel has its own error, which says to quote the #", () => {
+  expect(getError(() => parseChannelTarget(""))).toContain("names no channel; use '#general'");
+  expect(getError(() => parseChannelTarget("#"))).toContain("in quotes: shells take # for a comment");
+  expect(getError(() => parseChannelTarget("#@"))).toContain("names no channel");
+  expect(getError(() => parseChannelTarget("#general@"))).toContain("no agency after the “@”");
+  expect(getError(() => parseChannelTarget("#a b"))).toContain("Invalid channel name “a b”");
+  expect(getError(() => parseChannelTarget("#a/b@review"))).toContain("Invalid channel name “a/b”");
+  expect(getError(() => parseChannelTarget("#@sub@review"))).toContain("Invalid agent name “sub”");
+  expect(getError(() => parseChannelTarget("#general@re view"))).toContain("Invalid agency name “re view”");
+  expect(getError(() => parseChannelTarget("#general@a@b@c"))).toContain("more than two “@”");
 });

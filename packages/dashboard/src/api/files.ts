@@ -1,15 +1,8 @@
 import { type Branch, errorFromBody, fail, type FileInfo, parseFilePath, type Version } from "@thinkery/sdk";
-import { buildAgentUrl, getRootAgent } from "./agent-path.ts";
 import { call, fetchFromHost } from "./host.ts";
 import { getPageHeaders } from "./page-secret.ts";
 import { createSource, type Source } from "./source.ts";
-
-/** Identifies an agent's files, on main unless a branch is given. */
-export interface Workspace {
-  agency: string;
-  agent: string;
-  branch?: string | undefined;
-}
+import { buildContentsUrl, buildWorkspaceUrl, getWorkspaceCalls, type Workspace } from "./workspace.ts";
 
 export interface Listing {
   files: FileInfo[];
@@ -21,24 +14,17 @@ export interface Listing {
 const pageSize = 500;
 const maxPages = 20;
 
-export function createListingSource({ branch, ...params }: Workspace): Source<Listing> {
-  const branchQuery = branch === undefined ? {} : { branch };
+export function createListingSource(workspace: Workspace): Source<Listing> {
+  const { list } = getWorkspaceCalls(workspace);
   let cached: Listing | undefined;
   return createSource(async () => {
     // A list of several pages is only read again if the version has changed.
-    if (
-      cached &&
-      cached.files.length > pageSize &&
-      cached.version === (await call("listFiles", { params, query: { ...branchQuery, limit: 1 } })).version
-    )
+    if (cached && cached.files.length > pageSize && cached.version === (await list({ limit: 1 })).version)
       return cached;
     const files: FileInfo[] = [];
-    let query: { limit: number; branch?: string; after?: string; version?: number } = {
-      ...branchQuery,
-      limit: pageSize,
-    };
+    let query: { limit: number; after?: string; version?: number } = { limit: pageSize };
     for (let page = 0; ; page++) {
-      const { files: pageFiles, version, next } = await call("listFiles", { params, query });
+      const { files: pageFiles, version, next } = await list(query);
       files.push(...pageFiles);
       if (next === undefined || page === maxPages) return (cached = { files, version, more: next !== undefined });
       // Later pages ask for the same version so that the list is consistent.
@@ -53,15 +39,13 @@ export interface VersionsQuery {
   before?: number | undefined;
 }
 
-export async function listVersions({ branch, ...params }: Workspace, { path, turn, before }: VersionsQuery = {}) {
-  const query = {
+export async function listVersions(workspace: Workspace, { path, turn, before }: VersionsQuery = {}) {
+  return getWorkspaceCalls(workspace).listVersions({
     limit: 50,
-    ...(branch && { branch }),
     ...(path && { path }),
     ...(turn && { turn }),
     ...(before && { before }),
-  };
-  return call("listVersions", { params, query });
+  });
 }
 
 /** The latest versions of the whole workspace. */
@@ -70,7 +54,9 @@ export function createLatestSource(workspace: Workspace): Source<Version[]> {
 }
 
 export function createBranchesSource({ agency, agent }: Workspace): Source<Branch[]> {
-  return createSource(async () => (await call("listBranches", { params: { agency, agent } })).branches);
+  return createSource(async () =>
+    agent === undefined ? [] : (await call("listBranches", { params: { agency, agent } })).branches,
+  );
 }
 
 export function buildFileUrl(
@@ -79,12 +65,12 @@ export function buildFileUrl(
   options: { version?: number | undefined; download?: boolean } = {},
 ): string {
   const names = parseFilePath(path).split("/").map(encodeURIComponent).join("/");
-  return `${buildFilesUrl(workspace)}/files/${names}${buildQuery({ branch: workspace.branch, version: options.version, download: options.download ? 1 : undefined })}`;
+  return `${buildContentsUrl(workspace)}/${names}${buildQuery({ branch: workspace.branch, version: options.version, download: options.download ? 1 : undefined })}`;
 }
 
 /** URL of a zip with all files, or with those of a folder. */
 export function buildArchiveUrl(workspace: Workspace, under?: string): string {
-  return `${buildFilesUrl(workspace)}/archive${buildQuery({ branch: workspace.branch, under })}`;
+  return `${buildWorkspaceUrl(workspace)}/archive${buildQuery({ branch: workspace.branch, under })}`;
 }
 
 export async function readText(url: string, signal: AbortSignal): Promise<string> {
@@ -114,15 +100,12 @@ export async function createFile(workspace: Workspace, path: string): Promise<vo
 }
 
 /** Moves a file, or a folder with its contents, as one version. */
-export async function moveFile({ branch, ...params }: Workspace, path: string, to: string): Promise<void> {
-  await call("editFiles", { params, query: branch ? { branch } : {}, body: { edits: [{ move: path, to }] } });
+export async function moveFile(workspace: Workspace, path: string, to: string): Promise<void> {
+  await getWorkspaceCalls(workspace).edit({ edits: [{ move: path, to }] });
 }
 
-export async function removeFile({ branch, ...params }: Workspace, path: string, recursive: boolean): Promise<void> {
-  await call("deleteFile", {
-    params: { ...params, path: parseFilePath(path) },
-    query: { ...(branch && { branch }), ...(recursive && { recursive: "1" as const }) },
-  });
+export async function removeFile(workspace: Workspace, path: string, recursive: boolean): Promise<void> {
+  await getWorkspaceCalls(workspace).remove(parseFilePath(path), recursive);
 }
 
 interface SendOptions {
@@ -166,11 +149,6 @@ function parseError(request: XMLHttpRequest): Error {
   } catch {
     return fail("internal", `The host responded with status ${request.status}.`);
   }
-}
-
-/** Sub-agents work on the files of their root agent. */
-function buildFilesUrl({ agency, agent }: Workspace): string {
-  return buildAgentUrl(agency, getRootAgent(agent));
 }
 
 function buildQuery(query: Record<string, string | number | undefined>): string {

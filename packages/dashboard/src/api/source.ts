@@ -24,7 +24,13 @@ export interface Source<T> {
   reload(): Promise<void>;
 }
 
-export function createSource<T>(load: () => Promise<T>, follow?: Follow): Source<T> {
+/** A source whose value may also change without loading it again. */
+export interface ChangeableSource<T> extends Source<T> {
+  /** Replaces the value, if there is one. */
+  update(change: (value: T) => T): void;
+}
+
+export function createSource<T>(load: () => Promise<T>, follow?: Follow): ChangeableSource<T> {
   const store = createStore<Snapshot<T>>({ loading: false });
   const change = (part: Partial<Snapshot<T>>) => store.set({ ...store.get(), ...part });
   let running: Promise<void> | undefined;
@@ -57,6 +63,10 @@ export function createSource<T>(load: () => Promise<T>, follow?: Follow): Source
   return {
     get: store.get,
     reload,
+    update(replace) {
+      const { value } = store.get();
+      if (value !== undefined) change({ value: replace(value) });
+    },
     subscribe(listener) {
       const unsubscribe = store.subscribe(listener);
       subscriberCount += 1;

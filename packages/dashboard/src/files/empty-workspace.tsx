@@ -7,9 +7,14 @@ import { NewFile } from "./file-dialogs.tsx";
 import { useWorkspace } from "./open-workspace.tsx";
 import { type UploadSelection, gatherPicked } from "./upload/gather.ts";
 
+interface EmptyWorkspaceProps {
+  agent: string;
+  onUpload(selection: UploadSelection): void;
+}
+
 /** Shown before the first file: what a workspace is and how to add files. */
-export function EmptyWorkspace({ onUpload }: { onUpload(selection: UploadSelection): void }) {
-  const { agency, agent, canWrite } = useWorkspace();
+export function EmptyWorkspace({ agent, onUpload }: EmptyWorkspaceProps) {
+  const { agency, canWrite } = useWorkspace();
   const [creating, setCreating] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   const target = agency === globalAgency ? agent : `${agent}@${agency}`;

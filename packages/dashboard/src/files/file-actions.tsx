@@ -24,8 +24,8 @@ export function FileActions({ path, contents }: FileActionsProps) {
         <button
           type="button"
           className="icon-button"
-          aria-label="New file here"
-          title="New file here"
+          aria-label={`New ${workspace.noun} here`}
+          title={`New ${workspace.noun} here`}
           onClick={() => setDialog("new")}
         >
           <Icon name="plus" />
@@ -39,14 +39,17 @@ export function FileActions({ path, contents }: FileActionsProps) {
       >
         <Icon name="history" />
       </Link>
-      <HostLink
-        className="icon-button"
-        href={contents ? buildArchiveUrl(workspace, path) : buildFileUrl(workspace, path, { download: true })}
-        aria-label={contents ? `Download ${path} as zip` : `Download ${path}`}
-        title={contents ? "Download as zip" : "Download"}
-      >
-        <Icon name="download" />
-      </HostLink>
+      {/* Documents have no archives. */}
+      {(!contents || workspace.agent !== undefined) && (
+        <HostLink
+          className="icon-button"
+          href={contents ? buildArchiveUrl(workspace, path) : buildFileUrl(workspace, path, { download: true })}
+          aria-label={contents ? `Download ${path} as zip` : `Download ${path}`}
+          title={contents ? "Download as zip" : "Download"}
+        >
+          <Icon name="download" />
+        </HostLink>
+      )}
       {workspace.canWrite && (
         <>
           <button

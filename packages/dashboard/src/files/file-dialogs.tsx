@@ -22,10 +22,10 @@ export function NewFile({ folder, onClose }: { folder: string | undefined; onClo
     workspace.refresh();
   };
   return (
-    <Dialog title="New file" onClose={onClose}>
+    <Dialog title={`New ${workspace.noun}`} onClose={onClose}>
       <PathForm
         start={folder === undefined ? "" : `${folder}/`}
-        action="Create file"
+        action={`Create ${workspace.noun}`}
         hint="Folders are created as needed, e.g. notes/2026/plan.md"
         onPath={create}
         onClose={onClose}
@@ -52,12 +52,14 @@ export function Move({ path, contents, onClose }: MoveProps) {
     workspace.refresh();
   };
   return (
-    <Dialog title={`Rename or move ${contents ? "this folder" : "this file"}`} onClose={onClose}>
+    <Dialog title={`Rename or move this ${contents ? "folder" : workspace.noun}`} onClose={onClose}>
       <PathForm
         start={path}
         action="Move"
         hint={
-          contents ? `Moves ${formatCount(contents.length, "file")} as one version.` : "Folders are created as needed."
+          contents
+            ? `Moves ${formatCount(contents.length, workspace.noun)} as one version.`
+            : "Folders are created as needed."
         }
         onPath={rename}
         onClose={onClose}
@@ -84,8 +86,8 @@ export function Delete({ path, contents, onClose }: MoveProps) {
   return (
     <Confirm title={`Delete ${path}?`} action="Delete" onConfirm={remove} onClose={onClose}>
       <p>
-        {contents ? `This deletes ${formatCount(contents.length, "file")}. ` : ""}To restore {contents ? "them" : "it"}{" "}
-        later, revert this version in the history.
+        {contents ? `This deletes ${formatCount(contents.length, workspace.noun)}. ` : ""}To restore{" "}
+        {contents ? "them" : "it"} later, revert this version in the history.
       </p>
     </Confirm>
   );

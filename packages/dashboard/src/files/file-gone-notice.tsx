@@ -5,7 +5,7 @@ import { useWorkspace } from "./open-workspace.tsx";
 
 /** Tells the user that the open file was deleted or moved. */
 export function FileGoneNotice({ path }: { path: string }) {
-  const { lastChanged, to } = useWorkspace();
+  const { lastChanged, noun, to } = useWorkspace();
   const [newPath, setNewPath] = useState<string>();
   useEffect(() => {
     const move = lastChanged?.changes.find(({ kind, from }) => kind === "move" && from === path);
@@ -13,7 +13,7 @@ export function FileGoneNotice({ path }: { path: string }) {
   }, [lastChanged, path]);
   return (
     <div role="alert">
-      <Notice tone="warn" title={newPath === undefined ? "This file was deleted." : "This file was moved."}>
+      <Notice tone="warn" title={newPath === undefined ? `This ${noun} was deleted.` : `This ${noun} was moved.`}>
         {newPath === undefined ? (
           <p>
             Showing its last content. <Link href={to({ show: "history", path })}>View history</Link>

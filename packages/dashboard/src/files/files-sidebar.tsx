@@ -28,7 +28,9 @@ interface FilesSidebarProps {
 /** The file tree, with actions for the whole workspace. */
 export function FilesSidebar({ listing, place, folder, onUpload, onExtract }: FilesSidebarProps) {
   const workspace = useWorkspace();
-  const { user, agent, latest, canWrite, to } = workspace;
+  const { user, agent, noun, latest, canWrite, to } = workspace;
+  // Documents have no archives and no branches.
+  const canUpload = canWrite && agent !== undefined;
   const { value: versions = [], at } = useSource(latest);
   const { error } = useSource(workspace.listing);
   const [filter, setFilter] = useState("");
@@ -53,7 +55,7 @@ export function FilesSidebar({ listing, place, folder, onUpload, onExtract }: Fi
   };
 
   return (
-    <section className="side" aria-label="All files">
+    <section className="side" aria-label={`All ${noun}s`}>
       <div className="side-head">
         <div className="side-filter">
           <Icon name="search" />
@@ -61,38 +63,38 @@ export function FilesSidebar({ listing, place, folder, onUpload, onExtract }: Fi
             type="search"
             value={filter}
             onChange={(event) => setFilter(event.target.value)}
-            placeholder="Find file"
-            aria-label="Find files by name"
+            placeholder={`Find ${noun}`}
+            aria-label={`Find ${noun}s by name`}
             autoComplete="off"
             spellCheck={false}
           />
         </div>
         {canWrite && (
-          <>
-            <button
-              type="button"
-              className="icon-button"
-              aria-label="New file"
-              title="New file"
-              onClick={() => setDialog("file")}
-            >
-              <Icon name="plus" />
-            </button>
-            <button
-              type="button"
-              className="icon-button"
-              aria-label="Upload files"
-              title="Upload files"
-              onClick={() => picker.current?.click()}
-            >
-              <Icon name="upload" />
-            </button>
-          </>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={`New ${noun}`}
+            title={`New ${noun}`}
+            onClick={() => setDialog("file")}
+          >
+            <Icon name="plus" />
+          </button>
+        )}
+        {canUpload && (
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Upload files"
+            title="Upload files"
+            onClick={() => picker.current?.click()}
+          >
+            <Icon name="upload" />
+          </button>
         )}
         <Menu label="More">
-          <Link href={to({ show: "history" })}>History of all files</Link>
-          <HostLink href={buildArchiveUrl(workspace)}>Download all as zip</HostLink>
-          {canWrite && (
+          <Link href={to({ show: "history" })}>History of all {noun}s</Link>
+          {agent !== undefined && <HostLink href={buildArchiveUrl(workspace)}>Download all as zip</HostLink>}
+          {canUpload && (
             <>
               <button type="button" onClick={() => folderPicker.current?.click()}>
                 Upload folder
@@ -143,20 +145,24 @@ export function FilesSidebar({ listing, place, folder, onUpload, onExtract }: Fi
           <FileTree files={shown} filtered={query.trim() !== ""} current={place.path} marks={marks} />
         ) : (
           <p className="tree-note">
-            {files.length > 0 ? "No matching files" : "No files. Deleted files are in the history."}
+            {files.length > 0 ? `No matching ${noun}s` : `No ${noun}s. Deleted ${noun}s are in the history.`}
           </p>
         )}
         {error && <p className="tree-note">List may be out of date: {error.message}</p>}
-        {listing.more && <p className="tree-note">Showing the first {files.length} files</p>}
+        {listing.more && (
+          <p className="tree-note">
+            Showing the first {files.length} {noun}s
+          </p>
+        )}
       </div>
       <p className="side-foot">
         <Link href={to({ show: "history" })}>
           {listing.version > 0 ? `Version ${listing.version}` : "No versions yet"}
         </Link>{" "}
-        · {formatCount(files.length, "file")}, {formatBytes(size)}
+        · {formatCount(files.length, noun)}, {formatBytes(size)}
       </p>
       {dialog === "file" && <NewFile folder={folder} onClose={close} />}
-      {dialog === "branch" && <NewBranch onClose={close} />}
+      {dialog === "branch" && agent !== undefined && <NewBranch agent={agent} onClose={close} />}
     </section>
   );
 }

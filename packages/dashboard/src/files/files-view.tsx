@@ -8,6 +8,7 @@ import "../styles/pane.css";
 import "../styles/history.css";
 // Imported last: its rules for narrow screens override those above.
 import "../styles/files.css";
+import { EmptyDocuments } from "./empty-documents.tsx";
 import { EmptyWorkspace } from "./empty-workspace.tsx";
 import { FilesSidebar } from "./files-sidebar.tsx";
 import { useWorkspace, WorkspaceProvider } from "./open-workspace.tsx";
@@ -19,14 +20,17 @@ import { getUploader } from "./upload/uploader.ts";
 
 interface FilesViewProps {
   agency: string;
-  agent: string;
+  /** Undefined for the documents of the agency. */
+  agent: string | undefined;
   user: string;
   place: FilesPlace;
   /** The last change received while the view was open. */
   lastChanged: FileChanges | undefined;
+  /** Different after every change, if it is not known what changed. */
+  changeCount?: number | undefined;
 }
 
-/** The workspace of an agent: its files, their contents and their history. */
+/** The files of an agent, or the documents of an agency: their contents and their history. */
 export function FilesView(props: FilesViewProps) {
   return (
     <WorkspaceProvider {...props}>
@@ -37,12 +41,12 @@ export function FilesView(props: FilesViewProps) {
 
 function Files({ place }: { place: FilesPlace }) {
   const workspace = useWorkspace();
-  const { listing, canWrite, refresh } = workspace;
+  const { agent, noun, listing, canWrite, refresh } = workspace;
   const { value, error } = useSource(listing);
   const uploader = getUploader(workspace);
   const folder = getTargetFolder(place.path, value?.files.some(({ path }) => path === place.path) ?? true);
   const upload = (selection: UploadSelection) => uploader.add(workspace, folder, selection);
-  const drop = useDrop(canWrite ? upload : undefined);
+  const drop = useDrop(canWrite && agent !== undefined ? upload : undefined);
   const pane = useRef<HTMLElement>(null);
   useKeepFocus(pane, [place.show, place.path, place.version, place.branch].join("\0"));
   useEffect(() => {
@@ -53,7 +57,7 @@ function Files({ place }: { place: FilesPlace }) {
     if (!error) return <p className="pane-note">Loading…</p>;
     return (
       <div className="files-error">
-        <Notice tone="bad" title="Failed to load files" onRetry={refresh}>
+        <Notice tone="bad" title={`Failed to load ${noun}s`} onRetry={refresh}>
           {error.message}
         </Notice>
       </div>
@@ -64,7 +68,11 @@ function Files({ place }: { place: FilesPlace }) {
   return (
     <div className="files" data-open={isOpen || undefined} {...drop.handlers}>
       {isEmpty ? (
-        <EmptyWorkspace onUpload={upload} />
+        agent === undefined ? (
+          <EmptyDocuments />
+        ) : (
+          <EmptyWorkspace agent={agent} onUpload={upload} />
+        )
       ) : (
         <>
           <FilesSidebar

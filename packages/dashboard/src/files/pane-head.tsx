@@ -16,7 +16,7 @@ interface PaneHeadProps {
 
 /** Breadcrumbs of the current file or folder, with its actions. */
 export function PaneHead({ path, note, show = "files", children }: PaneHeadProps) {
-  const { to, branch } = useWorkspace();
+  const { to, branch, noun } = useWorkspace();
   // From the history of a file, go back to the file.
   const back = path !== undefined && show === "history" ? path : undefined;
   return (
@@ -24,14 +24,14 @@ export function PaneHead({ path, note, show = "files", children }: PaneHeadProps
       <Link
         className="icon-button pane-back"
         href={to({ show: "files", ...(back === undefined ? {} : { path: back }) })}
-        aria-label={back === undefined ? "Back to all files" : `Back to ${back}`}
+        aria-label={back === undefined ? `Back to all ${noun}s` : `Back to ${back}`}
         title="Back"
       >
         <Icon name="back" />
       </Link>
       <h2 className="crumbs">
         {path === undefined ? (
-          "All files"
+          `All ${noun}s`
         ) : (
           <>
             {shortenFolders(listParentFolders(path)).map(({ folder, name }) => (

@@ -40,13 +40,13 @@ function RecentChanges() {
 }
 
 function MissingFile({ path, more }: { path: string; more: boolean }) {
-  const { to } = useWorkspace();
+  const { to, noun } = useWorkspace();
   return (
     <>
       <PaneHead path={path} />
       <div className="pane-scroll">
         <p>
-          {more ? "This file is not in the list." : "File not found."} Its{" "}
+          {more ? `This ${noun} is not in the list.` : `There is no such ${noun}.`} Its{" "}
           <Link href={to({ show: "history", path })}>history</Link> shows whether it was deleted or moved.
         </p>
       </div>

@@ -8,6 +8,10 @@ export const inboxSegment = "~inbox";
 
 export const packagesSegment = "~packages";
 
+export const boardSegment = "~board";
+
+export const channelsSegment = "~channels";
+
 /** Precedes the name of a sub-agent in a path: /app/global/alice/~sub/subagent-x */
 export const subSegment = "~sub";
 
@@ -27,6 +31,29 @@ export function buildUsagePath(agency?: string): string {
 /** Path of a package of an agency, or of the list of its packages. */
 export function buildPackagePath(agency: string, name?: string): string {
   return `${buildPath(agency)}/${packagesSegment}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
+}
+
+/** A place in the channels of an agency. */
+export interface ChannelsPlace {
+  channel?: string;
+  /** The message to show first. */
+  message?: string;
+  /** The message whose replies are shown beside the channel. */
+  thread?: string;
+}
+
+/** Path of a channel of an agency, or of the list of its channels. */
+export function buildChannelPath(agency: string, place: ChannelsPlace = {}): string {
+  return buildPath(agency) + buildChannelsAddress(place);
+}
+
+/** The part of it below the agency's own. */
+export function buildChannelsAddress({ channel, message, thread }: ChannelsPlace): string {
+  const names = [channel, ...(channel === undefined ? [] : [message])].filter((name) => name !== undefined);
+  const query = thread === undefined ? "" : `?thread=${encodeURIComponent(thread)}`;
+  return (
+    ["", channelsSegment, ...names.map((name) => encodeURIComponent(name).replaceAll("%40", "@"))].join("/") + query
+  );
 }
 
 /** Path of an agent's conversation at the messages of a turn. */

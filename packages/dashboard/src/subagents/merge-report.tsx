@@ -2,7 +2,7 @@ import type { ForkMerge, Subagent } from "@thinkery/sdk";
 import type { ReactNode } from "react";
 import { getRootAgent } from "../api/agent-path.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
-import { buildFilesAddress } from "../frame/files-place.ts";
+import { filesAddress } from "../frame/files-place.ts";
 import { Link } from "../frame/link.tsx";
 import { buildPath } from "../frame/navigation.ts";
 
@@ -29,7 +29,7 @@ export function MergeReport({ agency, agent, subagent: { merge, branch } }: Merg
 
 /** The name of a branch, as a link to its files. */
 function BranchLink({ agency, agent, branch }: { agency: string; agent: string; branch: string }) {
-  const href = buildPath(agency, getRootAgent(agent)) + buildFilesAddress({ show: "files", branch });
+  const href = buildPath(agency, getRootAgent(agent)) + filesAddress.build({ show: "files", branch });
   return (
     <Link className="mono" href={href}>
       {branch}

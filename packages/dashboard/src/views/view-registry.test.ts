@@ -3,8 +3,15 @@ import type { Think } from "@thinkery/sdk/react";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { type FilesPlace, buildFilesAddress } from "../frame/files-place.ts";
-import { homePath, buildPackagePath, buildPath, buildTurnPath, buildUsagePath } from "../frame/navigation.ts";
+import { documentsAddress, type FilesPlace, filesAddress } from "../frame/files-place.ts";
+import {
+  buildChannelPath,
+  homePath,
+  buildPackagePath,
+  buildPath,
+  buildTurnPath,
+  buildUsagePath,
+} from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
 import { type AgentViewProps, type AnyView, defineView } from "./define-view.tsx";
 import { indexAddress, createSegmentAddress } from "./view-address.ts";
@@ -73,6 +80,36 @@ test("the packages of an agency have addresses, whatever they are called", () =>
   expect(summarizeAt("/app/global/~packages/hello/more")).toBe("none");
 });
 
+test("channels, their messages and their threads have addresses, whatever they are called", () => {
+  const expected = { scope: "agency", agency: "global", view: "channels" };
+  for (const params of [
+    {},
+    { channel: "general" },
+    { channel: "@bob" },
+    { channel: "a/b c" },
+    { channel: "alice+~owner", message: "msg-7" },
+    { channel: "general", thread: "msg-3" },
+    { channel: "general", message: "msg-7", thread: "msg-3" },
+  ]) {
+    expect(summarizeAt(buildChannelPath("global", params))).toEqual({ ...expected, params });
+  }
+  expect(buildChannelPath("global", { channel: "@bob" })).toBe("/app/global/~channels/@bob");
+  expect(summarizeAt("/app/global/~channels?thread=msg-3")).toEqual({ ...expected, params: {} });
+  expect(summarizeAt("/app/global/~channels/general/msg-7/x")).toBe("none");
+});
+
+test("documents have the addresses of files, below their agency", () => {
+  for (const params of [
+    { show: "files" },
+    { show: "files", path: "notes/a b.md", line: 3 },
+    { show: "history", path: "notes", version: 7 },
+  ] satisfies FilesPlace[]) {
+    const address = buildPath("global") + documentsAddress.build(params);
+    expect(summarizeAt(address)).toEqual({ scope: "agency", agency: "global", view: "documents", params });
+  }
+  expect(documentsAddress.build({ show: "files", path: "a.md" })).toBe("/~documents/a.md");
+});
+
 test("the root and /app are home, with or without a trailing slash", () => {
   for (const path of ["/", "/app", "/app/"])
     expect(summarizeAt(path)).toEqual({ scope: "host", view: "home", params: {} });
@@ -101,11 +138,11 @@ test("files, folders, versions and branches of an agent have addresses", () => {
     { show: "history", path: "src", version: 41 },
   ];
   for (const params of places) {
-    const place = findPlace(bases.agent + buildFilesAddress(params));
+    const place = findPlace(bases.agent + filesAddress.build(params));
     expect(summarize(place)).toEqual({ ...expectedAgent("review:pr-123", "alice"), view: "files", params });
-    expect(place.scope === "agent" && place.match.path).toBe(buildFilesAddress(params));
+    expect(place.scope === "agent" && place.match.path).toBe(filesAddress.build(params));
   }
-  expect(buildFilesAddress({ show: "files", path: "src/a b.ts", line: 12 })).toBe("/files/src/a%20b.ts?line=12");
+  expect(filesAddress.build({ show: "files", path: "src/a b.ts", line: 12 })).toBe("/files/src/a%20b.ts?line=12");
   expect(summarizeAt("/app/global/alice/files/?version=-1&line=x&branch=")).toEqual({
     ...expectedAgent("global", "alice"),
     view: "files",
@@ -238,7 +275,7 @@ test("a registry with an ambiguous or unreachable view throws", () => {
   expect(create(createView("agent", "other"))).toThrow("The agent scope has 2 index views");
   expect(create(createView("agent", "other", "files"))).toThrow("“files”");
   expect(create(createView("agent", "files", "other"))).toThrow("“files”");
-  expect(create(createView("agency", "members", "members"))).toThrow("begin with “~”");
-  expect(create(createView("agency", "members", "~members"))).not.toThrow();
+  expect(create(createView("agency", "people", "people"))).toThrow("begin with “~”");
+  expect(create(createView("agency", "people", "~people"))).not.toThrow();
   expect(() => createViewRegistry(allViews.filter((view) => !isIndex(view)))).toThrow("0 index views");
 });

@@ -35,6 +35,15 @@ export interface WorkOptions {
 
 const thread = new SharedThread();
 
+/** Does one piece of work that takes this long, even if it throws. */
+export function* doPiece<T>(units: number, work: () => T): Work<T> {
+  try {
+    return work();
+  } finally {
+    yield units;
+  }
+}
+
 /** Does all work at once. */
 export function completeWork<T>(work: Work<T>): T {
   return runSlice(work, new WorkBudget(), Number.POSITIVE_INFINITY) as T;

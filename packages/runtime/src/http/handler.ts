@@ -11,19 +11,25 @@ import { isPagePath, servePage } from "./page.ts";
 import { toErrorResponse } from "./response.ts";
 import type { HonoEnv } from "./route.ts";
 import { addAgencyRoutes } from "./routes/agencies.ts";
+import { addAgencyToolRoutes } from "./routes/agency-tools.ts";
 import { addAgentRoutes } from "./routes/agents.ts";
 import { addAppRoutes } from "./routes/app.ts";
 import { addBlueprintRoutes } from "./routes/blueprints.ts";
+import { addChannelRoutes } from "./routes/channels.ts";
 import { addCredentialRoutes } from "./routes/credentials.ts";
+import { addDocumentRoutes } from "./routes/documents.ts";
+import { addFeedbackRoutes } from "./routes/feedback.ts";
 import { addFileRoutes } from "./routes/files.ts";
 import { addHostRoutes } from "./routes/host.ts";
 import { addJobRoutes } from "./routes/jobs.ts";
 import { addModelRoutes } from "./routes/models.ts";
 import { addPackageRoutes } from "./routes/packages.ts";
 import { addProcessRoutes } from "./routes/processes.ts";
+import { addResourceRoutes } from "./routes/resources.ts";
 import { addScheduleRoutes } from "./routes/schedules.ts";
 import { addSubagentRoutes } from "./routes/subagents.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
+import { addTeamTaskRoutes } from "./routes/team-tasks.ts";
 import { addTurnRoutes } from "./routes/turns.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 import { addUserRoutes } from "./routes/user.ts";
@@ -31,6 +37,7 @@ import { addUsersRoutes } from "./routes/users.ts";
 import { addVersionRoutes } from "./routes/versions.ts";
 import { addWaitRoutes } from "./routes/waits.ts";
 import { addWebhookRoutes } from "./routes/webhooks.ts";
+import { addWorkflowRoutes } from "./routes/workflows.ts";
 import { isSdkPath, handleSdkRequest } from "./sdk-route.ts";
 import { expandShortPath, isShortPath } from "./short-path.ts";
 import { addSocketRoutes } from "./socket.ts";
@@ -73,11 +80,15 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addModelRoutes,
     addCredentialRoutes,
     addAgencyRoutes,
+    addChannelRoutes,
     addBlueprintRoutes,
     addAgentRoutes,
     addTurnRoutes,
     addSubagentRoutes,
     addTaskRoutes,
+    addTeamTaskRoutes,
+    addFeedbackRoutes,
+    addAgencyToolRoutes,
     addWaitRoutes,
     addScheduleRoutes,
     addWebhookRoutes,
@@ -86,12 +97,15 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addProcessRoutes,
     addFileRoutes,
     addVersionRoutes,
+    addDocumentRoutes,
+    addResourceRoutes,
     addUsageRoutes,
     addUserRoutes,
     addUsersRoutes,
     addSocketRoutes,
   ];
   for (const add of routeGroups) add(app);
+  addWorkflowRoutes(app, system);
   addJobRoutes(app, system);
   app.notFound((context) => toErrorResponse(createRouteError(context.req.path), context.req.raw));
   app.onError((error, context) => toErrorResponse(error, context.req.raw));

@@ -47,9 +47,6 @@ export async function resolveAgents({ env, system, caller }: JobContext, job: Jo
   const { user } = caller;
   if (job.agent !== undefined)
     return [await findAgent(env, caller, parseAgentTarget(job.agent, getDefaultAgency(user)))];
-  if (typeof job.workflow === "string") {
-    throw fail("bad_request", "Send `workflow` as an object. This host does not read workflow files by name.");
-  }
   const newAgents = parseNewAgents(job);
   for (const agent of newAgents) checkNewAgent(env, system, agent);
   const agency = chooseAgency(user, job);
@@ -100,12 +97,11 @@ async function suggestAgent(env: Env, user: string, { agency, agent }: AgentRef)
 type NamedAgent = NewAgent & { name: string };
 
 function parseNewAgents(job: Job): NamedAgent[] {
-  const definitions = typeof job.workflow === "object" ? job.workflow.agents : (job.agents ?? {});
-  const path = job.agents ? ["agents"] : ["workflow", "agents"];
+  const definitions = job.agents ?? {};
   const count = Object.keys(definitions).length;
   if (count === 0 || count > maxAgents) {
-    throw fail("bad_request", `Expected 1 to ${maxAgents} agents in \`${path.join(".")}\`, got ${count}.`, {
-      issues: [{ path, message: `expected 1 to ${maxAgents} agents` }],
+    throw fail("bad_request", `Expected 1 to ${maxAgents} agents in \`agents\`, got ${count}.`, {
+      issues: [{ path: ["agents"], message: `expected 1 to ${maxAgents} agents` }],
     });
   }
   return Object.entries(definitions).map(
@@ -126,15 +122,17 @@ function parseNewAgents(job: Job): NamedAgent[] {
 
 /** A repeated tag (or idempotency key) yields the same agency with its existing agents. */
 function chooseAgency(user: string, job: Job): string {
-  const name = (typeof job.workflow === "object" && job.workflow.name) || "run";
-  const tag =
-    job.tag ??
-    (job.idempotencyKey ? sha256(`${user} ${job.idempotencyKey}`).slice(0, 16) : crypto.randomUUID().slice(0, 8));
-  const { id } = validate("workflow name or tag", z.object({ id: agencyIdSchema }), { id: `${name}:${tag}` });
+  const { id } = validate("tag", z.object({ id: agencyIdSchema }), { id: `run:${chooseTag(user, job)}` });
   return id;
 }
 
-async function openAgency(env: Env, user: string, agency: string): Promise<void> {
+export function chooseTag(user: string, { tag, idempotencyKey }: Pick<Job, "tag" | "idempotencyKey">): string {
+  if (tag !== undefined) return tag;
+  return idempotencyKey ? sha256(`${user} ${idempotencyKey}`).slice(0, 16) : crypto.randomUUID().slice(0, 8);
+}
+
+/** Opens an agency of the user, and creates it if there is none. */
+export async function openAgency(env: Env, user: string, agency: string): Promise<void> {
   await enterOrCreate(
     () => enterAgency(env, user, agency),
     () => env.User.getByName(user).createAgency({ id: agency }),

@@ -2,7 +2,12 @@
  * Merges several streams of server-sent events without splitting an event: an incomplete one is held back until its
  * end. Reads nothing ahead of a slow reader; canceling cancels all sources.
  */
-export function mergeEvents(streams: ReadableStream<Uint8Array>[]): ReadableStream<Uint8Array> {
+export function mergeEvents(
+  streams: ReadableStream<Uint8Array>[],
+  /** `until`: the one of them that ends the whole. Otherwise, all have to end. */
+  { until }: { until?: ReadableStream<Uint8Array> } = {},
+): ReadableStream<Uint8Array> {
+  const last = until && streams.indexOf(until);
   const readers = streams.map((stream) => stream.getReader());
   const cancelAll = (reason: unknown) => Promise.allSettled(readers.map((reader) => reader.cancel(reason)));
   let waiting: (() => void)[] = [];
@@ -13,8 +18,12 @@ export function mergeEvents(streams: ReadableStream<Uint8Array>[]): ReadableStre
         controller.enqueue(events);
         while ((controller.desiredSize ?? 0) <= 0) await new Promise<void>((resolve) => waiting.push(resolve));
       };
-      void Promise.all(readers.map((reader) => pump(reader, send))).then(
-        () => controller.close(),
+      const pumps = readers.map((reader) => pump(reader, send));
+      void (last === undefined ? Promise.all(pumps) : Promise.race([pumps[last], rejectFirst(pumps)])).then(
+        () => {
+          controller.close();
+          if (last !== undefined) void cancelAll("The end was reached.");
+        },
         (error: unknown) => {
           controller.error(error);
           void cancelAll(error);
@@ -29,6 +38,13 @@ export function mergeEvents(streams: ReadableStream<Uint8Array>[]): ReadableStre
     async cancel(reason) {
       await cancelAll(reason);
     },
+  });
+}
+
+/** Rejects as soon as one does, and never resolves. */
+function rejectFirst(promises: readonly Promise<void>[]): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const promise of promises) promise.catch(reject);
   });
 }
 

@@ -6,18 +6,30 @@ import { isUpgrade } from "./guard.ts";
 import { type Call, type HonoEnv, route } from "./route.ts";
 import { readSubPath } from "./sub-path.ts";
 
+interface SocketKind {
+  plain?: boolean;
+  live?: boolean;
+}
+
 /** The sockets of agents and agencies. The object checks what callers may send by the scopes we forward. */
 export function addSocketRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.openSocket, (call) => connect(call, { plain: true }));
   route(app, endpoints.openLive, (call) => connect(call, { live: true }));
+  route(app, endpoints.openAgencySocket, (call) => connectAgency(call, { plain: true }));
+  route(app, endpoints.openLiveDocuments, (call) => connectAgency(call, { live: true }));
+}
 
-  route(app, endpoints.openAgencySocket, async ({ env, request, caller, params: { agency } }) => {
-    checkUpgrade(request);
-    const { key } = parseAgencyRef(caller.user, agency);
-    return forward(request, await enterAgency(env, caller.user, agency), caller, {
-      path: `/agents/agency/${key}`,
-      plain: true,
-    });
+type AgencySocketCall = Pick<Call<Endpoints["openAgencySocket"]>, "env" | "request" | "caller" | "params">;
+
+async function connectAgency(
+  { env, request, caller, params: { agency } }: AgencySocketCall,
+  kind: SocketKind,
+): Promise<Response> {
+  checkUpgrade(request);
+  const object = await enterAgency(env, caller.user, agency);
+  return forward(request, object, caller, {
+    path: `/agents/agency/${parseAgencyRef(caller.user, agency).key}`,
+    ...kind,
   });
 }
 
@@ -25,7 +37,7 @@ type SocketCall = Pick<Call<Endpoints["openSocket"]>, "env" | "request" | "calle
 
 async function connect(
   { env, request, caller, params: { agency, agent } }: SocketCall,
-  kind: { plain?: boolean; live?: boolean },
+  kind: SocketKind,
 ): Promise<Response> {
   checkUpgrade(request);
   const name = await enterAgent(env, caller.user, agency, agent);

@@ -17,7 +17,7 @@ import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 
 interface MembersOptions extends AgencyContext {
   /** Returns what agents do, in their order. */
-  describeAgents(agents: readonly Agent[]): TeamAgent[];
+  describeAgents(agents: readonly Agent[]): Promise<TeamAgent[]>;
 }
 
 const maxMembers = 100;
@@ -56,7 +56,8 @@ export class AgencyMembers implements AgencyFeature {
     if (lastPerson && lastPerson.name !== people.at(-1)?.name) return { members, next: `user:${lastPerson.name}` };
     if (members.length === limit) return agents.count() > 0 ? { members, next: "agent:" } : { members };
     const page = agents.list({ limit: limit - members.length, ...(kind === "agent" ? { after: name } : {}) });
-    members.push(...describeAgents(page.agents).map((agent) => ({ kind: "agent" as const, ...agent })));
+    const described = await describeAgents(page.agents);
+    members.push(...described.map((agent) => ({ kind: "agent" as const, ...agent })));
     return { members, ...(page.next === undefined ? {} : { next: `agent:${page.next}` }) };
   }
 
@@ -186,16 +187,4 @@ function parsePosition(after: string | undefined): [kind?: "user" | "agent", nam
   const [, kind, name = ""] = /^(user|agent):(.*)$/s.exec(after) ?? [];
   if (kind === "user" || kind === "agent") return [kind, name];
   throw fail("bad_request", "“after” is not the `next` of an earlier page.");
-}
-
-/** Returns an agent as its team sees it before it has done anything. */
-export function createIdleAgent({ name }: Agent): TeamAgent {
-  return {
-    name,
-    status: "idle",
-    steps: 0,
-    tokens: 0,
-    costUsd: 0,
-    inbox: { pending: 0, seen: 0, deferred: 0, givenUp: 0 },
-  };
 }

@@ -1,12 +1,14 @@
 import type { AgentAddress, Blueprint } from "@thinkery/sdk";
 import { getRevision } from "../agency/revision.ts";
-import type { ResolvedByAgency } from "./agency.ts";
 import type { Env } from "./env.ts";
+import type { ResolvedByAgency } from "./resolve-rules.ts";
 
 /** Bounds the age of what was changed in another isolate (Cloudflare), of which we are not notified. */
 const ttlMs = 30_000;
 
-type AgencyRules = Pick<ResolvedByAgency, "types" | "rules" | "grants" | "provided">;
+type AgencyRules = Omit<ResolvedByAgency, "metered">;
+
+const noRules: Omit<AgencyRules, "types"> = { rules: [], grants: [], provided: [], tools: [], watched: false };
 
 /** A value from the agency, and when it was read. */
 interface Cached<T> {
@@ -19,24 +21,26 @@ interface Cached<T> {
 export class AgencyReader {
   readonly #env: Env;
   readonly #agency: string;
+  readonly #agent: string;
   #blueprint: Cached<Blueprint> | undefined;
   #metered: Cached<boolean> | undefined;
   #rules: Cached<AgencyRules> | undefined;
 
-  constructor(env: Env, { agency }: AgentAddress) {
+  constructor(env: Env, { agency, path }: AgentAddress) {
     this.#env = env;
     this.#agency = agency;
+    this.#agent = path[0];
   }
 
   /** The rules and grants of the agency as last read, with the blueprint. */
-  get lastRules(): Pick<AgencyRules, "rules" | "grants" | "provided"> {
-    return this.#rules?.value ?? { rules: [], grants: [], provided: [] };
+  get lastRules(): Omit<AgencyRules, "types"> {
+    return this.#rules?.value ?? noRules;
   }
 
   async readRules(): Promise<AgencyRules> {
     if (this.#rules && this.#isFresh(this.#rules)) return this.#rules.value;
     const revision = getRevision(this.#agency);
-    const { metered: _, ...value } = await this.#open().resolveRules();
+    const { metered: _, ...value } = await this.#open().resolveRules(this.#agent);
     this.#rules = { value, revision, at: Date.now() };
     return value;
   }
@@ -46,7 +50,7 @@ export class AgencyReader {
     const cached = this.#blueprint;
     if (cached && this.#isFresh(cached)) return cached.value;
     const revision = getRevision(this.#agency);
-    const { blueprint, metered, ...rules } = await this.#open().resolveBlueprint(name);
+    const { blueprint, metered, ...rules } = await this.#open().resolveBlueprint(name, this.#agent);
     const isUnchanged = cached && JSON.stringify(cached.value) === JSON.stringify(blueprint);
     const value = isUnchanged ? cached.value : blueprint;
     const at = Date.now();

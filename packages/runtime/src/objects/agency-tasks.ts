@@ -1,41 +1,54 @@
-import {
-  fail,
-  type NewTeamTask,
-  type TaskChange,
-  type TeamTask,
-  type TeamTaskList,
-  type TeamTaskQuery,
-} from "@thinkery/sdk";
-import { RpcTarget } from "cloudflare:workers";
+import { type AgencySettings, type TeamTask } from "@thinkery/sdk";
+import type { Actor } from "../agency/actor.ts";
+import { TeamTasks } from "../agency/team-tasks.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
-import type { Actor } from "./team-actor.ts";
+import { SharedTasksApi } from "./shared-tasks-api.ts";
+
+interface AgencyTasksOptions extends AgencyContext {
+  getSettings(): AgencySettings;
+  /** Called when a person gives a task to an agent. What it writes is stored with the claim. */
+  onAssigned?(agent: string, task: TeamTask, by: Actor): void;
+}
 
 /** The tasks that the members of an agency share. */
 export class AgencyTasks implements AgencyFeature {
-  readonly api = new SharedTasksApi();
+  readonly api: SharedTasksApi;
+  readonly #tasks: TeamTasks;
 
-  constructor(_context: AgencyContext) {}
-
-  forgetAgent(_name: string): void {}
+  constructor({ storage, redactor, record, agents, getSettings, onAssigned, ...context }: AgencyTasksOptions) {
+    const getClaimSeconds = () => getSettings().claimSeconds;
+    this.#tasks = new TeamTasks({
+      storage,
+      getClaimSeconds,
+      redact: (value) => redactor.redactValue(value),
+      onChange: (task) => context.publish(() => ({ type: "task", task })),
+      ...(onAssigned ? { onAssigned } : {}),
+    });
+    this.api = new SharedTasksApi({
+      open: async () => {
+        await context.open();
+        return { tasks: this.#tasks, owner: record.owner };
+      },
+      getAgentName: (name) => agents.get(name).name,
+      // Before the claim is stored: a crash in between must not leave it without a check.
+      expectClaim: () => context.updateTimer(Date.now() + getClaimSeconds() * 1000),
+    });
+  }
 
   /** Called while a turn of an agent runs, and when one ends: its claims go on. */
-  renewClaims(_agent: string): void {}
-}
-
-export class SharedTasksApi extends RpcTarget {
-  async list(_query: TeamTaskQuery): Promise<TeamTaskList> {
-    throw fail("unavailable", "Shared tasks are not there yet.");
+  renewClaims(agent: string): void {
+    this.#tasks.renewClaims(agent);
   }
 
-  async create(_task: NewTeamTask, _by: Actor, _key?: string): Promise<TeamTask> {
-    throw fail("unavailable", "Shared tasks are not there yet.");
+  forgetAgent(name: string): void {
+    this.#tasks.forgetAgent(name);
   }
 
-  async claim(_id: string, _by: Actor): Promise<TeamTask> {
-    throw fail("unavailable", "Shared tasks are not there yet.");
+  nextDueAt(): number | undefined {
+    return this.#tasks.getNextExpiry();
   }
 
-  async update(_id: string, _change: TaskChange, _by: Actor): Promise<TeamTask> {
-    throw fail("unavailable", "Shared tasks are not there yet.");
+  runDue(): void {
+    this.#tasks.releaseExpired();
   }
 }

@@ -3,6 +3,7 @@ import type { AssignmentFeature } from "./assignment-feature.ts";
 import type { Broadcaster } from "./broadcaster.ts";
 import type { ChildStream } from "./subagents/child-stream.ts";
 import type { SubagentSummaries } from "./subagents/summaries.ts";
+import type { TeamFeature } from "./team-feature.ts";
 import type { WaitsFeature } from "./waits-feature.ts";
 
 interface ListeningParts {
@@ -10,16 +11,18 @@ interface ListeningParts {
   waits: WaitsFeature;
   assignment: AssignmentFeature;
   stream: ChildStream;
+  team: TeamFeature;
 }
 
 /** Passes what an agent records to its clients and to the features that depend on it. */
 export function createAgentListener(isRoot: boolean, broadcaster: Broadcaster, parts: () => ListeningParts): Listener {
   return {
     onRecorded(events) {
-      const { summaries, waits, assignment, stream } = parts();
+      const { summaries, waits, assignment, stream, team } = parts();
       broadcaster.onRecorded(events);
       summaries.noteChange();
       waits.noteEvents(events);
+      team.noteEvents(events);
       if (isRoot) return;
       assignment.noteEvents(events);
       stream.onRecorded(events);

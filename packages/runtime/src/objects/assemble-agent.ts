@@ -14,7 +14,6 @@ import { Recorder } from "../turn/loop/recorder.ts";
 import { RemoteWorkspace } from "../workspace/remote-workspace.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { AgencyBudgetClient } from "./agency-budget-client.ts";
-import { openAgentBlobs } from "./agent-blobs.ts";
 import { createAgentListener } from "./agent-listener.ts";
 import { AgentResolver } from "./agent-resolver.ts";
 import { AppFeature } from "./app-feature.ts";
@@ -29,19 +28,22 @@ import type { AgentFeature } from "./feature.ts";
 import { FilesFeature } from "./files-feature.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { LeasedBudgetClient } from "./leased-budget-client.ts";
+import { openOwnerBlobs } from "./owner-blobs.ts";
 import { createQueueHooks } from "./queue-hooks.ts";
 import { Registration } from "./registration.ts";
-import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
+import { openCheckSandbox } from "./sandboxes.ts";
 import { SchedulesFeature } from "./schedules-feature.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
 import { ChildStream } from "./subagents/child-stream.ts";
+import { closeAccounts } from "./subagents/close-accounts.ts";
 import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
-import { LeaseClient } from "./subagents/lease-client.ts";
+import { openLease } from "./subagents/open-lease.ts";
 import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { createTeamClient } from "./team-client.ts";
+import { TeamFeature } from "./team-feature.ts";
 import { TurnLease } from "./turn-lease.ts";
 import { WaitsFeature } from "./waits-feature.ts";
 import { WebhookReceiver } from "./webhook-receiver.ts";
@@ -78,13 +80,13 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const redactor = createSecretRedactor(env);
   const store = new AgentStore(storage, name, redactor);
   const broadcaster = new Broadcaster(store, onChange);
-  const listener = createAgentListener(isRoot, broadcaster, () => ({ summaries, waits, assignment, stream }));
+  const listener = createAgentListener(isRoot, broadcaster, () => ({ summaries, waits, assignment, stream, team }));
   const recorder = new Recorder(store, listener, redactor);
   const registration = new Registration(storage.sql);
   const heartbeat = new Heartbeat({ seconds: limits.heartbeatSeconds, schedule });
 
-  const disk = new DiskQuota({ env, storage, agent: name, isRoot, registration });
-  const blobs = openAgentBlobs(env, root, disk);
+  const disk = new DiskQuota({ env, storage, key: name, ownsBlobs: isRoot, getOwner });
+  const blobs = openOwnerBlobs(env, root, disk);
   const own = { env, address, store, blobs, recorder, registration };
   const files = new FilesFeature({
     storage,
@@ -106,16 +108,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     ...own,
     isMetered: () => resolver.isMetered(),
   });
-  const lease: LeaseClient | undefined = isRoot
-    ? undefined
-    : new LeaseClient({
-        store,
-        task: () => assignment,
-        flush: () => void queue.measureReserved(),
-        openParent: () => context.openParent(),
-        onOver: (token) => assignment.cancel(token),
-        waitUntil: (work) => context.waitUntil(work),
-      });
+  const lease = isRoot ? undefined : openLease(store, context, () => ({ assignment, queue }));
   const resolver = new AgentResolver({
     ...own,
     sandboxKey: root,
@@ -181,11 +174,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       const isHeard = broadcaster.relay(frames);
       return (!isRoot && stream.pass(frames)) || isHeard;
     },
-    closeAccounts: async (reports) => {
-      if (reports.length > 0) await agency().usage.close(reports);
-      const names = reports.map((report) => `${address.agency}~${report.name}`);
-      for (const child of names) await Promise.all([forgetSandboxes(env, child), inbox().forget(child)]);
-    },
+    closeAccounts: (reports) => closeAccounts(env, address.agency, inbox(), reports),
   });
   const summaries = new SubagentSummaries({
     address,
@@ -263,17 +252,26 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease, turnWaits, waits });
   const tasks = new TasksFeature(store.tasks, recorder);
   const schedules: SchedulesFeature = new SchedulesFeature({
+    ...own,
     storage,
     isRoot,
-    store,
-    blobs,
-    registration,
     queue,
     turnLease,
     redactor,
     wakeAt: (time) => timer.update(time),
   });
-  const features: AgentFeature[] = [files, app, code, tasks, subagents, summaries, assignment, waits, schedules];
+  const team: TeamFeature = new TeamFeature({
+    ...own,
+    storage,
+    createTable: () => createTables("team"),
+    queue: () => queue,
+    turnLease,
+    agency: () => agency().team,
+    isWatched: () => resolver.isWatched,
+    updateTimer: () => timer.update(),
+    waitUntil: (work) => context.waitUntil(work),
+  });
+  const features: AgentFeature[] = [files, app, code, tasks, subagents, summaries, assignment, waits, schedules, team];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => context.scheduleDue(at) });
 
   return {
@@ -305,6 +303,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     lease,
     tasks,
     schedules,
+    team,
     features,
     timer,
   };

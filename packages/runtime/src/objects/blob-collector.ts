@@ -1,11 +1,11 @@
-import { type Collection, formatAgencyKey, formatAgentObjectName, ownerUser } from "@thinkery/sdk";
+import { type Collection, formatAgencyKey, formatAgentObjectName, isAgentObjectName, ownerUser } from "@thinkery/sdk";
 import type { BlobIndex, Visit } from "../store/blobs/blob-index.ts";
 import { BlobTally } from "../store/blobs/blob-tally.ts";
 import { blobFolders } from "../store/blobs/blobs.ts";
 import type { Env } from "./env.ts";
-import { visitAgent } from "./visit-agent.ts";
+import { visitBlobOwner } from "./visit-blob-owner.ts";
 
-/** Agents are woken one after the other with a pause, so that few of them are awake at the same time. */
+/** Agents and agencies are woken one after the other with a pause, so that few are awake at the same time. */
 const pauseMs = 10;
 const maxListedAgents = 20;
 const pageSize = 200;
@@ -13,8 +13,8 @@ const pageSize = 200;
 type Progress = Omit<Collection, "id" | "state">;
 
 /**
- * Asks every agent which blobs it needs, then deletes the others. Can be interrupted at any time, and runs of it may
- * overlap: nothing is deleted that an agent has named or stored since.
+ * Asks every agent and agency which blobs it needs, then deletes the others. Can be interrupted at any time, and runs of
+ * it may overlap: nothing is deleted that one of them has named or stored since.
  */
 export class BlobCollector {
   readonly progress: Progress;
@@ -22,7 +22,7 @@ export class BlobCollector {
   readonly #index: BlobIndex;
   readonly #tally = new BlobTally();
   readonly #asked = new Set<string>();
-  /** Whether all agents could be asked. */
+  /** Whether everybody could be asked. */
   #isComplete = true;
   #visit: Visit;
 
@@ -44,9 +44,9 @@ export class BlobCollector {
     this.#visit = { ...this.#visit, visit: await this.#index.startVisit() };
     for await (const user of this.#listUsers()) await this.#askUser(user);
     await this.#askOthers();
-    const unknownAgents = await this.#index.countUnknownAgents(this.#visit);
-    this.progress.unknownAgents = Math.max(0, (unknownAgents ?? 0) - this.progress.unreadable.length);
-    const isComplete = this.#isComplete && unknownAgents === 0;
+    const unknown = await this.#index.countUnknownOwners(this.#visit);
+    this.progress.unknownAgents = Math.max(0, (unknown ?? 0) - this.progress.unreadable.length);
+    const isComplete = this.#isComplete && unknown === 0;
     for (const [index, folder] of blobFolders.entries()) {
       this.#tally.addReport(await this.#index.sweepFolder(folder, this.#visit, isComplete));
       this.progress.progress = (index + 1) / blobFolders.length;
@@ -71,12 +71,13 @@ export class BlobCollector {
   }
 
   async #askAgency(key: string): Promise<void> {
+    await this.#ask(key);
     const object = this.#env.Agency.getByName(key);
     const listAgents = paginate(async (page) => toItems(await object.listAgents(page), "agents"));
     for await (const { name } of listAgents) await this.#askAgent(formatAgentObjectName(key, name));
   }
 
-  /** Asks the agents that are in the index but in no list: they were deleted, or belong to a user who is not listed. */
+  /** Asks those who are in the index but in no list: they were deleted, or belong to a user who is not listed. */
   async #askOthers(): Promise<void> {
     // Listed first: agents may be created faster than they are asked, and what new ones need is kept anyway.
     const others: string[] = [];
@@ -84,16 +85,20 @@ export class BlobCollector {
       page = await this.#index.listUnvisited(this.#visit, page?.at(-1) ?? "");
       others.push(...page.filter((key) => !this.#asked.has(key)));
     }
-    for (const key of others) await this.#askAgent(key);
+    for (const key of others)
+      if (isAgentObjectName(key)) await this.#askAgent(key);
+      else await this.#tolerate(key, () => this.#ask(key));
   }
 
   async #askAgent(key: string): Promise<void> {
+    await this.#tolerate(key, () => this.#ask(key));
+    this.progress.agents++;
+  }
+
+  async #ask(key: string): Promise<void> {
     this.#asked.add(key);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    await this.#tolerate(key, async () => {
-      if (!(await visitAgent(this.#env, this.#index, key, this.#visit))) this.#isComplete = false;
-    });
-    this.progress.agents++;
+    if (!(await visitBlobOwner(this.#env, this.#index, key, this.#visit))) this.#isComplete = false;
   }
 
   /** What cannot be read is reported and does not stop the collection, but then nothing is deleted that it may need. */

@@ -1,4 +1,4 @@
-import { type Admission, type ChatFrame, type JobEvent, toUpdates } from "@thinkery/sdk";
+import { type Admission, type ChatFrame, type ConversationUpdate, type JobEvent, toUpdates } from "@thinkery/sdk";
 import type { AgentStore } from "../store/agent-store.ts";
 import { isOver } from "../store/turns.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
@@ -113,5 +113,28 @@ export function converse(
     if (draft?.text) send(stream, { type: "chunk", agent, text: draft.text });
   }
   for (const event of listWaitEvents(runId, agent, store)) send(stream, event);
+  return stream;
+}
+
+/** Streams all turns of an agent from now on, for those who follow its team. */
+export function followWork(store: AgentStore, broadcaster: Broadcaster, agent: string, onEnd: () => void): EventStream {
+  const toEvents = (update: ConversationUpdate): JobEvent[] => {
+    if (update.kind !== "turn-ended") return [toJobEvent(update, agent) ?? []].flat();
+    const { runId } = update;
+    const { status } = update.end;
+    const content = store.turns.get(runId)?.result ?? store.messages.getLastText(runId);
+    return [{ type: "turn_end", agent, runId, status, content }];
+  };
+  const stream = createEventStream(
+    (frames, self) => {
+      const events = frames.flatMap(({ event, frame }) => toUpdates(event ?? frame).flatMap(toEvents));
+      if (events.length > 0) self.send(events.map((event) => formatSse(event.type, JSON.stringify(event))).join(""));
+    },
+    (self) => {
+      broadcaster.unsubscribe(self);
+      onEnd();
+    },
+  );
+  broadcaster.subscribe(stream);
   return stream;
 }

@@ -1,15 +1,15 @@
 import { type BlobTotals, fail, ownerUser } from "@thinkery/sdk";
 import { openBlobIndex } from "../store/blobs/counted.ts";
 import type { Env } from "./env.ts";
-import type { Registration } from "./registration.ts";
 
 interface DiskQuotaOptions {
   env: Env;
   storage: DurableObjectStorage;
-  /** The agent's address. Blobs are counted for root agents only, because sub-agents store them for those. */
-  agent: string;
-  isRoot: boolean;
-  registration: Registration;
+  /** The address of the agent, or the name of the agency's object. */
+  key: string;
+  /** Whether its blobs are counted. A sub-agent stores blobs for its root. */
+  ownsBlobs: boolean;
+  getOwner(): string;
 }
 
 interface DiskReport {
@@ -24,7 +24,7 @@ const maxReportAgeMs = 5_000;
 const maxUnreportedBytes = 256 * 1024;
 
 /**
- * What an agent may still store, out of the disk space of its user. It reports to the user's object what it occupies:
+ * What an agent or an agency may still store, out of the disk space of its user. It reports to the user's object what it occupies:
  * notable changes of its database, and each blob before it is stored. The host's owner has no limit.
  */
 export class DiskQuota {
@@ -58,8 +58,8 @@ export class DiskQuota {
   }
 
   async readBytes(): Promise<{ databaseBytes: number; blobs: BlobTotals }> {
-    const { env, storage, agent, isRoot } = this.#options;
-    const blobs = isRoot ? await openBlobIndex(env)?.getTotals(agent) : undefined;
+    const { env, storage, key, ownsBlobs } = this.#options;
+    const blobs = ownsBlobs ? await openBlobIndex(env)?.getTotals(key) : undefined;
     return { databaseBytes: storage.sql.databaseSize, blobs: blobs ?? { blobs: 0, bytes: 0 } };
   }
 
@@ -72,12 +72,12 @@ export class DiskQuota {
   }
 
   async #report(newBytes = 0): Promise<void> {
-    const { env, agent, registration } = this.#options;
-    const { owner } = registration.get().agent;
+    const { env, key, getOwner } = this.#options;
+    const owner = getOwner();
     if (owner === ownerUser) return;
     const { databaseBytes, blobs } = await this.readBytes();
     const { limits } = env.User.getByName(owner);
-    const { freeBytes, hasRoom } = await limits.reportDisk(agent, databaseBytes + blobs.bytes, newBytes);
+    const { freeBytes, hasRoom } = await limits.reportDisk(key, databaseBytes + blobs.bytes, newBytes);
     this.#last = { at: Date.now(), databaseBytes, freeBytes };
     if (!hasRoom) throw createDiskLimitError();
   }
@@ -86,6 +86,6 @@ export class DiskQuota {
 function createDiskLimitError(): Error {
   return fail(
     "too_large",
-    "Your disk space is used up. Delete agents or branches you no longer need, clear conversations, or ask the host's owner for more.",
+    "Your disk space is used up. Delete agents, agencies or branches you no longer need, clear conversations, or ask the host's owner for more.",
   );
 }

@@ -52,11 +52,17 @@ export interface FileReadResult {
 export class FilesApi extends RpcTarget {
   readonly #open: () => Promise<Workspace>;
   readonly #openMerges: () => Promise<CheckedMerges>;
+  readonly #describeMissing: (path: string) => string;
 
-  constructor(open: () => Promise<Workspace>, openMerges: () => Promise<CheckedMerges>) {
+  constructor(
+    open: () => Promise<Workspace>,
+    openMerges: () => Promise<CheckedMerges>,
+    describeMissing = (path: string) => `File “${path}” not found in the workspace`,
+  ) {
     super();
     this.#open = open;
     this.#openMerges = openMerges;
+    this.#describeMissing = describeMissing;
   }
 
   async list(query: FileListQuery): Promise<{ files: FileInfo[]; version: number; next?: string }> {
@@ -69,7 +75,7 @@ export class FilesApi extends RpcTarget {
     const workspace = await this.#open();
     const filePath = parseFilePath(path);
     const file = workspace.stat(filePath, at);
-    if (!file) throw createMissingError(workspace, filePath, at);
+    if (!file) throw this.#createMissingError(workspace, filePath, at);
     const { match, noneMatch } = condition;
     if (match !== undefined && !isOneOf(file, match)) throw createPreconditionError(filePath, file, { match });
     if (noneMatch !== undefined && isOneOf(file, noneMatch)) return { file, isKnown: true };
@@ -130,11 +136,11 @@ export class FilesApi extends RpcTarget {
     const workspace = await this.#open();
     const filePath = parseFilePath(path);
     // Starts again if files change, so what is checked here holds until the commit.
+    const createMissing = () => this.#createMissingError(workspace, filePath, { branch }, "Delete it with `recursive`");
     await workspace.runFairly(function* () {
       const file = workspace.stat(filePath, { branch });
       if (!isMet(file, condition)) throw createPreconditionError(filePath, file, condition);
-      if (!file && !(recursive && isFolder(workspace, filePath, { branch })))
-        throw createMissingError(workspace, filePath, { branch }, "Delete it with `recursive`");
+      if (!file && !(recursive && isFolder(workspace, filePath, { branch }))) throw createMissing();
       yield* workspace.planCommit([{ delete: filePath }], toOrigin(user), { branch });
     });
   }
@@ -206,6 +212,17 @@ export class FilesApi extends RpcTarget {
     const names = (await this.#open()).listBranches().flatMap(({ id, by }) => (by.kind === "agent" ? [id] : []));
     return path.findLast((name) => names.includes(name));
   }
+
+  #createMissingError(
+    workspace: Workspace,
+    path: string,
+    at: VersionRef,
+    advice = `List it with \`?under=${encodeURIComponent(path)}\``,
+  ): Error {
+    if (isFolder(workspace, path, at)) return fail("bad_request", `“${path}” is a folder. ${advice}.`);
+    const version = at.version === undefined ? "" : ` at version ${at.version}`;
+    return fail("not_found", `${this.#describeMissing(path)}${version}.`);
+  }
 }
 
 function commit(
@@ -227,19 +244,6 @@ async function storeEdit(workspace: Workspace, edit: FileEdits["edits"][number])
 
 function isFolder(workspace: Workspace, path: string, at: VersionRef): boolean {
   return workspace.list({ ...at, under: path, limit: 1 }).files.length > 0;
-}
-
-function createMissingError(
-  workspace: Workspace,
-  path: string,
-  at: VersionRef,
-  advice = `List it with \`?under=${encodeURIComponent(path)}\``,
-): Error {
-  if (isFolder(workspace, path, at)) return fail("bad_request", `“${path}” is a folder. ${advice}.`);
-  return fail(
-    "not_found",
-    `File “${path}” not found in the workspace${at.version === undefined ? "" : ` at version ${at.version}`}.`,
-  );
 }
 
 const toOrigin = (user: string): Origin => ({ kind: "user", user });

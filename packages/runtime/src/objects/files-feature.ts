@@ -21,6 +21,8 @@ interface FilesOptions {
   /** Whether the workspace has its tables. A sub-agent works on its root agent's files and needs none. */
   hasTables: boolean;
   createTables(): void;
+  /** Called after each change of the files. */
+  onCommit?(): void;
 }
 
 interface Parts {
@@ -29,7 +31,7 @@ interface Parts {
   live: LiveSockets;
 }
 
-/** An agent's workspace, and the clients that edit it live. Created when it is first used. */
+/** The workspace of an agent, or an agency's documents, and the clients that edit it live. Created when it is first used. */
 export class FilesFeature implements AgentFeature {
   readonly limits: WorkspaceLimits;
   readonly #options: FilesOptions;
@@ -74,10 +76,11 @@ export class FilesFeature implements AgentFeature {
   }
 
   #create(): Parts {
-    const { hasTables: _, createTables, env: __, ...options } = this.#options;
+    const { hasTables: _, createTables, onCommit, env: __, ...options } = this.#options;
     if (!this.#hasTables) createTables();
     this.#hasTables = true;
     const workspace = new Workspace({ ...options, limits: this.limits });
+    if (onCommit) workspace.subscribe(onCommit);
     return { workspace, port: new LocalWorkspace(workspace), live: new LiveSockets(workspace, options.storage) };
   }
 }

@@ -48,7 +48,7 @@ export class LimitsApi extends RpcTarget {
     (await this.#open()).limits.leaseTurn(agent, until, isRunning);
   }
 
-  /** Records what an agent occupies and is about to store. Returns what the user has left then, if it is limited. */
+  /** Records what an agent or an agency occupies and is about to store. Returns what the user has left then, if it is limited. */
   async reportDisk(
     agent: string,
     bytes: number,

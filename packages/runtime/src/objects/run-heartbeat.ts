@@ -2,8 +2,12 @@ import type { AgentParts } from "./assemble-agent.ts";
 
 /** Ends what is stuck, reports what was spent, and arms the next heartbeat if anything is left to do. */
 export async function runHeartbeat(agent: AgentParts): Promise<void> {
-  const { heartbeat, queue, store, budgetClient, turnLease, disk, subagents, assignment, lease } = agent;
-  if (queue.isBusy) await Promise.all([turnLease.renew(), disk.reportChange()]);
+  const { heartbeat, queue, store, budgetClient, turnLease, disk, subagents, assignment, lease, team } = agent;
+  if (queue.isBusy) {
+    // Claims of shared tasks last as long as their holder works.
+    team.showActivityIfUsed();
+    await Promise.all([turnLease.renew(), disk.reportChange()]);
+  }
   queue.checkProgress(Date.now());
   queue.wake();
   assignment.tick(Date.now());

@@ -1,7 +1,6 @@
 import { fail, type Scope } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
 import type { SharedAgencies, SharedAgency } from "../user/shared-agencies.ts";
-import type { Env } from "./env.ts";
 
 interface SharedParts {
   shared: SharedAgencies;
@@ -55,13 +54,5 @@ export class SharedAgenciesApi extends RpcTarget {
 
   async listKeysWith(scope: Scope): Promise<string[]> {
     return (await this.#open()).shared.listKeysWith(scope);
-  }
-}
-
-/** Removes a user who is about to be erased from the agencies of others. */
-export async function leaveAgencies(env: Env, user: string, shared: SharedAgencies): Promise<void> {
-  for (const key of shared.listKeys()) {
-    await env.Agency.getByName(key).members.forget(user);
-    shared.remove(key);
   }
 }

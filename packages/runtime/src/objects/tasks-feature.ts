@@ -1,5 +1,5 @@
 import type { AgentState, NewTask, Task, TaskChange, TaskList, TaskQuery } from "@thinkery/sdk";
-import type { Work } from "../host/fair-work.ts";
+import { doPiece, type Work } from "../host/fair-work.ts";
 import { planChange, planTask } from "../store/task-changes.ts";
 import type { Tasks } from "../store/tasks.ts";
 import type { Recorder } from "../turn/loop/recorder.ts";
@@ -54,13 +54,8 @@ export class TasksFeature implements AgentFeature {
   }
 
   /** A change looks at open tasks that depend on each other, and a refused one does so, too. */
-  *#pace<T>(change: () => T): Work<T> {
-    const units = this.#tasks.countOpen() * maxUnitsPerOpenTask;
-    try {
-      return change();
-    } finally {
-      yield units;
-    }
+  #pace<T>(change: () => T): Work<T> {
+    return doPiece(this.#tasks.countOpen() * maxUnitsPerOpenTask, change);
   }
 
   /** Returns the task as it is stored: without secrets. */

@@ -1,5 +1,1 @@
-/** Who does something in an agency. A sub-agent acts under the name of its root agent. */
-export interface Actor {
-  kind: "agent" | "user";
-  name: string;
-}
+export type { Actor } from "../agency/actor.ts";

@@ -114,6 +114,13 @@ export class Ledger {
       .map(({ call }) => call);
   }
 
+  /** Whether a call of the turn succeeded whose tool is none of these. */
+  hasOtherResult(turn: string, tools: readonly string[]): boolean {
+    const query =
+      "SELECT 1 FROM ledger WHERE turn = ? AND state = 'done' AND tool NOT IN (SELECT value FROM json_each(?)) LIMIT 1";
+    return this.#sql.exec(query, turn, JSON.stringify(tools)).toArray().length > 0;
+  }
+
   /** Returns the path that the turn's latest call with a path was about. */
   findLastPath(turn: string): string | undefined {
     return this.#sql

@@ -1,6 +1,7 @@
 import type { Task, TaskStatus, TaskType } from "@thinkery/sdk";
 
-export interface TaskRow extends Record<string, SqlStorageValue> {
+/** What the tasks of agents and the shared tasks of agencies store alike. */
+export interface StoredTaskRow extends Record<string, SqlStorageValue> {
   id: string;
   parent_id: string | null;
   type: TaskType;
@@ -14,6 +15,9 @@ export interface TaskRow extends Record<string, SqlStorageValue> {
   created_at: number;
   started_at: number | null;
   completed_at: number | null;
+}
+
+export interface TaskRow extends StoredTaskRow {
   metadata: string | null;
 }
 
@@ -36,7 +40,7 @@ export function taskToRow(task: Task): TaskRow {
   };
 }
 
-export function rowToTask(row: TaskRow): Task {
+export function rowToTask(row: StoredTaskRow): Task {
   return {
     id: row.id,
     ...(row.parent_id === null ? {} : { parentId: row.parent_id }),
@@ -51,6 +55,6 @@ export function rowToTask(row: TaskRow): Task {
     createdAt: row.created_at,
     ...(row.started_at === null ? {} : { startedAt: row.started_at }),
     ...(row.completed_at === null ? {} : { completedAt: row.completed_at }),
-    ...(row.metadata === null ? {} : { metadata: JSON.parse(row.metadata) as Record<string, unknown> }),
+    ...(typeof row.metadata === "string" ? { metadata: JSON.parse(row.metadata) as Record<string, unknown> } : {}),
   };
 }

@@ -10,7 +10,7 @@ import {
   type TaskStatus,
   toProgress,
 } from "@thinkery/sdk";
-import { findConnected, type OpenTask } from "./find-connected.ts";
+import { openTask, readConnected } from "./read-connected.ts";
 import { countRootTasks, readRootTasks } from "./root-tasks.ts";
 import { rowToTask, type TaskRow, taskToRow } from "./task-row.ts";
 import type { TurnStatus } from "./turns.ts";
@@ -21,11 +21,8 @@ const maxRecentTrees = 20;
 const maxPageChars = 4_000_000;
 
 const maxStoredPerRead = 20;
-/** More than can be connected; only what a request wants to connect can be more. */
-const maxLoadedTasks = 4000;
 
-/** Must match the conditions of the indexes exactly; otherwise SQLite scans the tables. */
-const openTask = "status IN ('pending', 'in_progress', 'blocked')";
+/** Must match the condition of the index exactly; otherwise SQLite scans the table. */
 const openTurn = "status IN ('queued', 'running', 'paused')";
 
 const rootsWithOpenTasks = `SELECT root FROM tasks WHERE ${openTask}`;
@@ -89,23 +86,9 @@ export class Tasks {
     return this.#sql.exec("SELECT 1 FROM turns WHERE id = ?", id).toArray().length > 0;
   }
 
-  /**
-   * Loads the trees of these tasks and of open `dependencies`, with all trees that they are connected to by dependencies
-   * between open tasks. What is finished never changes, so it connects nothing: otherwise everything that ever depended
-   * on something would be loaded. Of other trees, only the tasks that open ones depend on are loaded.
-   */
+  /** Loads the trees of these tasks, and what they are connected to. */
   loadGraph(ids: readonly string[], dependencies: readonly string[] = []): TaskGraph {
-    const { roots, needed } = findConnected(this.#readOpen(), this.#findRoots(ids), dependencies);
-    const rows = this.#sql
-      .exec<TaskRow>(
-        `SELECT * FROM tasks WHERE id IN (
-           SELECT id FROM tasks WHERE root IN (SELECT value FROM json_each(?))
-           UNION SELECT value FROM json_each(?) LIMIT ${maxLoadedTasks}
-         ) ORDER BY number`,
-        JSON.stringify([...roots]),
-        JSON.stringify([...needed]),
-      )
-      .toArray();
+    const { roots, rows } = readConnected<TaskRow>(this.#sql, "tasks", ids, dependencies);
     const turns = [...roots, ...ids, ...dependencies];
     return createTaskGraph([...readRootTasks(this.#sql, [...new Set(turns)]), ...rows.map(rowToTask)]);
   }
@@ -167,26 +150,6 @@ export class Tasks {
         .toArray()
         .map(rowToTask);
     }
-  }
-
-  #readOpen(): OpenTask[] {
-    return this.#sql
-      .exec<{ id: string; root: string; dependencies: string }>(
-        `SELECT id, root, dependencies FROM tasks WHERE ${openTask}`,
-      )
-      .toArray()
-      .map(({ id, root, dependencies }) => ({ id, root, dependencies: JSON.parse(dependencies) as string[] }));
-  }
-
-  /** Returns the roots of trees; what is not stored is the root of a turn. */
-  #findRoots(ids: readonly string[]): string[] {
-    return this.#sql
-      .exec<{ root: string }>(
-        "SELECT coalesce((SELECT root FROM tasks WHERE id = value), value) AS root FROM json_each(?)",
-        JSON.stringify(ids),
-      )
-      .toArray()
-      .map(({ root }) => root);
   }
 
   #readTree(root: string): Task[] {

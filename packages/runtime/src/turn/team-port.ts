@@ -25,8 +25,8 @@ export interface TeamPort {
   defer(defer: InboxDefer): Promise<InboxItem[]>;
   setStatus(note: string, task: string | undefined): Promise<void>;
   leaveFeedback(feedback: NewFeedback, runId: string, key: string): Promise<Feedback>;
-  /** Opens the documents for one call: `origin` of its changes. */
-  openDocuments(call: { runId: string; callId: string; tool: string }): TeamDocuments;
+  /** Opens the documents for one call, which is the origin of its changes. Each of them gets a key. */
+  openDocuments(call: { runId: string; callId: string; tool: string; createKey(): string }): TeamDocuments;
   createResource(content: string, type: string | undefined): Promise<Resource>;
   readResource(id: string): Promise<{ resource: Resource; content: Uint8Array }>;
   listTasks(): Promise<TeamTaskList>;

@@ -1,4 +1,4 @@
-import { type Agency, fail, globalAgency, ownerUser, type PageQuery } from "@thinkery/sdk";
+import { type Agency, fail, type PageQuery } from "@thinkery/sdk";
 import { Registry } from "../store/registry.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
@@ -19,8 +19,6 @@ export class AgencyRegistry {
     this.#sql = sql;
     this.#user = user;
     this.#registry = new Registry<Row>(sql, "agencies", "id");
-    // The owner's default agency exists from the beginning.
-    if (user === ownerUser && this.isFree(globalAgency)) this.#adopt({ id: globalAgency, name: "Global" });
   }
 
   list(page: PageQuery): { agencies: Agency[]; next?: string } {
@@ -61,9 +59,9 @@ export class AgencyRegistry {
   }
 
   /** Adds an agency whose object need not be created. */
-  #adopt({ id, name }: Pick<Agency, "id" | "name">): void {
-    this.#registry.reserve({ id, name, created_at: Date.now() });
-    this.#registry.confirm(id);
+  adopt(agency: Agency): void {
+    this.#registry.reserve(toRow(agency));
+    this.#registry.confirm(agency.id);
   }
 
   async add(agency: Agency, create: (agency: Agency) => Promise<void>): Promise<void> {

@@ -77,7 +77,7 @@ export class Limits {
     if (diskMb !== undefined && !isRunning && this.countDiskBytes() > diskMb * megabyte)
       throw fail(
         "too_large",
-        `You use more than ${diskMb} MB of disk space. Delete agents or branches you no longer need, clear conversations, or ask the host's owner for more.`,
+        `You use more than ${diskMb} MB of disk space. Delete agents, agencies or branches you no longer need, clear conversations, or ask the host's owner for more.`,
       );
     if (concurrentTurns === undefined) return;
     this.#sql.exec("DELETE FROM turn_leases WHERE until < ?", now);
@@ -99,7 +99,7 @@ export class Limits {
     this.#sql.exec("DELETE FROM turn_leases WHERE agent = ?", agent);
   }
 
-  /** Records what an agent occupies, and what it is about to store if there is room for it. */
+  /** Records what an agent or an agency occupies, and what it is about to store if there is room for it. */
   reportDisk(agent: string, bytes: number, newBytes: number): { freeBytes: number | undefined; hasRoom: boolean } {
     this.#setDiskUsage(agent, bytes);
     const freeBytes = this.#getFreeBytes();
@@ -119,9 +119,14 @@ export class Limits {
     );
   }
 
-  /** Forgets all agents of an agency. “~” separates the two in their names. */
+  /** Forgets an agency and all its agents. “~” separates the two in their names. */
   forgetAgencyDiskUsage(agency: string): void {
-    this.#sql.exec("DELETE FROM disk_usage WHERE agent >= ? AND agent < ?", `${agency}~`, `${agency}\x7f`);
+    this.#sql.exec(
+      "DELETE FROM disk_usage WHERE agent = ? OR agent >= ? AND agent < ?",
+      agency,
+      `${agency}~`,
+      `${agency}\x7f`,
+    );
   }
 
   countDiskBytes(): number {

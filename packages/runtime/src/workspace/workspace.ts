@@ -241,17 +241,18 @@ export class Workspace {
   }
 
   /** Returns the result of a commit that was already made, or that cannot be made because a file is stale. */
-  #findSettledResult(
-    branch: string,
-    key: string | undefined,
-    expected: Expectation["expected"] = {},
-  ): CommitResult | undefined {
+  #findSettledResult(branch: string, key?: string, expected: Expectation["expected"] = {}): CommitResult | undefined {
     const earlier = key === undefined ? undefined : this.#commits.find(key);
     if (earlier) return earlier;
     const stale = Object.keys(expected).find(
       (path) => (this.#rows.stat(branch, parseFilePath(path))?.hash ?? null) !== expected[path],
     );
     return stale === undefined ? undefined : { stale, overlaps: [], patches: [] };
+  }
+
+  /** Returns the result of an earlier commit with this key. */
+  findCommit(key: string): CommitResult | undefined {
+    return this.#commits.find(key);
   }
 
   /** Finds a free path next to this one for a conflict copy. */
@@ -289,11 +290,11 @@ export class Workspace {
   *planRevert(
     { version, turn, toolCall, branch, dryRun }: Revert,
     origin: Origin,
-    options: Pick<CommitOptions, "record"> = {},
+    { record }: Pick<CommitOptions, "record"> = {},
   ): Work<MergeResponse> {
     const name = (version !== undefined && this.#history.getBranch(version)) || this.#requireBranch(branch);
     const ids = version === undefined ? this.#findVersionIds(name, turn, toolCall) : [this.#requireVersion(version).id];
-    return yield* this.#merger.revert(ids, name, origin, { dryRun, ...pickRecord(options) });
+    return yield* this.#merger.revert(ids, name, origin, { dryRun, ...(record ? { record } : {}) });
   }
 
   listBranches(): Branch[] {
@@ -368,5 +369,3 @@ export class Workspace {
 
 /** Units of work. */
 const units = { listed: 15 };
-
-const pickRecord = ({ record }: Pick<CommitOptions, "record">) => (record ? { record } : {});

@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatFrame, clientFrameSchema, ServerFrame } from "../protocol/frame.ts";
-import { type ConnectionEnd, ReconnectingSocket } from "./reconnect.ts";
+import { createAcknowledger } from "./acknowledge.ts";
+import { describeEnd, isRefusal, ReconnectingSocket } from "./reconnect.ts";
 
 /** A frame that a client may send to an agent. */
 export type ClientFrameInput = z.input<typeof clientFrameSchema>;
@@ -30,9 +31,6 @@ export interface AgentSocket {
   close(): void;
 }
 
-/** How often to acknowledge received data. The host disconnects clients that have megabytes outstanding. */
-const ackBytes = 256 * 1024;
-
 /** The close code if a frame was too large. */
 const closeCodeTooLarge = 1009;
 
@@ -48,7 +46,7 @@ export function openAgentSocket(options: AgentSocketOptions): AgentSocket {
   const unsent: ClientFrameInput[] = [];
   let actionsFrame: ClientFrameInput | undefined;
   let after = options.after;
-  let unackedBytes = 0;
+  const acknowledge = createAcknowledger(() => connection.send('{"type":"ack"}'));
 
   const handleFrame = (frame: ChatFrame | AgentEvent) => {
     if ("seq" in frame) after = Math.max(after ?? 0, frame.seq);
@@ -70,7 +68,7 @@ export function openAgentSocket(options: AgentSocketOptions): AgentSocket {
   const connection = new ReconnectingSocket({
     connect: () => connect(toSocketUrl(options, after), headers),
     onOpen: () => {
-      unackedBytes = 0;
+      acknowledge.reset();
       options.onConnection?.("open");
       for (const frame of [...(actionsFrame ? [actionsFrame] : []), ...unsent.splice(0), ...unconfirmed.values()]) {
         connection.send(JSON.stringify(frame));
@@ -78,17 +76,13 @@ export function openAgentSocket(options: AgentSocketOptions): AgentSocket {
     },
     onMessage: (data) => {
       if (typeof data !== "string") return;
-      unackedBytes += data.length;
-      if (unackedBytes >= ackBytes) {
-        unackedBytes = 0;
-        connection.send('{"type":"ack"}');
-      }
+      acknowledge.receive(data);
       for (const frame of parseFrames(data)) handleFrame(frame);
     },
     onClose: (closed) => {
       if (closed.code === closeCodeTooLarge) dropLargest();
       const isRefused = isRefusal(closed);
-      options.onConnection?.(isRefused ? "refused" : "lost", closed.reason || formatStatus(closed));
+      options.onConnection?.(isRefused ? "refused" : "lost", describeEnd(closed));
       return isRefused ? "stop" : "retry";
     },
   });
@@ -114,16 +108,6 @@ function toSocketUrl({ url, only }: AgentSocketOptions, after: number | undefine
   if (only) query.set("only", only);
   if (after !== undefined) query.set("after", String(after));
   return `${url}?${query}`;
-}
-
-// 44xx are the host's own close codes for “forbidden” and “not found”. Trying again would have the same result.
-function isRefusal({ code, status = 0 }: ConnectionEnd): boolean {
-  const isClientError = status >= 400 && status < 500 && status !== 408 && status !== 429;
-  return isClientError || (code >= 4400 && code < 4500);
-}
-
-function formatStatus({ status }: ConnectionEnd): string | undefined {
-  return status === undefined ? undefined : `The host responded with status ${status}.`;
 }
 
 function parseFrames(data: string): (ChatFrame | AgentEvent)[] {

@@ -1,16 +1,11 @@
-import { fail, isThinkeryError, toHttpStatus } from "../protocol/errors.ts";
+import { fail } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatFrame, SubagentFrame } from "../protocol/frame.ts";
 import type { AgentTarget } from "../protocol/target.ts";
 import { Backoff } from "./backoff.ts";
+import { isFinalError, readEventStream } from "./event-stream.ts";
 import type { EndpointFetch } from "./request.ts";
 import { sleep } from "./sleep.ts";
-import { parseSse } from "./sse.ts";
-
-/** The host sends something at least every 15 s. A connection that is silent for longer than this is dead. */
-const defaultStallTimeoutMs = 45_000;
-/** A host that is killed just as we connect may never answer. */
-const connectTimeoutMs = 10_000;
 
 export interface EventLogOptions {
   fetchEndpoint: EndpointFetch;
@@ -77,7 +72,7 @@ export class EventLogReader {
           yield event;
         }
       } catch (error) {
-        if (signal?.aborted || isFinal(error)) throw error;
+        if (signal?.aborted || isFinalError(error)) throw error;
         lastError = error;
       }
       unavailableSince ??= performance.now();
@@ -89,36 +84,22 @@ export class EventLogReader {
 
   /** Reads from one connection until it ends. The first item is the position at which it starts. */
   async *#listen(after: number | undefined, { signal, progress }: ListenOptions): AsyncGenerator<LogItem> {
-    const { fetchEndpoint, target, stallTimeoutMs = defaultStallTimeoutMs } = this.#options;
-    const connection = new AbortController();
-    const anySignal = signal ? AbortSignal.any([signal, connection.signal]) : connection.signal;
-    const abortStalled = () => connection.abort(fail("unavailable", "The connection to the host stalled."));
-    let timer = setTimeout(abortStalled, Math.min(stallTimeoutMs, connectTimeoutMs));
-    try {
-      const query = { ...(after === undefined ? {} : { after }), ...(progress ? { progress: "1" as const } : {}) };
-      const { agency, agent } = target;
-      const { body } = await fetchEndpoint(
-        "listEvents",
-        { params: { agency, agent }, query, signal: anySignal },
-        "text/event-stream",
-      );
-      if (!body) return;
-      for await (const blocks of parseSse(body)) {
-        clearTimeout(timer);
-        for (const { id, data } of blocks) {
-          if (data === undefined) {
-            if (id !== undefined) yield { seq: Number(id) };
-          } else if (id !== undefined) yield { seq: Number(id), event: JSON.parse(data) as AgentEvent };
-          else if (progress) yield { progress: JSON.parse(data) as Progress };
-        }
-        timer = setTimeout(abortStalled, stallTimeoutMs);
+    const { fetchEndpoint, target, stallTimeoutMs } = this.#options;
+    const chunks = readEventStream({
+      fetchEndpoint,
+      endpoint: "listEvents",
+      params: { agency: target.agency, agent: target.agent },
+      query: { ...(after === undefined ? {} : { after }), ...(progress ? { progress: "1" as const } : {}) },
+      signal,
+      stallTimeoutMs,
+    });
+    for await (const blocks of chunks) {
+      for (const { id, data } of blocks) {
+        if (data === undefined) {
+          if (id !== undefined) yield { seq: Number(id) };
+        } else if (id !== undefined) yield { seq: Number(id), event: JSON.parse(data) as AgentEvent };
+        else if (progress) yield { progress: JSON.parse(data) as Progress };
       }
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw isThinkeryError(error) ? error : fail("unavailable", "The connection to the host was lost.");
-    } finally {
-      clearTimeout(timer);
-      connection.abort();
     }
   }
 }
@@ -128,9 +109,4 @@ interface LogItem {
   seq?: number;
   event?: AgentEvent;
   progress?: Progress;
-}
-
-/** Whether the host refused the request, or the error has nothing to do with the connection. */
-function isFinal(error: unknown): boolean {
-  return !isThinkeryError(error) || (toHttpStatus(error.code) < 500 && error.code !== "rate_limited");
 }

@@ -9,6 +9,17 @@ export interface ConnectionEnd {
   status?: number;
 }
 
+// 44xx are the host's own close codes for “forbidden” and “not found”. Trying again would have the same result.
+export function isRefusal({ code, status = 0 }: ConnectionEnd): boolean {
+  const isClientError = status >= 400 && status < 500 && status !== 408 && status !== 429;
+  return isClientError || (code >= 4400 && code < 4500);
+}
+
+/** Why a connection ended, in words, if that is known. */
+export function describeEnd({ reason, status }: ConnectionEnd): string | undefined {
+  return reason || (status === undefined ? undefined : `The host responded with status ${status}.`);
+}
+
 export interface ReconnectOptions {
   connect(): WebSocket;
   onOpen(): void;

@@ -1,10 +1,12 @@
 /** What Thinkery's own packages share. Not part of the public API: it may change in any release. */
 export * from "./bindings.ts";
+export { createId } from "../client/create-id.ts";
 export * from "./command.ts";
 export * from "./default-limits.ts";
 export * from "./event-position.ts";
 export * from "./file-transfer.ts";
 export * from "./host-status.ts";
+export * from "./mentions.ts";
 export * from "./nearest.ts";
 export * from "./pattern/gitignore.ts";
 export * from "./pattern/glob.ts";
@@ -14,6 +16,7 @@ export * from "./readable-output.ts";
 export * from "./redact.ts";
 export * from "./round-usd.ts";
 export * from "./script-file.ts";
+export * from "../protocol/schema-fields.ts";
 export { countSchemaNodes } from "../protocol/schema-size.ts";
 export * from "./sync-plan.ts";
 export * from "./working-copy.ts";

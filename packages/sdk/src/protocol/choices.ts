@@ -139,6 +139,7 @@ export const workflowReasons = [
   "time_limit",
   "given_up",
   "agent_failed",
+  "budget",
   "setup",
 ] as const;
 

@@ -3,6 +3,7 @@ import { findNearest } from "../internal/nearest.ts";
 import { approvalSchema } from "./approval.ts";
 import { questionSchema } from "./continuation.ts";
 import { type ErrorBody, errorCodes, fail, type ValidationIssue, type ThinkeryError } from "./errors.ts";
+import { listFields } from "./schema-fields.ts";
 
 const validationIssueSchema = z.object({
   path: z.array(z.union([z.string(), z.number()])),
@@ -34,8 +35,9 @@ export const errorBodySchema = z
  * example “query”. With the schema, the message suggests a name for an unknown field.
  */
 export function createValidationError(subject: string, error: z.ZodError, schema?: z.ZodType): ThinkeryError {
-  const issues = error.issues.flatMap((issue) => toValidationIssues(issue)).slice(0, 20);
-  const [issue] = error.issues;
+  const found = error.issues.flatMap(expandUnion);
+  const issues = found.flatMap((issue) => toValidationIssues(issue)).slice(0, 20);
+  const [issue] = found;
   const [problem] = issues;
   const field = problem?.path.length ? `\`${problem.path.join(".")}\`` : "";
   const where = subject === "body" || subject === "request" ? "" : ` in the ${subject}`;
@@ -52,35 +54,13 @@ export function createValidationError(subject: string, error: z.ZodError, schema
   return fail("bad_request", `Invalid ${field ? field + where : subject}: ${reason}${period}`, { issues });
 }
 
-/** Lists the fields that a schema allows in the object at a path. */
-function listFields(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  const [key, ...rest] = path;
-  switch (def.type) {
-    case "object": {
-      if (key === undefined) return Object.keys(def.shape);
-      const field = def.shape[String(key)] ?? def.catchall;
-      return field ? listFields(field, rest) : [];
-    }
-    case "array":
-      return key === undefined ? [] : listFields(def.element, rest);
-    case "record":
-      return key === undefined ? [] : listFields(def.valueType, rest);
-    case "union":
-      return def.options.flatMap((option) => listFields(option, path));
-    case "optional":
-    case "nullable":
-    case "default":
-    case "prefault":
-    case "readonly":
-      return listFields(def.innerType, path);
-    case "pipe":
-      return listFields(def.in, path);
-    case "lazy":
-      return listFields(def.getter(), path);
-    default:
-      return [];
-  }
+/** Returns what is wrong with the one form of a union that a value has, if it is only one, and the schema does not say. */
+function expandUnion(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return [issue];
+  const isOfType = (one: z.core.$ZodIssue) => one.path.length > 0 || one.code !== "invalid_type";
+  const [form, ...others] = issue.errors.filter((issues) => issues.every(isOfType));
+  if (!form || others.length > 0) return [issue];
+  return form.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
 // An unknown key is part of the path, so that the message names it.

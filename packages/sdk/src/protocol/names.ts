@@ -45,6 +45,15 @@ export const nameRules = {
   },
 } satisfies Record<string, NameRule>;
 
+/** The channel that every agency has. */
+export const defaultChannel = "general";
+
+/** The longest message that a channel takes at all. Here so that the CLI can check it without loading Zod. */
+export const maxMessageChars = 4 * 1024 * 1024;
+
+/** Matches the names of direct channels, such as `alice+bob`, or `alice+~owner` with the user owner. */
+export const directChannelPattern = /^~?[A-Za-z0-9][A-Za-z0-9._-]*\+~?[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
 /** Tool names that every provider accepts. */
 export const toolNameRule: NameRule = {
   maxChars: 64,

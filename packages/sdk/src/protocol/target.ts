@@ -1,6 +1,6 @@
 import { globalAgency } from "./default-agency.ts";
 import { fail } from "./errors.ts";
-import { findNameIssue, maxPathLength, nameRules } from "./names.ts";
+import { defaultChannel, directChannelPattern, findNameIssue, maxPathLength, nameRules } from "./names.ts";
 
 export interface AgentTarget {
   kind: "agent";
@@ -12,6 +12,14 @@ export interface AgentTarget {
 
 export interface AgencyTarget {
   kind: "agency";
+  agency: string;
+}
+
+export interface ChannelTarget {
+  kind: "channel";
+  /** A name, or `@alice` for the direct messages with alice. */
+  channel: string;
+  /** `review`, or `review@bob` for an agency of another user. */
   agency: string;
 }
 
@@ -58,6 +66,31 @@ export function parseAgencyTarget(text: string | undefined, defaultAgency = glob
   throw fail("bad_request", `“${text}” is an agent; an agency starts with “@”, as in @${suggestion}.`);
 }
 
+const channelForms =
+  "use '#general', '#general@review', or '#@alice@review' for direct messages, in quotes: shells take # for a comment";
+
+/**
+ * Parses a channel such as `#general@review`, or `#@alice@review` for direct messages with alice. Without the `#`, a
+ * target that starts with `@` is an agency and means its default channel.
+ */
+export function parseChannelTarget(text: string, defaultAgency = globalAgency): ChannelTarget {
+  if (text.startsWith("@"))
+    return { kind: "channel", channel: defaultChannel, agency: parseAgencyTarget(text, defaultAgency).agency };
+  const [, name = "", at, agency = ""] = /^#?(@?[^@]*)(@?)(.*)$/s.exec(text) ?? [];
+  if (name === "" || name === "@") throw fail("bad_request", `“${text}” names no channel; ${channelForms}.`);
+  if (at && agency === "") throw fail("bad_request", `“${text}” has no agency after the “@”; ${channelForms}.`);
+  if (name.startsWith("@")) checkName("agent", name.slice(1));
+  else if (!directChannelPattern.test(name)) checkName("channel", name);
+  return {
+    kind: "channel",
+    channel: name,
+    agency: at ? parseAgencyTarget(`@${agency}`, defaultAgency).agency : defaultAgency,
+  };
+}
+
+/** Whether a target that may also be an agent or an agency is a channel. */
+export const isChannelTarget = (text: string) => text.startsWith("#");
+
 /** Parses an agency: `review`, or `review@bob` for one of another user. The leading “@” is optional. */
 export function parseAgencyId(text: string): string {
   const agency = text.replace(/^@/, "");
@@ -72,7 +105,7 @@ function checkAgencyRef(agency: string): void {
   if (user !== undefined) checkName("user", user);
 }
 
-function checkName(kind: "agency" | "agent" | "user", name: string): void {
+function checkName(kind: "agency" | "agent" | "channel" | "user", name: string): void {
   const issue = findNameIssue(nameRules[kind], name);
   if (issue) throw fail("bad_request", `Invalid ${kind} name “${name}”: ${issue}.`);
 }

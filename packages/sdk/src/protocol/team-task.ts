@@ -9,7 +9,10 @@ export const teamTaskSchema = taskSchema
   .omit({ assignedTo: true, metadata: true })
   .extend({
     createdBy: z.string(),
-    claimedBy: z.string().optional().meta({ description: "Who works on it. Nobody else can claim it meanwhile." }),
+    claimedBy: z
+      .string()
+      .optional()
+      .meta({ description: "Who works on it, or did when it ended. Nobody else can claim it meanwhile." }),
     claimedUntil: z
       .string()
       .optional()
@@ -19,7 +22,11 @@ export const teamTaskSchema = taskSchema
 
 export type TeamTask = z.infer<typeof teamTaskSchema>;
 
-export const newTeamTaskSchema = newTaskSchema.meta({ id: "NewTeamTask" });
+export const newTeamTaskSchema = newTaskSchema
+  .extend({
+    idempotencyKey: z.string().min(1).max(200).optional().meta({ description: "The same key again is the same task." }),
+  })
+  .meta({ id: "NewTeamTask" });
 
 export type NewTeamTask = z.infer<typeof newTeamTaskSchema>;
 
@@ -45,7 +52,7 @@ export type TeamTaskQuery = z.infer<typeof teamTaskQuerySchema>;
 
 export const teamTaskListSchema = z.object({
   tasks: z.array(teamTaskSchema).meta({ description: "Oldest first." }),
-  progress: taskProgressSchema,
+  progress: taskProgressSchema.meta({ description: "Of all shared tasks, not just those of this list." }),
   next: nextSchema,
 });
 

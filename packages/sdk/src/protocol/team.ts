@@ -86,6 +86,12 @@ export const newFeedbackSchema = z
   .strictObject({
     message: z.string().trim().min(1).max(10_000),
     rating: z.int().min(1).max(5).optional().meta({ description: "1 is bad, 5 is good." }),
+    idempotencyKey: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: "The same key again is the same feedback." }),
   })
   .meta({ id: "NewFeedback" });
 

@@ -6,6 +6,7 @@ import { propsSchema } from "./props.ts";
 import { taskSchema } from "./task.ts";
 import { usageSchema } from "./turn-usage.ts";
 import { forkMergeSchema } from "./version.ts";
+import { variablesSchema } from "./workflow.ts";
 
 export const runStatuses = ["idle", "registered", "running", "paused", "completed", "canceled", "error"] as const;
 
@@ -270,7 +271,8 @@ export const jobSchema = z
       .optional(),
     agents: z.record(z.string(), inlineAgentSchema).optional(),
     tag: z.string().max(64).optional(),
-    message: textSchema,
+    vars: variablesSchema.optional().meta({ description: "Of a workflow." }),
+    message: textSchema.optional().meta({ description: "Required but for a workflow, which has a kickoff." }),
     idempotencyKey: z.string().min(1).max(200).optional(),
     mode: z.enum(modes).default("queue"),
     props: propsSchema.optional().meta({ description: "Props for this turn of each agent only." }),
@@ -278,6 +280,14 @@ export const jobSchema = z
   .refine((job) => [job.agent, job.workflow, job.agents].filter((given) => given !== undefined).length === 1, {
     error: "give one of agent, workflow and agents",
     path: ["agent"],
+  })
+  .refine((job) => job.message !== undefined || job.workflow !== undefined, {
+    error: "Invalid input: expected string, received undefined",
+    path: ["message"],
+  })
+  .refine((job) => job.workflow === undefined || job.props === undefined, {
+    error: "props are for agents; a workflow has vars",
+    path: ["props"],
   })
   .meta({ id: "Job" });
 
@@ -288,6 +298,9 @@ export const serveResponseSchema = z
     content: z.string(),
     toolCalls: outcomeSchema.shape.toolCalls,
     usage: usageSchema,
-    outcomes: z.array(outcomeSchema).meta({ description: "One for each agent." }),
+    outcomes: z.array(outcomeSchema).meta({ description: "One for each agent; of a workflow, its last turn." }),
+    finishReason: z.string().optional(),
   })
   .meta({ id: "Served" });
+
+export type ServeResponse = z.infer<typeof serveResponseSchema>;

@@ -40,9 +40,9 @@ export const workflowRunQuerySchema = pageQuerySchema.extend({
 
 export const newWorkflowRunSchema = z
   .strictObject({
-    workflow: z.union([workflowNameSchema, workflowSchema], {
-      error: "expected the name of a stored workflow, or one",
-    }),
+    workflow: z
+      .union([workflowNameSchema, workflowSchema])
+      .meta({ description: "The name of a stored workflow, or one." }),
     tag: tagSchema.optional().meta({ description: "Separates runs. The same tag again is the same agency." }),
     vars: variablesSchema.optional().meta({ description: "Override those of the workflow." }),
     message: z.string().max(100_000).optional().meta({ description: "In place of the kickoff." }),

@@ -13,7 +13,10 @@ import { roleEffortsSchema } from "./roles.ts";
 /** Agents of one workflow. */
 export const maxWorkflowAgents = 50;
 
-const promptSchema = z.string().max(100_000);
+/** The longest prompt and kickoff, with the values of their placeholders. */
+export const maxPromptChars = 100_000;
+
+const promptSchema = z.string().max(maxPromptChars);
 
 /** An agent of a workflow, in the words of workflow files. */
 export const workflowAgentSchema = z.strictObject({
@@ -73,7 +76,12 @@ const variableNameSchema = z
 const maxVariableChars = 100_000;
 
 export const variablesSchema = z
-  .record(variableNameSchema, z.union([z.string().max(maxVariableChars), z.number(), z.boolean()]))
+  .record(
+    variableNameSchema,
+    z.union([z.string().max(maxVariableChars), z.number(), z.boolean()], {
+      error: `expected a text of at most ${maxVariableChars} characters, a number, true or false`,
+    }),
+  )
   .refine((vars) => Object.keys(vars).length <= 200, { error: "more than 200 variables" });
 
 export type Variables = z.infer<typeof variablesSchema>;

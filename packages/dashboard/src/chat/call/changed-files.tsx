@@ -2,7 +2,7 @@ import { type Change, mainBranch } from "@thinkery/sdk";
 import type { FileChanges } from "@thinkery/sdk/react";
 import { useEffect, useState } from "react";
 import { call } from "../../api/host.ts";
-import { buildFilesAddress } from "../../frame/files-place.ts";
+import { filesAddress } from "../../frame/files-place.ts";
 import { Link } from "../../frame/link.tsx";
 import { buildPath } from "../../frame/navigation.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -42,7 +42,7 @@ export function ChangedFiles({ agency, agent, changed, open }: ChangedFilesProps
         return (
           <li key={`${version} ${path}`} data-kind={kind}>
             <Link
-              href={buildPath(agency, agent) + buildFilesAddress({ show: "history", path, version, branch })}
+              href={buildPath(agency, agent) + filesAddress.build({ show: "history", path, version, branch })}
               title={`${changeVerbs[kind]} in version ${version}`}
             >
               <Icon name="file" />

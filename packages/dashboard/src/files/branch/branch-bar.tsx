@@ -17,12 +17,12 @@ import { useWorkspace } from "../open-workspace.tsx";
 
 /** Branch switcher with merge and delete. Hidden if there are no branches. */
 export function BranchBar({ place }: { place: FilesPlace }) {
-  const { branch, branches, to, canWrite } = useWorkspace();
+  const { agent, branch, branches, to, canWrite } = useWorkspace();
   const all = useSource(branches).value ?? [];
   const [dialog, setDialog] = useState<"merge" | "delete">();
   const close = () => setDialog(undefined);
   const current = all.find(({ id }) => id === branch);
-  if (all.length === 0 && branch === undefined) return null;
+  if (agent === undefined || (all.length === 0 && branch === undefined)) return null;
   return (
     <div className="branch-bar">
       <label>
@@ -63,16 +63,22 @@ export function BranchBar({ place }: { place: FilesPlace }) {
               </Button>
             </div>
           )}
-          {dialog === "merge" && <MergeBranch branch={current} onClose={close} />}
-          {dialog === "delete" && <DeleteBranch branch={current} onClose={close} />}
+          {dialog === "merge" && <MergeBranch agent={agent} branch={current} onClose={close} />}
+          {dialog === "delete" && <DeleteBranch agent={agent} branch={current} onClose={close} />}
         </>
       )}
     </div>
   );
 }
 
-function MergeBranch({ branch, onClose }: { branch: Branch; onClose(): void }) {
-  const { agency, agent, to } = useWorkspace();
+interface BranchDialogProps {
+  agent: string;
+  branch: Branch;
+  onClose(): void;
+}
+
+function MergeBranch({ agent, branch, onClose }: BranchDialogProps) {
+  const { agency, to } = useWorkspace();
   return (
     <DryRunDialog
       title={`Merge ${branch.id} into ${branch.from}`}
@@ -91,8 +97,8 @@ function MergeBranch({ branch, onClose }: { branch: Branch; onClose(): void }) {
   );
 }
 
-function DeleteBranch({ branch, onClose }: { branch: Branch; onClose(): void }) {
-  const { agency, agent, branches, to } = useWorkspace();
+function DeleteBranch({ agent, branch, onClose }: BranchDialogProps) {
+  const { agency, branches, to } = useWorkspace();
   const remove = async () => {
     await call("deleteBranch", { params: { agency, agent, branch: branch.id } });
     onClose();
@@ -111,8 +117,8 @@ function DeleteBranch({ branch, onClose }: { branch: Branch; onClose(): void }) 
   );
 }
 
-export function NewBranch({ onClose }: { onClose(): void }) {
-  const { agency, agent, branch, branches, to } = useWorkspace();
+export function NewBranch({ agent, onClose }: { agent: string; onClose(): void }) {
+  const { agency, branch, branches, to } = useWorkspace();
   const create = async ({ name }: Record<string, string>) => {
     const created = await call("createBranch", {
       params: { agency, agent },

@@ -79,7 +79,7 @@ interface RejectionNoticeProps {
 
 /** Why the host rejected the connection or an edit, and how to continue. */
 function RejectionNotice({ reason, isBranchGone, ready, renew }: RejectionNoticeProps) {
-  const { to } = useWorkspace();
+  const { to, noun } = useWorkspace();
   if (isBranchGone) {
     return (
       <div role="alert">
@@ -94,7 +94,7 @@ function RejectionNotice({ reason, isBranchGone, ready, renew }: RejectionNotice
   }
   return (
     <div role="alert">
-      <Notice tone="bad" title={ready ? "Your last change was rejected" : "Cannot open this file"}>
+      <Notice tone="bad" title={ready ? "Your last change was rejected" : `Cannot open this ${noun}`}>
         <p>{reason}</p>
         <Button kind="quiet" onClick={renew}>
           {ready ? "Reload from host" : "Try again"}

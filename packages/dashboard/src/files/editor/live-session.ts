@@ -1,11 +1,10 @@
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
-import { buildAgentUrl, getRootAgent } from "../../api/agent-path.ts";
-import type { Workspace } from "../../api/files.ts";
 import { onReconnect } from "../../api/follow.ts";
 import { buildSocketUrl } from "../../api/host.ts";
 import { getPageProtocols } from "../../api/page-secret.ts";
 import { createStore, type Store } from "../../api/store.ts";
+import { buildWorkspaceUrl, type Workspace } from "../../api/workspace.ts";
 import { type Person, parsePerson, personColors } from "./people.ts";
 import { trackUnconfirmedEdits } from "./track-unconfirmed-edits.ts";
 
@@ -37,9 +36,10 @@ const lateAfterMs = 2_000;
 /** WebSocket close code for a branch that no longer exists. */
 const branchGoneCode = 4404;
 
-export function openLiveSession({ agency, agent, branch }: Workspace, user: string): LiveSession {
+export function openLiveSession(workspace: Workspace, user: string): LiveSession {
+  const { branch } = workspace;
   const doc = new Y.Doc();
-  const root = buildSocketUrl(buildAgentUrl(agency, getRootAgent(agent)));
+  const root = buildSocketUrl(buildWorkspaceUrl(workspace));
   const provider = new WebsocketProvider(root, "yjs", doc, {
     params: branch === undefined ? {} : { branch },
     protocols: getPageProtocols(),

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "react";
-import type { Workspace } from "../../api/files.ts";
+import { getWorkspaceKey, type Workspace } from "../../api/workspace.ts";
 import { hasUnsentEdits, type LiveSession, openLiveSession } from "./live-session.ts";
 
 interface SharedSession {
@@ -18,7 +18,7 @@ export function useLiveSession(
   { agency, agent, branch }: Workspace,
   user: string,
 ): { live: LiveSession | undefined; renew(): void } {
-  const key = [user, agency, agent, branch ?? ""].join("\0");
+  const key = [user, getWorkspaceKey({ agency, agent }), branch ?? ""].join("\0");
   const [live, setLive] = useState<LiveSession>();
   const [round, setRound] = useState(0);
 

@@ -1,4 +1,4 @@
-import { call } from "../../api/host.ts";
+import { getWorkspaceCalls } from "../../api/workspace.ts";
 import { useWorkspace } from "../open-workspace.tsx";
 import { DryRunDialog } from "./dry-run-dialog.tsx";
 
@@ -6,13 +6,12 @@ export type Target = { version: number } | { turn: string };
 
 /** Reverts a version or all changes of a turn. */
 export function RevertDialog({ target, onClose }: { target: Target; onClose(): void }) {
-  const { agency, agent, branch } = useWorkspace();
-  const body = { ...target, ...(branch === undefined ? {} : { branch }) };
+  const calls = getWorkspaceCalls(useWorkspace());
   return (
     <DryRunDialog
       title={"version" in target ? `Revert version ${target.version}` : "Revert the whole turn"}
       action="Revert"
-      run={(dryRun) => call("revert", { params: { agency, agent }, body: { ...body, dryRun } })}
+      run={(dryRun) => calls.revert({ ...target, dryRun })}
       onClose={onClose}
     >
       <p>This creates a new version that undoes the changes. Later changes elsewhere are kept.</p>

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { listVersions } from "../../api/files.ts";
 import { useSource } from "../../api/source.ts";
+import { getWorkspaceKey } from "../../api/workspace.ts";
 import { Button } from "../../parts/button.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { useWorkspace } from "../open-workspace.tsx";
@@ -12,7 +13,7 @@ export function VersionList({ path }: { path: string | undefined }) {
   const workspace = useWorkspace();
   const { agency, agent, branch } = workspace;
   const { at } = useSource(workspace.latest);
-  const key = [agency, agent, branch ?? "", path ?? ""].join("\0");
+  const key = [getWorkspaceKey(workspace), branch ?? "", path ?? ""].join("\0");
   const [loaded, setLoaded] = useState(() => recallPosition(key)?.loaded);
   const list = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);

@@ -5,9 +5,9 @@ import { getFileName } from "../tree/rows.ts";
 const changeVerbs: Record<Change["kind"], string> = { add: "added", edit: "edited", delete: "deleted", move: "moved" };
 
 /** Name of an author as shown to `reader`; `owner` is the agent that owns the files. */
-export function getAuthorName({ kind, user, agent }: Origin, reader: string, owner: string): string {
+export function getAuthorName({ kind, user, agent }: Origin, reader: string, owner: string | undefined): string {
   // An agent's name may be prefixed with its agency.
-  if (kind === "agent") return agent?.slice(agent.lastIndexOf("~") + 1) ?? owner;
+  if (kind === "agent") return agent?.slice(agent.lastIndexOf("~") + 1) ?? owner ?? "an agent";
   return user === reader || user === undefined ? "you" : user;
 }
 

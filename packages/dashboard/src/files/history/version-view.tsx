@@ -1,7 +1,7 @@
 import type { VersionDiff } from "@thinkery/sdk";
 import { useEffect, useMemo, useState } from "react";
-import { call } from "../../api/host.ts";
 import { createSource, useSource } from "../../api/source.ts";
+import { getWorkspaceCalls } from "../../api/workspace.ts";
 import { Link } from "../../frame/link.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DateTime } from "../../parts/date-time.tsx";
@@ -18,13 +18,7 @@ export function VersionView({ id, path }: { id: number; path: string | undefined
   const workspace = useWorkspace();
   const { agency, agent, lastChanged, to } = workspace;
   const source = useMemo(
-    () =>
-      createSource(() =>
-        call("getVersion", {
-          params: { agency, agent, version: String(id) },
-          query: path === undefined ? {} : { path },
-        }),
-      ),
+    () => createSource(() => getWorkspaceCalls({ agency, agent }).getVersion(id, path)),
     [agency, agent, id, path],
   );
   const { value, error } = useSource(source);
@@ -53,7 +47,7 @@ export function VersionView({ id, path }: { id: number; path: string | undefined
 }
 
 function VersionDetails({ version, path }: { version: VersionDiff; path: string | undefined }) {
-  const { user, agent, canWrite, to } = useWorkspace();
+  const { user, agent, noun, canWrite, to } = useWorkspace();
   const [reverting, setReverting] = useState<Target>();
   const { id, at, origin, diffs, truncated } = version;
   const others = path === undefined ? 0 : version.changes.length + (version.more ?? 0) - diffs.length;
@@ -91,11 +85,11 @@ function VersionDetails({ version, path }: { version: VersionDiff; path: string 
       ))}
       {others > 0 && (
         <p className="pane-note">
-          This version changed other files, too. <Link href={to({ show: "history", version: id })}>Show all</Link>
+          This version changed other {noun}s, too. <Link href={to({ show: "history", version: id })}>Show all</Link>
         </p>
       )}
       {truncated && (
-        <p className="pane-note">Some changes are not shown. Select a file in the tree to see its history.</p>
+        <p className="pane-note">Some changes are not shown. Select a {noun} in the tree to see its history.</p>
       )}
       {reverting && <RevertDialog target={reverting} onClose={() => setReverting(undefined)} />}
     </>

@@ -24,8 +24,9 @@ const maxFilesExpanded = 60;
 const maxRows = 2000;
 
 export function FileTree({ files, filtered, current, marks }: FileTreeProps) {
-  const { agency, agent, to } = useWorkspace();
-  const store = getFoldStore(agency, agent);
+  const workspace = useWorkspace();
+  const { to, noun } = workspace;
+  const store = getFoldStore(workspace);
   const folds = useStore(store);
   const frame = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState<string>();
@@ -64,7 +65,7 @@ export function FileTree({ files, filtered, current, marks }: FileTreeProps) {
       ref={frame}
       className="file-tree"
       role="tree"
-      aria-label="Files"
+      aria-label={noun === "file" ? "Files" : "Documents"}
       onKeyDown={(event) => moveAmongRows(event, rows, tabStop, { focus, fold: toggle })}
     >
       {rows.map((row) => (
@@ -72,6 +73,7 @@ export function FileTree({ files, filtered, current, marks }: FileTreeProps) {
           key={row.path}
           row={row}
           to={to}
+          noun={noun}
           current={row.path === current}
           mark={row.file && marks.get(row.path)}
           tabStop={row.path === tabStop}
@@ -89,6 +91,7 @@ export function FileTree({ files, filtered, current, marks }: FileTreeProps) {
 interface TreeRowProps {
   row: Row;
   to: OpenWorkspace["to"];
+  noun: OpenWorkspace["noun"];
   current: boolean;
   mark: Mark | undefined;
   /** Whether this row is the tab stop of the tree. */
@@ -98,7 +101,7 @@ interface TreeRowProps {
 }
 
 /** Memoized, because there may be thousands of rows and a key press only changes two. */
-const TreeRow = memo(function TreeRow({ row, to, current, mark, tabStop, onFocus, onToggle }: TreeRowProps) {
+const TreeRow = memo(function TreeRow({ row, to, noun, current, mark, tabStop, onFocus, onToggle }: TreeRowProps) {
   const { path, name, level, file, open, count, size } = row;
   const changed = mark && `changed ${formatAgo(Date.now() - Date.parse(mark.at))} by ${mark.who}`;
   return (
@@ -113,9 +116,9 @@ const TreeRow = memo(function TreeRow({ row, to, current, mark, tabStop, onFocus
       aria-setsize={row.siblings}
       aria-selected={current}
       aria-current={current ? "page" : undefined}
-      aria-label={`${name}, ${file ? formatBytes(size) : formatCount(count, "file")}${changed ? `, ${changed}` : ""}`}
+      aria-label={`${name}, ${file ? formatBytes(size) : formatCount(count, noun)}${changed ? `, ${changed}` : ""}`}
       {...(open === undefined ? {} : { "aria-expanded": open })}
-      title={[path, file ? formatBytes(size) : `${formatCount(count, "file")}, ${formatBytes(size)}`, changed]
+      title={[path, file ? formatBytes(size) : `${formatCount(count, noun)}, ${formatBytes(size)}`, changed]
         .filter(Boolean)
         .join(" · ")}
       tabIndex={tabStop ? 0 : -1}

@@ -15,7 +15,7 @@ export function findRecentMarks(
   files: readonly FileInfo[],
   versions: readonly Version[],
   reader: string,
-  agent: string,
+  agent: string | undefined,
   now: number,
 ): Map<string, Mark> {
   const recent = new Map(

@@ -1,12 +1,13 @@
 import { createStore, type Store } from "../../api/store.ts";
+import { getWorkspaceKey, type Workspace } from "../../api/workspace.ts";
 
 /** Folders that were expanded or collapsed; not persisted across reloads. */
 export type FoldState = ReadonlyMap<string, boolean>;
 
 const stores = new Map<string, Store<FoldState>>();
 
-export function getFoldStore(agency: string, agent: string): Store<FoldState> {
-  const key = `${agency}~${agent}`;
+export function getFoldStore(workspace: Workspace): Store<FoldState> {
+  const key = getWorkspaceKey(workspace);
   let store = stores.get(key);
   if (!store) stores.set(key, (store = createStore<FoldState>(new Map())));
   return store;

@@ -1,8 +1,9 @@
 import { isThinkeryError } from "@thinkery/sdk";
 import { zipFiles } from "@thinkery/sdk/internal";
-import { buildArchiveUrl, buildFileUrl, sendFile, type Workspace } from "../../api/files.ts";
+import { buildArchiveUrl, buildFileUrl, sendFile } from "../../api/files.ts";
 import { getErrorMessage } from "../../api/login.ts";
 import { createStore, type Store } from "../../api/store.ts";
+import { getWorkspaceKey, type Workspace } from "../../api/workspace.ts";
 import { type UploadSelection, type PickedFile, type SkippedCounts, noneSkipped } from "./gather.ts";
 import { sortUploads } from "./sort-uploads.ts";
 
@@ -28,8 +29,8 @@ const noUploads: Uploads = { all: [], skipped: noneSkipped };
 const uploaders = new Map<string, Uploader>();
 
 /** One uploader per agent, so that uploads continue while the user visits other views. */
-export function getUploader({ agency, agent }: Workspace): Uploader {
-  const key = `${agency}~${agent}`;
+export function getUploader(workspace: Workspace): Uploader {
+  const key = getWorkspaceKey(workspace);
   let uploader = uploaders.get(key);
   if (!uploader) uploaders.set(key, (uploader = new Uploader()));
   return uploader;

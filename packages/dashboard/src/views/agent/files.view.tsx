@@ -1,4 +1,4 @@
-import { type FilesPlace, buildFilesAddress, parseFilesAddress } from "../../frame/files-place.ts";
+import { filesAddress, type FilesPlace } from "../../frame/files-place.ts";
 import { createLazyView } from "../../parts/lazy-component.tsx";
 import { type AgentViewProps, defineView } from "../define-view.tsx";
 
@@ -9,12 +9,7 @@ export const view = defineView({
   name: "files",
   label: "Files",
   order: 10,
-  address: {
-    segments: ["files", "history"],
-    initial: { show: "files" },
-    parse: parseFilesAddress,
-    build: buildFilesAddress,
-  },
+  address: filesAddress,
   title: ({ path, show }) => (show === "history" ? `History${path ? ` for ${path}` : ""}` : (path ?? "Files")),
   Component: AgentFiles,
 });

@@ -29,7 +29,10 @@ export interface MessageRow {
   replies: number;
 }
 
+export type NewChannelRow = Omit<ChannelRow, "messages" | "lastMessageAt">;
+
 export interface NewMessageRow extends Omit<MessageRow, "number" | "replies"> {
+  /** Names it for repeated requests. */
   key?: string;
 }
 
@@ -40,8 +43,9 @@ export interface MessageFilter {
   after?: number;
   upTo?: number;
   before?: number;
-  /** Epoch ms. */
+  /** Epoch ms: from the first message of this time or later. Exact although clocks may be set back. */
   since?: number;
+  /** Epoch ms: before the first message that is later. */
   until?: number;
   limit: number;
   order: "oldest" | "newest";
@@ -54,8 +58,11 @@ export interface ItemRow {
   message: number;
   status: InboxStatus;
   priority: Priority;
+  /** Turns that were to handle it. In some of them its agent put it off. */
   attempts: number;
-  /** When it comes again, if it waits. Without it, a pending item is due. */
+  /** Those that failed. */
+  failures: number;
+  /** When it comes again, if it waits (epoch ms). A pending or deferred item without it is due. */
   dueAt?: number;
   error?: string;
   /** The delivery that has it. */
@@ -63,7 +70,17 @@ export interface ItemRow {
   createdAt: number;
 }
 
-export type ItemPatch = Partial<Pick<ItemRow, "status" | "attempts">> & {
+export type NewItemRow = Pick<ItemRow, "agent" | "message" | "priority" | "createdAt" | "status">;
+
+export interface ItemFilter {
+  agent: string;
+  statuses: readonly InboxStatus[];
+  /** The number of a message. */
+  after: number;
+  limit: number;
+}
+
+export type ItemPatch = Partial<Pick<ItemRow, "status" | "attempts" | "failures">> & {
   /** Null removes it. */
   dueAt?: number | null;
   error?: string | null;
@@ -80,6 +97,8 @@ export interface DeliveryRow {
   startedAt: number;
 }
 
+export type NewDeliveryRow = Omit<DeliveryRow, "number" | "runId">;
+
 /** What an agency remembers of one of its agents. */
 export interface AgentRow {
   agent: string;
@@ -90,55 +109,75 @@ export interface AgentRow {
   turnsWithoutProgress: number;
 }
 
+/** Null removes a value. */
+export interface AgentPatch {
+  note?: string | null;
+  task?: string | null;
+  turnsWithoutProgress?: number;
+}
+
 export type ItemCounts = Record<InboxStatus, number>;
 
 /**
  * Where an agency stores its channels and inboxes. Synchronous, because what belongs together is written together. Names
- * of agents and channels are compared without case.
+ * of agents and channels are compared without case, and returned as they were first stored. Each method stores everything
+ * or nothing.
  */
 export interface ContextStore {
   /** If the work throws, nothing of it is stored. May be nested. */
   transaction<T>(work: () => T): T;
 
-  /** Returns channels by name. */
+  /** Returns channels by name, those after this one. */
   listChannels(after: string, limit: number): ChannelRow[];
   findChannel(name: string): ChannelRow | undefined;
-  insertChannel(channel: Omit<ChannelRow, "messages" | "lastMessageAt">): void;
-  /** Deletes a channel with its messages, and their inbox items. */
-  deleteChannel(name: string): void;
+  /** Throws `conflict` if the name is taken. */
+  insertChannel(channel: NewChannelRow): void;
+  /**
+   * Hides a channel, and deletes up to so many of its messages with their inbox items. Returns whether nothing is left of
+   * it. Until then its name stays taken. Does nothing if there is none.
+   */
+  deleteChannel(name: string, maxMessages: number): boolean;
+  /** Returns the channels that are hidden, and not deleted yet, by name. */
+  listHiddenChannels(): string[];
 
-  /** Stores a message, and counts it in its channel and its thread. Returns its number, which is never used again. */
+  /**
+   * Stores a message, and counts it in its channel and its thread. Returns its number, which is never used again. Throws
+   * `not_found` if its channel does not exist or has no such thread, and `conflict` if its key was used before.
+   */
   insertMessage(message: NewMessageRow): number;
   findMessage(number: number): MessageRow | undefined;
   findMessageByKey(key: string): MessageRow | undefined;
   /** Returns messages in the order that the filter asks for. */
   listMessages(filter: MessageFilter): MessageRow[];
 
-  insertItem(item: Pick<ItemRow, "agent" | "message" | "priority" | "createdAt" | "status">): void;
+  /** The message must exist. Throws `conflict` if the agent has it already. */
+  insertItem(item: NewItemRow): void;
   findItem(agent: string, message: number): ItemRow | undefined;
   /** Returns items of an agent by message, oldest first. */
-  listItems(filter: { agent: string; statuses: readonly InboxStatus[]; after: number; limit: number }): ItemRow[];
+  listItems(filter: ItemFilter): ItemRow[];
+  /** Does nothing if there is no such item. */
   updateItem(agent: string, message: number, patch: ItemPatch): void;
-  /** Returns the agents with pending or deferred items that are due. */
+  /** Returns the agents with pending or deferred items that are due, by name. */
   listDueAgents(now: number): string[];
   /** Returns the due items of an agent: high priority first, then oldest first. */
   listDueItems(agent: string, now: number, limit: number): ItemRow[];
-  /** Returns the earliest time at which an item is due: 0 if one is due already, undefined if none will be. */
-  getNextDueAt(): number | undefined;
+  /** Returns when the next pending or deferred item is due after a time, if any is. */
+  getNextDueAt(after: number): number | undefined;
   countItems(agent: string): ItemCounts;
   /** Whether any inbox has items that are not final. */
   hasOpenItems(): boolean;
 
-  insertDelivery(delivery: Omit<DeliveryRow, "number" | "runId">): number;
+  /** Returns its number, which is never used again. */
+  insertDelivery(delivery: NewDeliveryRow): number;
+  /** Returns a delivery unless it is closed. */
   findDelivery(number: number): DeliveryRow | undefined;
-  /** Returns the deliveries that are not closed, of one agent or all. */
+  /** Returns the deliveries that are not closed, of one agent or all, oldest first. */
   listDeliveries(agent?: string): DeliveryRow[];
   setDeliveryRun(number: number, runId: string): void;
   closeDelivery(number: number): void;
 
   findAgent(agent: string): AgentRow | undefined;
-  /** Null removes a value. */
-  putAgent(agent: string, patch: { note?: string | null; task?: string | null; turnsWithoutProgress?: number }): void;
+  putAgent(agent: string, patch: AgentPatch): void;
   /** Removes everything about an agent but the messages that it wrote. */
   removeAgent(agent: string): void;
 }

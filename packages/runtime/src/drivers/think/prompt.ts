@@ -13,6 +13,8 @@ export interface PromptLayers {
   assignment: boolean;
   /** The sub-agents it can choose from. */
   subagents: string;
+  /** The other members of its agency. */
+  team: string;
   /** What a subclass adds. */
   class: string;
   /** Instructions from the agent's own props and from the request's. */
@@ -24,6 +26,7 @@ export function createSystemPrompt({
   blueprint,
   assignment,
   subagents,
+  team,
   class: classPrompt,
   props,
 }: PromptLayers): string {
@@ -32,6 +35,7 @@ export function createSystemPrompt({
   if (blueprint.trim()) parts.push(`## Your role\n${blueprint.trim()}`);
   if (assignment) parts.push(assignmentPrompt);
   if (subagents) parts.push(subagents);
+  if (team) parts.push(team);
   if (classPrompt.trim()) parts.push(`## Additional Context\n${classPrompt.trim()}`);
   if (session) parts.push(`## Session Context\n${session}`);
   return parts.join("\n\n");

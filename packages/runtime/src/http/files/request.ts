@@ -2,13 +2,15 @@ import { fail } from "@thinkery/sdk";
 import type { Condition, Hashes } from "../../workspace/condition.ts";
 import type { ByteRange } from "../../workspace/range.ts";
 
+const pathPattern = /^\/agency\/[^/]+\/(?:agent\/[^/]+\/files|documents)\/(.*)$/s;
+
 /**
- * Reads the file path from a URL and decodes it once. The router would accept malformed percent-encoding, which would
+ * Reads the path of a file or a document from a URL and decodes it once. The router would accept malformed percent-encoding, which would
  * give one file two URLs.
  */
 export function readFilePath(url: string): string {
   const { pathname } = new URL(url);
-  const [, encoded = ""] = /^\/agency\/[^/]+\/agent\/[^/]+\/files\/(.*)$/s.exec(pathname) ?? [];
+  const [, encoded = ""] = pathPattern.exec(pathname) ?? [];
   try {
     return decodeURIComponent(encoded);
   } catch {
@@ -37,6 +39,14 @@ function parseHashes(headers: Headers, name: string): Hashes | undefined {
 }
 
 const rangePattern = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
+
+/** Rejects partial and encoded bodies: the bytes are stored as sent. */
+export function checkWholeBody({ headers }: Request): void {
+  if (headers.has("content-range")) throw fail("bad_request", "Partial writes are not supported. Send the whole file.");
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (encoding !== "identity")
+    throw fail("unsupported_media", "Content-encoding is not supported. Send the bytes unencoded.");
+}
 
 /** Reads the requested range. Returns undefined for multiple or invalid ranges, which get the whole file. */
 export function readRange({ method, headers }: Request): ByteRange | undefined {

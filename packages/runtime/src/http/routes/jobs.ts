@@ -19,6 +19,7 @@ import { resolveAgents } from "../job.ts";
 import { mergeEvents } from "../merge.ts";
 import { toEventStreamResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
+import { followRun, prepareRun, serveRun, toNewRun } from "../workflow-run.ts";
 
 /**
  * Sends one message to one or more agents and waits for all of them. Turns are durable: they continue if the caller
@@ -26,6 +27,13 @@ import { type HonoEnv, route } from "../route.ts";
  */
 export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
   route(app, endpoints.run, async ({ env, request, caller, body }) => {
+    if (body.workflow !== undefined) {
+      const { run, kickOff } = await prepareRun({ env, system, caller }, toNewRun(body), body.idempotencyKey);
+      // Before it begins, or its first text would be missed.
+      const events = await followRun({ env, system, caller }, run.agency);
+      await kickOff();
+      return toEventStreamResponse(events);
+    }
     const refs = await resolveAgents({ env, system, caller }, body);
     const from = { user: caller.user, context: readCallerContext(request) };
     const streams = await Promise.all(
@@ -38,6 +46,12 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
   });
 
   route(app, endpoints.serve, async ({ env, request, caller, body, release }) => {
+    if (body.workflow !== undefined) {
+      const { run, kickOff } = await prepareRun({ env, system, caller }, toNewRun(body), body.idempotencyKey);
+      await kickOff();
+      release();
+      return serveRun({ env, system, caller }, run.agency);
+    }
     const refs = await resolveAgents({ env, system, caller }, body);
     const from = { user: caller.user, context: readCallerContext(request) };
     const admitted = await Promise.all(
@@ -65,7 +79,7 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
   });
 }
 
-function toInvoke({ message, idempotencyKey, mode, props }: Job): Invoke {
+function toInvoke({ message = "", idempotencyKey, mode, props }: Job): Invoke {
   return { message, mode, ...(idempotencyKey ? { idempotencyKey } : {}), ...(props ? { props } : {}) };
 }
 

@@ -1,6 +1,7 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { requireAgent } from "../directory.ts";
+import { revertFiles } from "../files/handlers.ts";
 import { toJsonResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
 
@@ -12,10 +13,7 @@ export function addVersionRoutes(app: Hono<HonoEnv>): void {
     (await requireAgent(call)).files.diff(Number(call.params.version), call.query.path),
   );
 
-  route(app, endpoints.revert, async (call) => {
-    const merged = await (await requireAgent(call)).files.revert(call.body, call.caller.user);
-    return toJsonResponse(merged, merged.version ? 201 : 200);
-  });
+  route(app, endpoints.revert, async (call) => revertFiles((await requireAgent(call)).files, call, call.body));
 
   route(app, endpoints.listBranches, async (call) => ({
     branches: await (await requireAgent(call)).files.listBranches(),

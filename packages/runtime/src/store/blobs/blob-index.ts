@@ -1,10 +1,10 @@
-import { type BlobReport, type BlobTotals, fail } from "@thinkery/sdk";
+import { type BlobReport, type BlobTotals, fail, isAgentObjectName } from "@thinkery/sdk";
 import { DurableObject } from "cloudflare:workers";
 import { migrate } from "../migrate.ts";
 import { blobIndexMigrations } from "../schema/blob-index.ts";
 import { BlobTally } from "./blob-tally.ts";
 import type { BlobStore } from "./blobs.ts";
-import { countUnknownAgents } from "./count-unknown-agents.ts";
+import { countUnknownOwners } from "./count-unknown-owners.ts";
 import { type BlobStoreEnv, openBlobStore } from "./open.ts";
 import { type BlobOwner, type NeededBlob, ReferenceRows } from "./reference-rows.ts";
 
@@ -27,7 +27,7 @@ const maxConcurrentDeletions = 16;
 const retryMs = 60_000;
 
 /**
- * Knows which agents need which blobs, and deletes those that nobody needs. It is a single object, so that storing a
+ * Knows which agents and agencies need which blobs, and deletes those that nobody needs. It is a single object, so that storing a
  * blob and deleting it cannot overlap.
  */
 export class BlobIndex extends DurableObject<BlobIndexEnv> {
@@ -45,7 +45,7 @@ export class BlobIndex extends DurableObject<BlobIndexEnv> {
     if (this.#rows.hasUnfinished()) ctx.waitUntil(ctx.storage.setAlarm(Date.now()));
   }
 
-  /** Records that an agent needs a blob, before it stores it. A crash in between leaves a reference without a blob. */
+  /** Records that somebody needs a blob, before they store it. A crash in between leaves a reference without a blob. */
   async reserve(owner: BlobOwner, blob: NeededBlob, maxBytes: number): Promise<void> {
     for (let deletion; (deletion = this.#deleting.get(blob.hash));) await deletion.catch(() => {});
     if (this.#rows.reserve(owner, blob, maxBytes, Date.now())) return;
@@ -54,7 +54,9 @@ export class BlobIndex extends DurableObject<BlobIndexEnv> {
     );
     throw fail(
       "too_large",
-      `This agent already stores ${usedMb} MB of large files, attachments and outputs, with their old versions; it can store ${maxMb} MB. Delete branches you no longer need, clear the conversation, or limit \`workspace.retainVersions\`; then run \`thinkery gc\`.`,
+      isAgentObjectName(owner.key)
+        ? `This agent already stores ${usedMb} MB of large files, attachments and outputs, with their old versions; it can store ${maxMb} MB. Delete branches you no longer need, clear the conversation, or limit \`workspace.retainVersions\`; then run \`thinkery gc\`.`
+        : `This agency already stores ${usedMb} MB of large documents, with their old versions, and resources; it can store ${maxMb} MB. Limit \`workspace.retainVersions\`, then run \`thinkery gc\`; or go on in another agency.`,
     );
   }
 
@@ -62,7 +64,7 @@ export class BlobIndex extends DurableObject<BlobIndexEnv> {
     return this.#rows.getTotals(key);
   }
 
-  /** Gives up everything that a deleted agent needed. Idempotent. The blobs are deleted soon. */
+  /** Gives up everything that a deleted agent or agency needed. Idempotent. The blobs are deleted soon. */
   async release(key: string): Promise<void> {
     if (this.#rows.release(key)) await this.ctx.storage.setAlarm(Date.now());
   }
@@ -89,10 +91,10 @@ export class BlobIndex extends DurableObject<BlobIndexEnv> {
     }
   }
 
-  /** Gives up the references that an agent did not confirm. */
+  /** Gives up the references that their owner did not confirm. */
   async finishVisit(key: string, visit: Visit): Promise<void> {
     while (this.#rows.removeUnconfirmed(key, { ...visit, limit: maxRowsPerSlice })) await yieldToOthers();
-    // A collection deletes the bytes itself and counts them. This is for an agent that was asked by itself.
+    // A collection deletes the bytes itself and counts them. This is for an owner that was asked by itself.
     if (this.#rows.hasUnfinished() && (await this.ctx.storage.getAlarm()) === null)
       await this.ctx.storage.setAlarm(Date.now() + retryMs);
   }
@@ -101,12 +103,12 @@ export class BlobIndex extends DurableObject<BlobIndexEnv> {
     return this.#rows.listUnvisited(visit, after, maxRowsPerSlice);
   }
 
-  /** Counts the agents with data that a visit has not reached. Returns undefined if that is unknown. */
-  async countUnknownAgents({ visit }: Visit): Promise<number | undefined> {
-    return this.env.OBJECTS && countUnknownAgents(this.env.OBJECTS, this.#rows.listVisitedObjects(visit));
+  /** Counts the agents and agencies with data that a visit has not reached. Returns undefined if that is unknown. */
+  async countUnknownOwners({ visit }: Visit): Promise<number | undefined> {
+    return this.env.OBJECTS && countUnknownOwners(this.env.OBJECTS, this.#rows.listVisitedObjects(visit));
   }
 
-  /** Deletes the blobs of one folder that nobody needs. `isComplete`: every agent has been asked. */
+  /** Deletes the blobs of one folder that nobody needs. `isComplete`: everybody has been asked. */
   async sweepFolder(folder: string, visit: Visit, isComplete: boolean): Promise<BlobReport> {
     if (!visit.dryRun) while (this.#rows.removeReleased(maxRowsPerSlice)) await yieldToOthers();
     const { hashes, partials } = await this.#store.list(folder);

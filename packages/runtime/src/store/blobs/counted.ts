@@ -16,16 +16,16 @@ export function openBlobIndex(env: BlobEnv): BlobIndex | undefined {
 
 interface CountedBlobsOptions {
   env: BlobEnv;
-  /** The agent's object. Sub-agents store blobs for their root agent, whose files they may become. */
+  /** The object of an agent or an agency. Sub-agents store blobs for their root agent, whose files they may become. */
   owner: BlobOwner;
   maxBytes: number;
-  /** Throws if the agent must not store this much more. */
+  /** Throws if the owner must not store this much more. */
   checkGrowth(bytes: number): Promise<void>;
-  /** Gives up what the agent no longer needs. Called when there is no room for a blob. */
+  /** Gives up what the owner no longer needs. Called when there is no room for a blob. */
   review(): Promise<void>;
 }
 
-/** Opens the blobs of an agent. What it stores is recorded as needed by it before the first byte is written. */
+/** Opens the blobs of an owner. What it stores is recorded as needed by it before the first byte is written. */
 export function openCountedBlobs({ env, owner, maxBytes, checkGrowth, review }: CountedBlobsOptions): Blobs {
   const store = openBlobStore(env);
 

@@ -7,6 +7,7 @@ import { fileMigrations } from "./files.ts";
 import { scheduleMigrations } from "./schedules.ts";
 import { subagentMigrations, subagentTables } from "./subagents.ts";
 import { taskMigrations } from "./tasks.ts";
+import { teamTurnMigrations } from "./team-turns.ts";
 import { waitMigrations, waitTables } from "./waits.ts";
 import { webhookMigrations } from "./webhooks.ts";
 
@@ -21,6 +22,7 @@ export const thinkSchema: Schema = {
   schedules: scheduleMigrations,
   webhooks: webhookMigrations,
   code: codeMigrations,
+  team: teamTurnMigrations,
 };
 
 /** What new agents start with, in place of replaying the steps. */
@@ -42,10 +44,11 @@ export const formerThinkSteps = {
   schedules: 0,
   webhooks: 0,
   code: 0,
+  team: 0,
 };
 
 /** Features whose tables are created when they are first used, because most agents never do. */
-const optionalFeatures = ["webhooks", "code"];
+const optionalFeatures = ["webhooks", "code", "team"];
 /** What a sub-agent has of its root agent instead. */
 const rootFeatures = ["files", "schedules"];
 

@@ -89,4 +89,19 @@ export const userMigrations: Migrations = [
   CREATE INDEX inbox_agent ON inbox (agent);
   CREATE INDEX inbox_pending ON inbox (created_at) WHERE pending = 1;
   `,
+  // Workflows by name, and the runs of workflows in the user's agencies, as each last reported itself.
+  `
+  CREATE TABLE workflows (
+    name TEXT PRIMARY KEY COLLATE NOCASE,
+    definition TEXT NOT NULL,
+    updated_at INTEGER NOT NULL
+  );
+  CREATE TABLE workflow_runs (
+    agency TEXT PRIMARY KEY,
+    status TEXT NOT NULL,
+    run TEXT NOT NULL,
+    started_at INTEGER NOT NULL
+  );
+  CREATE INDEX workflow_runs_started ON workflow_runs (started_at);
+  `,
 ];

@@ -1,5 +1,5 @@
 import type { FileInfo, Files } from "@thinkery/sdk";
-import { findNearest } from "@thinkery/sdk/internal";
+import { findSimilarPaths } from "../../workspace/similar-paths.ts";
 import { numberLines } from "../../workspace/text/nearest-lines.ts";
 import type { Block } from "../../workspace/text/sequence.ts";
 import { createInputError } from "./file-tool.ts";
@@ -9,33 +9,16 @@ import { createInputError } from "./file-tool.ts";
 /** Below the 50 KB from which results are truncated in the middle. */
 export const maxOutputChars = 48_000;
 const maxListedFiles = 200;
-const maxCompared = 2_000;
 
 /** Creates the error for a missing file, with similar paths as suggestions. */
 export async function createMissingError(files: Files, path: string): Promise<Error> {
-  const similar = findSimilarPaths(await files.list(), path);
+  const similar = findSimilarPaths(
+    (await files.list()).map((file) => file.path),
+    path,
+  );
   return createInputError(
     `There is no “${path}” in the workspace.${similar.length > 0 ? ` Did you mean ${similar.join(", ")}?` : ""}`,
   );
-}
-
-function findSimilarPaths(files: readonly FileInfo[], path: string): string[] {
-  const paths = files.map((file) => file.path);
-  const name = getBaseName(path).toLowerCase();
-  const sameName = paths.filter((other) => getBaseName(other).toLowerCase() === name);
-  if (sameName.length > 0) return sameName.slice(0, 3);
-  const folder = path.slice(0, path.lastIndexOf("/") + 1);
-  const siblings = paths.filter((other) => other.startsWith(folder));
-  for (const candidates of [siblings, paths]) {
-    const names = new Map(candidates.slice(0, maxCompared).map((other) => [getBaseName(other), other]));
-    const found = findNearest(getBaseName(path), names.keys());
-    if (found !== undefined) return [names.get(found) as string];
-  }
-  return [];
-}
-
-function getBaseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /** Lists all files in a folder and its subfolders or, if there are too many, only its direct children. */

@@ -1,4 +1,5 @@
-import { isFinished, type Task, type TaskChange, type Tasks } from "@thinkery/sdk";
+import type { Tasks } from "@thinkery/sdk";
+import { isDone } from "../../store/change-graph.ts";
 import { planChange, planTask } from "../../store/task-changes.ts";
 import type { StepContext } from "./step-context.ts";
 
@@ -35,14 +36,4 @@ export function openTasks(callId: string, { deps, runId, store, record }: StepCo
   function findByCall() {
     return tasks.listByTurn(runId).find(({ metadata }) => metadata?.callId === callId);
   }
-}
-
-/** Whether a change is already made, so that a call that a crash interrupted can be repeated. */
-function isDone(task: Task, { status, result, error }: TaskChange): boolean {
-  return (
-    isFinished(task.status) &&
-    task.status === status &&
-    (result ?? task.result) === task.result &&
-    (error ?? task.error) === task.error
-  );
 }

@@ -1,13 +1,25 @@
-import { defaultChannel, type Team, ToolError } from "@thinkery/sdk";
+import { defaultChannel, type Team, type TeamDocuments, ToolError } from "@thinkery/sdk";
 import type { StepContext } from "./step-context.ts";
 
 const maxReadMessages = 30;
 
+interface TeamCall {
+  callId: string;
+  toolName: string;
+  /** The call whose code makes this one. */
+  parentCallId?: string;
+}
+
 /** Opens the agent's agency for one tool call. */
-export function openTeam(callId: string, toolName: string, { deps, runId, record }: StepContext): Team {
+export function openTeam(call: TeamCall, { deps, runId, record }: StepContext): Team {
+  const { callId, toolName, parentCallId = callId } = call;
   const port = deps.team;
   // A call that a crash interrupted is executed again.
   const key = `call:${deps.sandboxKey}:${runId}:${callId}`;
+  let documents: TeamDocuments | undefined;
+  // A tool may change several documents in one call.
+  let changes = 0;
+  const createKey = () => (++changes === 1 ? key : `${key}:${changes}`);
   return {
     send({ content, to, channel = defaultChannel, ...rest }) {
       record();
@@ -42,7 +54,7 @@ export function openTeam(callId: string, toolName: string, { deps, runId, record
     },
     get documents() {
       record();
-      return port.openDocuments({ runId, callId, tool: toolName });
+      return (documents ??= port.openDocuments({ runId, callId: parentCallId, tool: toolName, createKey }));
     },
     createResource(content, type) {
       record();

@@ -4,6 +4,7 @@ import {
   type CodeRunner,
   type Origin,
   type Shell,
+  type Team,
   type ToolContext,
   ToolError,
 } from "@thinkery/sdk";
@@ -43,6 +44,7 @@ export function createToolContext(
   const { workspace, branch, linux, props } = deps;
   const origin: Origin = { kind: "agent", agent, turn: runId, toolCall: parentCallId, tool: toolName };
   const effects = { origin, branch, signal, record };
+  let team: Team | undefined;
   const machine = attachFiles(linux, createLinuxFiles(workspace, effects));
   return {
     callId,
@@ -71,7 +73,7 @@ export function createToolContext(
     },
     schedules: openSchedules(callId, step),
     get team() {
-      return openTeam(callId, toolName, step);
+      return (team ??= openTeam(call, step));
     },
   };
 }

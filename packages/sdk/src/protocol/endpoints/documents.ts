@@ -76,7 +76,7 @@ export const documentEndpoints = {
     access: "read",
     summary: "List the versions of an agency's documents, newest first.",
     params: agencyParams,
-    query: versionQuerySchema,
+    query: versionQuerySchema.omit({ branch: true }),
     response: versionListSchema,
   }),
   getDocumentVersion: defineEndpoint({
@@ -92,7 +92,7 @@ export const documentEndpoints = {
     access: "chat",
     summary: "Revert a version of the documents, or everything that a turn or a tool call changed in them.",
     params: agencyParams,
-    body: revertSchema,
+    body: revertSchema.refine(({ branch }) => branch === undefined, { error: "documents have no branches" }),
     status: 201,
     response: mergeResponseSchema,
   }),
@@ -101,6 +101,7 @@ export const documentEndpoints = {
     access: "read",
     summary: "Open the documents over the y-websocket protocol. Making changes requires the scope chat.",
     params: agencyParams,
+    query: z.strictObject({}),
     status: 101,
   }),
 } as const;

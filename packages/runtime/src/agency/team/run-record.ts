@@ -1,0 +1,130 @@
+import { fail, type Workflow, type WorkflowRun } from "@thinkery/sdk";
+import { roundUsd } from "@thinkery/sdk/internal";
+import type { DeliveryReport } from "./deliveries.ts";
+
+interface Row extends Record<string, SqlStorageValue> {
+  run: string;
+  key: string | null;
+  ready: number;
+  reported: number;
+}
+
+type StoredRun = Omit<WorkflowRun, "result">;
+
+/** A row as it is stored. Each turn asks for it several times. */
+interface CachedRow {
+  run: StoredRun;
+  key?: string;
+  isReady: boolean;
+  isReported: boolean;
+}
+
+/** The run of a workflow that an agency is, or was. */
+export class RunRecord {
+  readonly #sql: SqlStorage;
+  /** Null if there is none. */
+  #cached: CachedRow | null | undefined;
+  #definition: Workflow | undefined;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Returns the run without its result, which may be long. */
+  find(): StoredRun | undefined {
+    return this.#find()?.run;
+  }
+
+  get(): StoredRun {
+    const run = this.find();
+    if (!run) throw fail("not_found", "This agency is not the run of a workflow.");
+    return run;
+  }
+
+  describe(): WorkflowRun {
+    const result = this.#readText("result");
+    return { ...this.get(), ...(result ? { result } : {}) };
+  }
+
+  get definition(): Workflow | undefined {
+    if (!this.#find()) return undefined;
+    return (this.#definition ??= JSON.parse(this.#readText("definition") ?? "") as Workflow);
+  }
+
+  /** Whether its agents exist, and the kickoff is posted. */
+  get isReady(): boolean {
+    return this.#find()?.isReady === true;
+  }
+
+  get isReported(): boolean {
+    return this.#find()?.isReported !== false;
+  }
+
+  /** Whether the run was started under this idempotency key. */
+  hasKey(key: string): boolean {
+    return this.#find()?.key === key;
+  }
+
+  begin(run: StoredRun, definition: Workflow, key: string | undefined): void {
+    this.#sql.exec("DELETE FROM workflow_run");
+    this.#sql.exec("DELETE FROM workflow_texts");
+    this.#sql.exec("INSERT INTO workflow_run (only, run, key) VALUES (1, ?, ?)", JSON.stringify(run), key ?? null);
+    this.#sql.exec("INSERT INTO workflow_texts (name, text) VALUES ('definition', ?)", JSON.stringify(definition));
+    this.#cached = undefined;
+    this.#definition = undefined;
+  }
+
+  markReady(): void {
+    this.#sql.exec("UPDATE workflow_run SET ready = 1");
+    this.#cached = undefined;
+  }
+
+  markReported(): void {
+    this.#sql.exec("UPDATE workflow_run SET reported = 1");
+    this.#cached = undefined;
+  }
+
+  update(change: Partial<StoredRun>): void {
+    this.#sql.exec("UPDATE workflow_run SET run = ?, reported = 0", JSON.stringify({ ...this.get(), ...change }));
+    this.#cached = undefined;
+  }
+
+  /** Adds a turn. What its agent replied is the result so far. */
+  addTurn({ usage, result, status }: DeliveryReport): void {
+    const run = this.get();
+    const costUsd =
+      usage.costUsd === null || run.usage.costUsd === null ? null : roundUsd(run.usage.costUsd + usage.costUsd);
+    this.update({
+      turns: run.turns + 1,
+      usage: {
+        inputTokens: run.usage.inputTokens + usage.inputTokens,
+        outputTokens: run.usage.outputTokens + usage.outputTokens,
+        costUsd,
+      },
+    });
+    if (status !== "completed" || result.trim() === "") return;
+    const query =
+      "INSERT INTO workflow_texts (name, text) VALUES ('result', ?) ON CONFLICT DO UPDATE SET text = excluded.text";
+    this.#sql.exec(query, result);
+  }
+
+  #find(): CachedRow | undefined {
+    if (this.#cached === undefined) {
+      const [row] = this.#sql.exec<Row>("SELECT * FROM workflow_run").toArray();
+      this.#cached = row ? parseRow(row) : null;
+    }
+    return this.#cached ?? undefined;
+  }
+
+  #readText(name: "definition" | "result"): string | undefined {
+    return this.#sql.exec<{ text: string }>("SELECT text FROM workflow_texts WHERE name = ?", name).toArray()[0]?.text;
+  }
+}
+
+function parseRow({ run, key, ready, reported }: Row): CachedRow {
+  const base = { run: JSON.parse(run) as StoredRun, isReady: ready === 1, isReported: reported === 1 };
+  return key === null ? base : { ...base, key };
+}
+
+export const isOpenRun = ({ status }: Pick<WorkflowRun, "status">) =>
+  status === "running" || status === "waiting" || status === "stopped";

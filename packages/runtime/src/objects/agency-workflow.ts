@@ -1,0 +1,368 @@
+import {
+  type ChannelMessage,
+  fail,
+  type NewAgent,
+  type TeamAgent,
+  type Workflow,
+  type WorkflowReason,
+  type WorkflowRun,
+} from "@thinkery/sdk";
+import type { DeliveryReport } from "../agency/team/deliveries.ts";
+import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
+import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
+import type { AgencyTeam, TeamListener } from "./agency-team.ts";
+import type { DocumentsApi } from "./documents-api.ts";
+import type { EventStream } from "./stream.ts";
+import { RepeatableWork } from "./subagents/repeatable-work.ts";
+import { WorkflowApi } from "./workflow-api.ts";
+import { RunStarter } from "./workflow/run-starter.ts";
+import { RunStreams } from "./workflow/run-streams.ts";
+
+/** What starts a run. */
+export interface RunRequest {
+  workflow: Workflow;
+  tag?: string;
+  /** In place of the workflow's own kickoff. */
+  message?: string;
+  resident: boolean;
+  startedBy: string;
+  /** The same key again is the same run. */
+  key?: string;
+}
+
+interface WorkflowOptions extends AgencyContext {
+  team: AgencyTeam;
+  documents: DocumentsApi;
+  createAgent(agent: NewAgent): Promise<unknown>;
+  /** Tells the user's object what became of the run. */
+  reportRun(run: WorkflowRun): Promise<void>;
+}
+
+const defaultMaxTurns = 1000;
+const defaultMaxSeconds = 24 * 3600;
+/** A run is looked at this often while nothing happens in it. */
+const checkMs = 15_000;
+/** Somebody is about to follow the run; without them, it goes on by itself after this long. */
+const holdMs = 10_000;
+const settleMs = 30;
+
+/**
+ * The run of a workflow that this agency is. It is over when all inboxes are empty and all agents idle. Every step of
+ * it can be repeated, so a run goes on after a crash wherever it was.
+ */
+export class AgencyWorkflow implements AgencyFeature, TeamListener {
+  readonly api: WorkflowApi;
+  readonly #options: WorkflowOptions;
+  readonly #record: RunRecord;
+  readonly #starter: RunStarter;
+  readonly #streams = new RunStreams();
+  readonly #waiters = new Set<(run: WorkflowRun) => void>();
+  readonly #starting = new RepeatableWork(() => this.#start());
+  readonly #checking = new RepeatableWork(() => this.#check());
+  readonly #reporting = new RepeatableWork(() => this.#report());
+  #checkAt: number | undefined;
+  #heldUntil = 0;
+  #checkTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: WorkflowOptions) {
+    this.#options = options;
+    this.#record = new RunRecord(options.storage.sql);
+    this.#starter = new RunStarter({ ...options, record: this.#record });
+    this.api = new WorkflowApi(async () => {
+      await options.open();
+      return this;
+    }, options.credentialWatch);
+  }
+
+  /** The workflow whose run this agency is, with what its agents are for. */
+  get definition(): Workflow | undefined {
+    return this.#record.find() ? this.#record.definition : undefined;
+  }
+
+  /** Settings of the agency that the workflow sets. */
+  get limits(): { maxTurnsWithoutProgress?: number } {
+    const maxTurns = this.definition?.limits?.max_turns_without_progress;
+    return maxTurns === undefined ? {} : { maxTurnsWithoutProgress: maxTurns };
+  }
+
+  get name(): string | undefined {
+    return this.#record.find()?.workflow;
+  }
+
+  /** Whether agents get no messages: a person stopped the run, or it is about to end because of its limits. */
+  get isHeld(): boolean {
+    const run = this.#record.find();
+    return run?.status === "stopped" || (run !== undefined && isOverLimit(run));
+  }
+
+  describe(): WorkflowRun {
+    return this.#record.describe();
+  }
+
+  find(): WorkflowRun | undefined {
+    return this.#record.find() && this.#record.describe();
+  }
+
+  /** Stores the run and creates its agents. It begins with `kickOff`, or by itself soon after. */
+  async prepare({ workflow, tag, message, resident, startedBy, key }: RunRequest): Promise<WorkflowRun> {
+    const { record, updateTimer } = this.#options;
+    const current = this.#record.find();
+    if (key !== undefined && this.#record.hasKey(key)) return this.describe();
+    if (current && isOpenRun(current)) {
+      throw fail("conflict", `A run of “${current.workflow}” is already ${current.status} in ${current.agency}.`, {
+        suggestion: `thinkery workflow follow @${current.agency}`,
+      });
+    }
+    const kickoff = message ?? workflow.kickoff;
+    this.#heldUntil = Date.now() + holdMs;
+    await updateTimer(this.#heldUntil);
+    this.#record.begin(
+      {
+        agency: record.get().id,
+        workflow: workflow.name,
+        ...(tag === undefined ? {} : { tag }),
+        status: "running",
+        agents: Object.keys(workflow.agents),
+        resident,
+        ...(kickoff?.trim() ? { kickoff } : {}),
+        turns: 0,
+        usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+        startedBy,
+        startedAt: new Date().toISOString(),
+      },
+      workflow,
+      key,
+    );
+    this.#streams.reset();
+    this.#options.onAgentsChange();
+    await this.#starter.createAgents();
+    this.#publish();
+    return this.describe();
+  }
+
+  /** Begins a prepared run. */
+  async kickOff(): Promise<WorkflowRun> {
+    this.#heldUntil = 0;
+    await this.#starting.run();
+    return this.describe();
+  }
+
+  /** Cancels the turns of its agents; their messages wait. */
+  async stop(by: string): Promise<WorkflowRun> {
+    const run = this.#record.get();
+    if (!isOpenRun(run)) throw fail("conflict", `The run is ${run.status} already.`);
+    if (run.status !== "stopped") this.#setStatus({ status: "stopped" });
+    // Also if it is stopped already: a crash may have kept some of them from hearing of it.
+    await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.stop(by));
+    return this.describe();
+  }
+
+  /** Goes on with a run that was stopped. */
+  async resume(by: string): Promise<WorkflowRun> {
+    const run = this.#record.get();
+    if (!isOpenRun(run))
+      throw fail("conflict", `The run is ${run.status} already. Start the workflow again with the same tag.`);
+    if (run.status !== "stopped") return this.describe();
+    await this.#options.updateTimer(Date.now() + checkMs);
+    // Before the status changes: after a crash, a run that is stopped can be resumed again.
+    await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.start(by));
+    if (this.#record.get().status !== "stopped") return this.describe();
+    this.#setStatus({ status: "running" });
+    this.#options.team.resumeAll();
+    await this.#starting.run();
+    this.#checkSoon();
+    return this.describe();
+  }
+
+  /** Resolves when the run is over, or waits for a person. */
+  waitForEnd(): Promise<WorkflowRun> {
+    const run = this.describe();
+    if (!isOpenRun(run) || run.status === "waiting") return Promise.resolve(run);
+    return new Promise((resolve) => this.#waiters.add(resolve));
+  }
+
+  /** Streams messages, what agents do and the end of the run, as events of a job. */
+  follow(onEnd: () => void): EventStream {
+    return this.#streams.open(this.describe(), onEnd);
+  }
+
+  onMessage(message: ChannelMessage): void {
+    this.#streams.send({ type: "message", agent: message.from, message });
+  }
+
+  onAgent(describe: () => TeamAgent): void {
+    if (this.#streams.isFollowed) {
+      const agent = describe();
+      this.#streams.send({ type: "status", agent: agent.name, status: agent });
+    }
+    if (this.#isRunning) this.#checkSoon();
+  }
+
+  onSettled(report: DeliveryReport): void {
+    // Those that are canceled because the run is over its limits do not count.
+    if (!this.#isRunning || this.isHeld) return;
+    this.#record.addTurn(report);
+    this.#streams.noteReply(report);
+    if (report.code === "budget") this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
+    const { turns } = this.#record.get();
+    const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
+    if (turns >= maxTurns) this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
+    this.#checkSoon();
+  }
+
+  onGivenUp(_agent: string, reason: WorkflowReason, message: string): void {
+    if (this.#isRunning) this.#noteTrouble(reason, message);
+  }
+
+  wake(): void {
+    const run = this.#record.find();
+    if (!run) return;
+    if (!this.#record.isReported) this.#reportInBackground();
+    if (!isOpenRun(run) || run.status === "stopped") return;
+    if (!this.#record.isReady) this.#options.waitUntil(this.#starting.run());
+    this.#checkSoon();
+  }
+
+  halt(): void {
+    clearTimeout(this.#checkTimer);
+    for (const work of [this.#starting, this.#checking, this.#reporting]) work.halt();
+    this.#streams.close();
+  }
+
+  nextDueAt(): number | undefined {
+    const run = this.#record.find();
+    if (!run) return undefined;
+    if (!isOpenRun(run) || run.status === "stopped")
+      return this.#record.isReported ? undefined : (this.#checkAt ??= Date.now() + checkMs);
+    if (!this.#record.isReady) return Math.max(this.#heldUntil, 1);
+    return (this.#checkAt ??= Date.now() + checkMs);
+  }
+
+  async runDue(now: number): Promise<void> {
+    this.#checkAt = now + checkMs;
+    const run = this.#record.find();
+    if (!run) return;
+    if (!this.#record.isReported) await this.#reporting.run();
+    if (!isOpenRun(run) || run.status === "stopped") return;
+    if (!this.#record.isReady) await this.#starting.run();
+    const { max_seconds: maxSeconds = defaultMaxSeconds } = this.#record.definition?.limits ?? {};
+    const seconds = Math.round((now - Date.parse(run.startedAt)) / 1000);
+    if (!run.resident && seconds > maxSeconds)
+      this.#record.update({ reason: "time_limit", message: `The run has taken ${seconds} seconds.` });
+    await this.#checking.run();
+  }
+
+  get #isRunning(): boolean {
+    const status = this.#record.find()?.status;
+    return status === "running" || status === "waiting";
+  }
+
+  /** Does whatever the start of the run still needs. */
+  async #start(): Promise<void> {
+    if (this.#record.isReady || !this.#isRunning || Date.now() < this.#heldUntil) return;
+    try {
+      await this.#starter.start();
+      this.#record.markReady();
+      this.#checkSoon();
+    } catch (error) {
+      console.error("a workflow could not be started", error);
+      this.#finish("failed", "setup", error instanceof Error ? error.message : "It could not be started.");
+    }
+  }
+
+  #checkSoon(): void {
+    this.#checkTimer ??= setTimeout(() => {
+      this.#checkTimer = undefined;
+      const work = this.#checking.run();
+      this.#options.waitUntil(
+        work.catch((error: unknown) => console.error("a workflow could not be checked; it is tried again", error)),
+      );
+    }, settleMs);
+  }
+
+  /** Ends the run if nothing is left to do. */
+  async #check(): Promise<void> {
+    const { team } = this.#options;
+    if (!this.#isRunning) return;
+    if (isOverLimit(this.#record.get())) return this.#endOverLimit();
+    if (!this.#record.isReady) return;
+    const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
+    const activities = await Promise.all(names.map((name) => team.getActivity(name, true)));
+    if (!this.#isRunning || isOverLimit(this.#record.get())) return;
+    if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
+    this.#noteWaiting(false);
+    if (!team.isQuiet || activities.some(({ status }) => status === "working")) return;
+    const { resident, reason, message } = this.#record.get();
+    if (!resident) this.#finish(reason === undefined ? "completed" : "failed", reason, message);
+  }
+
+  #noteWaiting(isWaiting: boolean): void {
+    const status = isWaiting ? "waiting" : "running";
+    if (this.#record.get().status === status) return;
+    this.#setStatus({ status });
+    if (isWaiting) this.#resolveWaiters();
+  }
+
+  /** Remembers why the run will not have succeeded. The first reason counts. */
+  #noteTrouble(reason: WorkflowReason, message: string): void {
+    if (this.#record.get().reason === undefined) this.#record.update({ reason, message });
+  }
+
+  /** Ends a run that has reached its limits: turns are canceled, and what is left to handle is given up. */
+  async #endOverLimit(): Promise<void> {
+    const { team, getThink } = this.#options;
+    await this.#forEachAgent(async (agent) => void (await getThink(agent).conversation.cancel()));
+    const { agents, reason, message = "The run has ended." } = this.#record.get();
+    for (const agent of agents) await team.inboxes.giveUpAll(agent, message);
+    if (this.#isRunning) this.#finish("failed", reason, message);
+  }
+
+  #finish(status: "completed" | "failed", reason: WorkflowReason | undefined, message: string | undefined): void {
+    const change = reason === undefined ? {} : { reason, ...(message === undefined ? {} : { message }) };
+    this.#setStatus({ status, endedAt: new Date().toISOString(), ...change });
+    this.#streams.end(this.describe());
+    this.#resolveWaiters();
+  }
+
+  #setStatus(change: Partial<WorkflowRun>): void {
+    this.#record.update(change);
+    this.#publish();
+    this.#reportInBackground();
+  }
+
+  #publish(): void {
+    this.#options.publish(() => ({ type: "workflow", run: this.describe() }));
+  }
+
+  #reportInBackground(): void {
+    this.#options.waitUntil(
+      this.#reporting
+        .run()
+        .catch((error: unknown) => console.error("a run was not reported; it is tried again", error)),
+    );
+  }
+
+  async #report(): Promise<void> {
+    const run = this.#record.find();
+    if (!run) return;
+    await this.#options.reportRun(this.describe());
+    if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
+  }
+
+  #resolveWaiters(): void {
+    if (this.#waiters.size === 0) return;
+    const run = this.describe();
+    for (const resolve of this.#waiters) resolve(run);
+    this.#waiters.clear();
+  }
+
+  async #forEachAgent(work: (agent: string) => Promise<unknown>): Promise<void> {
+    const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
+    const results = await Promise.allSettled(names.map(work));
+    for (const result of results)
+      if (result.status === "rejected") console.error("an agent of a workflow could not be reached", result.reason);
+  }
+}
+
+const isOverLimit = ({ status, reason }: Pick<WorkflowRun, "status" | "reason">) =>
+  (status === "running" || status === "waiting") && (reason === "turn_limit" || reason === "time_limit");
