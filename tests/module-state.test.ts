@@ -17,6 +17,8 @@ const allowed: Record<string, string> = {
   "host/fair-work.ts thread": "who works within the isolate; elsewhere objects have their own threads",
   "http/authenticate.ts callerCache": "positive results, for 10 s",
   "http/authenticate.ts forgetCount": "of the cache of this isolate",
+  "http/directory.ts membershipCache": "positive results, for 30 s; sockets and streams are closed at once",
+  "http/directory.ts forgetCount": "of the caches of this isolate",
   "http/directory.ts accessCache": "positive results, for 30 s; a deleted object refuses requests itself",
   "http/failure-limit.ts failureCounts": "best effort; each isolate counts the failures it sees",
   "model/catalogue.ts modelsByEnv": "derived from the environment; listings for 30 s",

@@ -26,15 +26,15 @@ afterAll(async () => {
 const createContent = (number: number) => new Uint8Array(Buffer.alloc(20_000, `content ${number}\0`));
 const hashOf = (content: Uint8Array) => createHash("sha256").update(content).digest("hex");
 
-/** What one agent should contain: by path, the content that was acknowledged; undefined if that is not known. */
-const maxAgents = 15;
-/** After a kill, every agent has to be woken to be asked. */
+/** What an agent or agency should contain: by path, the content that was acknowledged; undefined if that is not known. */
+const maxOwners = 15;
+/** After a kill, every agent and agency has to be woken to be asked. */
 const timeoutMs = 60_000;
 
 type Expected = Map<string, number | undefined>;
 
 test(
-  `over ${kills} kills of main while blobs are stored, collected and deleted with their agents, none is missing`,
+  `over ${kills} kills of main while blobs are stored, collected and deleted with agents and agencies, none is missing`,
   async () => {
     const random = createRandom("blobs");
     home = await createHomePath();
@@ -45,7 +45,7 @@ test(
       JSON.stringify({ maxFailuresPerMinute: 100_000, sandboxSlots: 1, workspace }),
     );
     host = await startHostProcess({ home });
-    const agents = new Map<string, Expected>();
+    const owners = new Map<string, Expected>();
     let isOver = false;
     let acknowledged = 0;
     const counts = { stored: 0, deleted: 0, collected: 0 };
@@ -65,25 +65,24 @@ test(
 
     async function write(writer: number): Promise<void> {
       for (let number = 0; !isOver; number++) {
-        const name = `w${writer}-${number}`;
-        const params = { agency: "global", agent: name };
+        const name = `${writer === 0 ? agencyPrefix : "w"}${writer}-${number}`;
         const expected: Expected = new Map();
         await retry(() => attempt((client) => createOnce(client, name)));
-        agents.set(name, expected);
+        owners.set(name, expected);
         for (let file = 0; file < 6 && !isOver; file++) {
           const [path, content] = [`${random.below(3)}.bin`, random.below(contentCount)];
           expected.set(path, undefined);
-          const stored = await attempt((client) => client.agent(name).putFile(path, createContent(content)));
+          const stored = await attempt((client) => openFiles(client, name).write(path, createContent(content)));
           if (stored) expected.set(path, content);
           counts.stored++;
           if (!stored) await sleep(20);
         }
         // A few stay, so that a collection has somebody to ask and still ends between two kills.
-        if ((random.below(3) === 0 && agents.size < maxAgents) || isOver) continue;
-        agents.delete(name);
+        if ((random.below(3) === 0 && owners.size < maxOwners) || isOver) continue;
+        owners.delete(name);
         await retry(() =>
           attempt(async (client) => {
-            await client.call("deleteAgent", { params }).catch((error: unknown) => {
+            await deleteOwner(client, name).catch((error: unknown) => {
               if (!isThinkeryError(error) || error.code !== "not_found") throw error;
             });
             return true;
@@ -124,14 +123,14 @@ test(
     isOver = true;
     await working;
 
-    const needed = await readAll(agents);
-    // What the agents need is all there is, after one more collection.
+    const needed = await readAll(owners);
+    // What they need is all there is, after one more collection.
     const { client } = host;
     await waitUntil("the last collection", async () => {
       const { state, report } = await client.call("collectBlobs", { body: {} });
       return state === "done" && report.recent.blobs === 0 && report.unknown.blobs === 0;
     });
-    expect(await readAll(agents)).toEqual(needed);
+    expect(await readAll(owners)).toEqual(needed);
     const last = await waitUntil("the dry run", async () => {
       const collection = await client.call("collectBlobs", { body: { dryRun: true } });
       return collection.state === "done" ? collection : undefined;
@@ -141,10 +140,10 @@ test(
     expect([...needed].filter((hash) => !stored.includes(hash))).toEqual([]);
     expect(last.report.needed.blobs).toBe(stored.length);
     console.log(
-      `${counts.stored} blobs stored, ${counts.deleted} agents deleted, ${counts.collected} collections over ${kills} kills`,
+      `${counts.stored} blobs stored, ${counts.deleted} agents and agencies deleted, ${counts.collected} collections over ${kills} kills`,
     );
 
-    for (const name of agents.keys()) await client.call("deleteAgent", { params: { agency: "global", agent: name } });
+    for (const name of owners.keys()) await deleteOwner(client, name);
     await waitUntil("all blobs to be deleted", async () => {
       await client.call("collectBlobs", { body: {} });
       return (await listStored()).length === 0;
@@ -153,9 +152,25 @@ test(
   Math.max(120_000, kills * 5_000),
 );
 
+/** One of the writers stores documents of agencies, the others files of agents. */
+const agencyPrefix = "team";
+const isAgency = (name: string) => name.startsWith(agencyPrefix);
+
+function openFiles(client: Client, name: string) {
+  if (isAgency(name)) return client.documents(name);
+  const agent = client.agent(name);
+  return { read: agent.file, write: agent.putFile, list: agent.files, versions: agent.versions };
+}
+
+const deleteOwner = (client: Client, name: string) =>
+  isAgency(name)
+    ? client.call("deleteAgency", { params: { agency: name } })
+    : client.call("deleteAgent", { params: { agency: "global", agent: name } });
+
 async function createOnce(client: Client, name: string): Promise<boolean> {
   try {
-    await client.agents().create({ name });
+    if (isAgency(name)) await client.call("createAgency", { body: { id: name } });
+    else await client.agents().create({ name });
   } catch (error) {
     if (!(isThinkeryError(error) && error.code === "conflict")) throw error;
   }
@@ -163,18 +178,18 @@ async function createOnce(client: Client, name: string): Promise<boolean> {
 }
 
 /** Reads every file of every version that is left. Returns the hashes of the current ones. */
-async function readAll(agents: ReadonlyMap<string, Expected>): Promise<Set<string>> {
+async function readAll(owners: ReadonlyMap<string, Expected>): Promise<Set<string>> {
   const needed = new Set<string>();
-  for (const [name, expected] of agents) {
-    const agent = host.client.agent(name);
+  for (const [name, expected] of owners) {
+    const files = openFiles(host.client, name);
     for (const [path, content] of expected) {
       if (content === undefined) continue;
-      const { bytes } = await agent.file(path);
+      const { bytes } = await files.read(path);
       expect([name, path, hashOf(bytes)]).toEqual([name, path, hashOf(createContent(content))]);
       needed.add(hashOf(bytes));
     }
-    for (const { id } of (await agent.versions()).versions)
-      for (const { path } of (await agent.files({ version: id })).files) await agent.file(path, { version: id });
+    for (const { id } of (await files.versions()).versions)
+      for (const { path } of (await files.list({ version: id })).files) await files.read(path, { version: id });
   }
   return needed;
 }

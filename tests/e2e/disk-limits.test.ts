@@ -116,6 +116,38 @@ test("a user over the disk limit can neither store nor start turns, but delete",
   await waitUntil("room for a turn", () => invoke("three").catch(() => undefined));
 });
 
+test("old versions of an agency's documents are limited", async () => {
+  await host.client.call("createAgency", { body: { id: "archive" } });
+  const documents = host.client.documents("archive");
+  for (let version = 0; version < 4; version++) await documents.write("a.bin", random(500));
+  await expect(documents.write("a.bin", random(500))).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringMatching(/^This agency already stores 1 MB of large documents/),
+  });
+  await documents.write("a.txt", "text is not a blob");
+  expect((await documents.read("a.bin", { version: 1 })).size).toBe(500_000);
+});
+
+test("documents and resources of an agency count towards the disk limit of its user", async () => {
+  await host.client.call("addUser", { body: { name: "ida", limits: { diskMb: 2 } } });
+  const ida = await openClient("ida", "admin");
+  const countBytes = async () =>
+    (await host.client.call("listUsers", { query: {} })).users.find(({ name }) => name === "ida")?.diskBytes ?? 0;
+  await ida.call("createAgency", { body: { id: "den" } });
+  await ida.documents("den").write("a.bin", random(900));
+  expect(await countBytes()).toBeGreaterThan(900_000);
+  const full = { code: "too_large", message: expect.stringContaining("disk space") };
+  await expect(ida.resources("den").create(random(1200))).rejects.toMatchObject(full);
+  const fillUp = async () => {
+    for (let version = 0; version < 50; version++)
+      await ida.documents("den").write("a.txt", randomBytes(40_000).toString("hex"));
+  };
+  await expect(fillUp()).rejects.toMatchObject(full);
+  await ida.call("deleteAgency", { params: { agency: "den" } });
+  await waitUntil("the space to be free", async () => (await countBytes()) === 0);
+  await ida.documents().write("b.bin", random(900));
+});
+
 test("versions, moves and branches count towards a user's disk limit, and deleting does not", async () => {
   await host.client.call("addUser", { body: { name: "hal", limits: { diskMb: 2 } } });
   const hal = await openClient("hal", "admin");

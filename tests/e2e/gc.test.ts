@@ -102,6 +102,39 @@ test("gc keeps what files, versions, branches, messages and apps need, and delet
   expect(await client.call("getDiskUsage", { params })).toMatchObject({ blobs: { blobs: 4 } });
 });
 
+test("gc keeps what documents, their earlier versions and resources need, and deleting the agency deletes it", async () => {
+  const running = await start({ blobGraceSeconds: 1, retainVersions: 50 });
+  const { client } = running;
+  await client.call("createAgency", { body: { id: "den" } });
+  const [first, second, removed] = [random(), random(), random()];
+  const documents = client.documents("den");
+  await documents.write("a.bin", first);
+  await documents.write("a.bin", second);
+  await documents.write("b.bin", removed);
+  await documents.delete("b.bin");
+  const { id } = await client.resources("den").create("what was found", { type: "text/markdown" });
+  await client.agents("den").create({ name: "ada" });
+  await client.agent("ada@den").putFile("shared.bin", first);
+  await passGrace();
+  const { report, unknownAgents } = await collect(running);
+  expect(report).toMatchObject({ needed: { blobs: 4 }, freed: { blobs: 0 }, unknown: { blobs: 0 }, missing: 0 });
+  expect(unknownAgents).toBe(0);
+  expect((await documents.read("a.bin", { version: 1 })).bytes).toEqual(first);
+  expect((await documents.read("b.bin", { version: 3 })).bytes).toEqual(removed);
+  expect((await client.resources("den").read(id)).text()).toBe("what was found");
+
+  // Pruning deletes the earlier versions, and with them what only they needed.
+  for (let version = 0; version < 100; version++) await documents.write("notes.md", String(version));
+  await passGrace();
+  expect((await collect(running)).report).toMatchObject({ needed: { blobs: 3 }, freed: { blobs: 1 }, missing: 0 });
+  expect((await documents.read("a.bin")).bytes).toEqual(second);
+  expect((await client.agent("ada@den").file("shared.bin")).bytes).toEqual(first);
+
+  await client.call("deleteAgency", { params: { agency: "den" } });
+  await waitUntil("the blobs to be deleted", async () => (await listBlobs()).length === 0);
+  expect(await collect(running)).toMatchObject({ report: { missing: 0 }, unreadable: [], unknownAgents: 0 });
+});
+
 test("what was removed or stored only now is left for a later collection", async () => {
   const running = await start({ blobGraceSeconds: 600 });
   const { client } = running;
@@ -121,6 +154,8 @@ test("blobs of an earlier release are indexed by the first collection, and those
   let running = await start();
   await running.client.agents().create({ name: "ada" });
   await running.client.agent("ada").putFile("a.bin", random());
+  const { id } = await running.client.resources().create("kept");
+  await running.client.documents().write("a.bin", random());
   await running.stop();
   // Earlier releases had no index, and left the blobs of deleted agents.
   await rm(join(home, "objects", "blob-index"), { recursive: true });
@@ -129,11 +164,12 @@ test("blobs of an earlier release are indexed by the first collection, and those
   await writeFile(join(home, "blobs", "ab", stray.slice(2)), "left by a deleted agent");
   await utimes(join(home, "blobs", "ab", stray.slice(2)), 1000, 1000);
   running = host = await startHostProcess({ home });
-  expect((await collect(running)).report).toMatchObject({ needed: { blobs: 1 }, freed: { blobs: 1 }, missing: 0 });
+  expect((await collect(running)).report).toMatchObject({ needed: { blobs: 3 }, freed: { blobs: 1 }, missing: 0 });
   expect(await listBlobs()).not.toContain(stray);
+  expect((await running.client.resources().read(id)).text()).toBe("kept");
   // From now on its blobs are known, and go with it.
   await running.client.call("deleteAgent", { params: { agency: "global", agent: "ada" } });
-  await waitUntil("the blob to be deleted", async () => (await listBlobs()).length === 0);
+  await waitUntil("the blob to be deleted", async () => (await listBlobs()).length === 2);
 });
 
 test("while an agent cannot be read, nothing is deleted that it may need", async () => {
@@ -160,6 +196,29 @@ test("while an agent cannot be read, nothing is deleted that it may need", async
     const path = join(home, "objects", "think", name);
     await rename(`${path}.whole`, path);
   }
+  running = host = await startHostProcess({ home });
+  expect(await collect(running)).toMatchObject({ report: { needed: { blobs: 2 }, missing: 0 }, unreadable: [] });
+});
+
+test("while an agency cannot be read, nothing is deleted that it may need", async () => {
+  let running = await start();
+  await running.client.documents().write("a.bin", random());
+  await running.client.resources().create("kept");
+  await running.stop();
+  await rm(join(home, "objects", "blob-index"), { recursive: true });
+  const folder = join(home, "objects", "agency");
+  const damaged = (await readdir(folder)).filter((name) => /^[0-9a-f]{64}\.sqlite/.test(name));
+  for (const name of damaged) {
+    await rename(join(folder, name), join(folder, `${name}.whole`));
+    if (name.endsWith(".sqlite")) await writeFile(join(folder, name), randomBytes(8192));
+  }
+  running = host = await startHostProcess({ home });
+  await passGrace();
+  const { report, unreadable } = await collect(running);
+  expect(unreadable).toEqual(["owner/global"]);
+  expect(report).toMatchObject({ unknown: { blobs: 2 }, freed: { blobs: 0 } });
+  await running.stop();
+  for (const name of damaged) await rename(join(folder, `${name}.whole`), join(folder, name));
   running = host = await startHostProcess({ home });
   expect(await collect(running)).toMatchObject({ report: { needed: { blobs: 2 }, missing: 0 }, unreadable: [] });
 });

@@ -41,10 +41,21 @@ export async function createMissingAgencyError(client: Client, agency: string): 
     () => [],
   );
   const suggestion = findNearest(agency, ids);
+  const [, owner] = agency.split("@");
   const hint = suggestion
     ? `Did you mean ${suggestion}?`
-    : `Create it with \`thinkery agency new ${agency}\`, or list yours with \`thinkery agency ls\`.`;
+    : owner
+      ? `It belongs to ${owner}, who can add you with \`thinkery agency add-member\`; list yours with \`thinkery agency ls\`.`
+      : `Create it with \`thinkery agency new ${agency}\`, or list yours with \`thinkery agency ls\`.`;
   return fail("not_found", `Agency “${agency}” not found. ${hint}`, suggestion ? { suggestion } : {});
+}
+
+/** Returns the error of a request to an agency, or a better one if there is no such agency. */
+export async function explainMissingAgency(client: Client, agency: string, error: unknown): Promise<unknown> {
+  if (!isNotFound(error)) return error;
+  const agencies = await listAgencies(client).catch(() => undefined);
+  const isMissing = agencies !== undefined && agencies.every(({ id }) => id !== agency);
+  return isMissing ? createMissingAgencyError(client, agency) : error;
 }
 
 const maxMessages = 20;

@@ -31,9 +31,10 @@ function complete(...words: string[]): string[] {
 
 test("bash completes commands, subcommands, options and choices", () => {
   expect(complete("thinkery", "")).toEqual(names);
-  expect(complete("thinkery", "re")).toEqual(["restart", "revert"]);
+  expect(complete("thinkery", "re")).toEqual(["restart", "revert", "resource"]);
   expect(complete("thinkery", "token", "")).toEqual(expect.arrayContaining(["ls", "new", "rm"]));
   expect(complete("thinkery", "start", "--fo")).toEqual(["--foreground"]);
+  expect(complete("thinkery", "agency", "vars", "")).toEqual(["set", "unset"]);
   expect(complete("thinkery", "--json", "agency", "n")).toEqual(["new"]);
   expect(complete("thinkery", "completion", "")).toEqual(["bash", "zsh", "fish"]);
 });

@@ -1,5 +1,5 @@
-import { type Agency, type Agent, isThinkeryError } from "@thinkery/sdk";
-import type { Client } from "@thinkery/sdk/client";
+import { type Agency, type Agent, isThinkeryError, type Member } from "@thinkery/sdk";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 
 const pageSize = 500;
 
@@ -14,6 +14,14 @@ export function listAgencies(client: Client): Promise<Agency[]> {
   return readAllPages(async (query) => {
     const { agencies, next } = await client.call("listAgencies", { query });
     return { items: agencies, next };
+  });
+}
+
+/** Returns the people who may use an agency, then its agents. */
+export function listMembers(client: Client, agency: string): Promise<Member[]> {
+  return readAllPages(async (query) => {
+    const page = await withRetry((signal) => client.call("listMembers", { params: { agency }, query, signal }));
+    return { items: page.members, next: page.next };
   });
 }
 

@@ -9,16 +9,20 @@ import { addBlueprint } from "./commands/blueprint.ts";
 import { addBranch } from "./commands/branch.ts";
 import { addBudget } from "./commands/budget.ts";
 import { addCancel } from "./commands/cancel.ts";
+import { addChannel } from "./commands/channel.ts";
 import { addChat } from "./commands/chat.ts";
 import { addClear } from "./commands/clear.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
+import { addDoc } from "./commands/doc.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addExport } from "./commands/export.ts";
+import { addFeedback } from "./commands/feedback.ts";
 import { addFiles } from "./commands/files.ts";
 import { addGc } from "./commands/gc.ts";
 import { addHook } from "./commands/hook.ts";
 import { addHostProcess } from "./commands/host-process.ts";
+import { addInbox } from "./commands/inbox.ts";
 import { addInfo } from "./commands/info.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addLs } from "./commands/ls.ts";
@@ -30,6 +34,7 @@ import { addPeek } from "./commands/peek.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addProcess } from "./commands/process.ts";
 import { addProviders } from "./commands/providers.ts";
+import { addResource } from "./commands/resource.ts";
 import { addRevert } from "./commands/revert.ts";
 import { addRm } from "./commands/rm.ts";
 import { addRun, addServe } from "./commands/run.ts";
@@ -42,9 +47,11 @@ import { addStatus } from "./commands/status.ts";
 import { addStop } from "./commands/stop.ts";
 import { addTask } from "./commands/task.ts";
 import { addToken } from "./commands/token.ts";
+import { addTool } from "./commands/tool.ts";
 import { addUsage } from "./commands/usage.ts";
 import { addUser } from "./commands/user.ts";
 import { addVersions } from "./commands/versions.ts";
+import { addWorkflow } from "./commands/workflow.ts";
 import { formatExamples } from "./help.ts";
 
 /** Commander's usage error, stored until `run` reports it like any other error. */
@@ -99,6 +106,8 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
     addProcess,
     addAgency,
     addBlueprint,
+    addTool,
+    addWorkflow,
     addAgent,
   ])
     add(program, cli);
@@ -106,6 +115,8 @@ export function buildProgram(cli: Cli, usageErrors: UsageErrors): Command {
   for (const add of [addFiles, addVersions, addRevert, addBranch]) add(program, cli);
   program.commandsGroup("Conversations:");
   for (const add of [addChat, addRun, addServe, addSend, addPeek, addStats, addExport, addClear]) add(program, cli);
+  program.commandsGroup("Teams:");
+  for (const add of [addChannel, addInbox, addDoc, addResource, addFeedback]) add(program, cli);
   program.commandsGroup("Approvals and questions:");
   for (const add of [addApproval, addAnswer, addPolicy]) add(program, cli);
   program.commandsGroup("Models and costs:");

@@ -27,6 +27,13 @@ test("an agent can be qualified with its agency and its tag", () => {
   expect(parseTarget("alice@review:pr-123")).toEqual({ kind: "agent", agent: "alice", agency: "review:pr-123" });
 });
 
+test("an agency can be one of another user", () => {
+  expect(parseTarget("alice@review@bob")).toEqual({ kind: "agent", agent: "alice", agency: "review@bob" });
+  expect(parseTarget("alice/sub-1@review:pr-1@bob")).toMatchObject({ agent: "alice/sub-1", agency: "review:pr-1@bob" });
+  expect(parseTarget("@global@owner")).toEqual({ kind: "agency", agency: "global@owner" });
+  expect(parseAgencyTarget("@review@bob").agency).toBe("review@bob");
+});
+
 test("a path names a sub-agent", () => {
   expect(parseTarget("alice/subagent-x@review")).toMatchObject({ agent: "alice/subagent-x", agency: "review" });
 });
@@ -40,7 +47,9 @@ test("each kind of invalid target has its own error", () => {
   expect(getError(() => parseTarget(""))).toContain("missing");
   expect(getError(() => parseTarget("@"))).toContain("no agency after the “@”");
   expect(getError(() => parseTarget("alice@"))).toContain("no agency after the “@”");
-  expect(getError(() => parseTarget("a@b@c"))).toContain("more than one “@”");
+  expect(getError(() => parseTarget("a@b@c@d"))).toContain("more than two “@”");
+  expect(getError(() => parseTarget("alice@review@"))).toContain("no user after the last “@”");
+  expect(getError(() => parseTarget("alice@review@b b"))).toContain("Invalid user name “b b”");
   expect(getError(() => parseTarget("alice:pr-1"))).toContain("put the tag after the agency");
   expect(getError(() => parseTarget("#general@review"))).toContain("channel");
   expect(getError(() => parseTarget("a//b"))).toContain("Invalid agent name “”");
@@ -65,13 +74,18 @@ test("a command that expects an agency defaults to global and rejects an agent",
 test("the @ is optional where only an agency is accepted", () => {
   expect(parseAgencyId("review:pr-1")).toBe("review:pr-1");
   expect(parseAgencyId("@review")).toBe("review");
+  expect(parseAgencyId("review@bob")).toBe("review@bob");
+  expect(parseAgencyId("@review:pr-1@bob")).toBe("review:pr-1@bob");
   expect(getError(() => parseAgencyId("a/b"))).toContain("Invalid agency name “a/b”");
+  expect(getError(() => parseAgencyId("a@b@c"))).toContain("more than one “@”");
+  expect(getError(() => parseAgencyId("review@"))).toContain("Invalid user name “”");
 });
 
 test("a channel is named with or without the #, and with its agency", () => {
   const channel = (text: string) => parseChannelTarget(text, "home");
   expect(channel("#general")).toEqual({ kind: "channel", channel: "general", agency: "home" });
   expect(channel("#general@review")).toEqual({ kind: "channel", channel: "general", agency: "review" });
+  expect(channel("#general@review@bob")).toMatchObject({ channel: "general", agency: "review@bob" });
   expect(channel("dev-1.x@review:pr-1")).toEqual({ kind: "channel", channel: "dev-1.x", agency: "review:pr-1" });
 });
 
@@ -94,5 +108,5 @@ test("each kind of invalid channel has its own error, which says to quote the #"
   expect(getError(() => parseChannelTarget("#a/b@review"))).toContain("Invalid channel name “a/b”");
   expect(getError(() => parseChannelTarget("#@sub@review"))).toContain("Invalid agent name “sub”");
   expect(getError(() => parseChannelTarget("#general@re view"))).toContain("Invalid agency name “re view”");
-  expect(getError(() => parseChannelTarget("#general@a@b"))).toContain("more than one “@”");
+  expect(getError(() => parseChannelTarget("#general@a@b@c"))).toContain("more than two “@”");
 });

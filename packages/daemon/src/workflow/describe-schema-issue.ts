@@ -2,11 +2,11 @@ import { type ValidationIssue, toValidationIssues, workflowSchema } from "@think
 import { findNearest, listFields } from "@thinkery/sdk/internal";
 import type { z } from "zod";
 
-/** Describes an issue of the schema in the words of somebody who writes a workflow file. */
-export function describeSchemaIssue(issue: z.core.$ZodIssue): ValidationIssue[] {
+/** Describes an issue of a schema in the words of somebody who writes a file. */
+export function describeSchemaIssue(issue: z.core.$ZodIssue, schema: z.ZodType = workflowSchema): ValidationIssue[] {
   const issues = toValidationIssues(issue);
   if (issue.code === "unrecognized_keys") {
-    const known = listFields(workflowSchema, issue.path);
+    const known = listFields(schema, issue.path);
     return issues.map(({ path }) => ({ path, message: describeUnknownKey(String(path.at(-1)), known) }));
   }
   if (issue.code === "invalid_type") {

@@ -2,7 +2,8 @@ import { type Channel, defaultChannel } from "@thinkery/sdk";
 import { type KeyboardEvent, useState } from "react";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { Link } from "../frame/link.tsx";
-import { DateTime } from "../parts/date-time.tsx";
+import { useNow } from "../parts/date-time.tsx";
+import { formatAge } from "../parts/duration.ts";
 import { Icon } from "../parts/icon.tsx";
 import { countUnread, useReadMarks } from "../team/unread.ts";
 import { getChannelTitle, sortChannels } from "./channel-name.ts";
@@ -89,14 +90,20 @@ function ChannelRow({ channel, isCurrent }: { channel: Channel; isCurrent: boole
             <span className="visually-hidden"> unread</span>
           </span>
         ) : (
-          lastMessageAt !== undefined && (
-            <span className="channel-time">
-              <DateTime at={lastMessageAt} short />
-            </span>
-          )
+          lastMessageAt !== undefined && <Age at={lastMessageAt} />
         )}
       </Link>
     </li>
+  );
+}
+
+/** How long ago the last message was. */
+function Age({ at }: { at: string }) {
+  const now = useNow(60_000);
+  return (
+    <time className="channel-time" dateTime={at} title={new Date(at).toLocaleString()}>
+      {formatAge(now - Date.parse(at))}
+    </time>
   );
 }
 

@@ -24,7 +24,8 @@ test("a direct channel is called after the others in it", () => {
 test("@bob is the direct channel of the reader and bob", () => {
   const channels = [create("bob"), direct("bob", "eve"), direct("bob", "owner")];
   expect(findChannel(channels, "@bob", "owner")?.name).toBe("bob+owner");
-  expect(findChannel(channels, "bob+eve", "owner")?.name).toBe("bob+eve");
+  expect(findChannel(channels, "@Bob", "owner")?.name).toBe("bob+owner");
+  expect(findChannel(channels, "BOB+eve", "owner")?.name).toBe("bob+eve");
   expect(findChannel(channels, "@eve", "owner")).toBeUndefined();
   expect(findChannel(channels, "missing", "owner")).toBeUndefined();
 });

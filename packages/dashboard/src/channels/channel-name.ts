@@ -12,13 +12,21 @@ export function canWriteTo({ kind, members = [] }: Pick<Channel, "kind" | "membe
   return kind === "channel" || members.includes(user);
 }
 
-/** Finds a channel by its name. `@bob` is the direct channel between the reader and bob. */
+/** Finds a channel by its name, in any case. `@bob` is the direct channel between the reader and bob. */
 export function findChannel(channels: readonly Channel[], name: string, reader: string): Channel | undefined {
-  const found = channels.find((channel) => channel.name === name);
+  const wanted = name.toLowerCase();
+  const found = channels.find((channel) => channel.name.toLowerCase() === wanted);
   if (found || !name.startsWith("@")) return found;
-  const other = name.slice(1);
+  return channels.find(({ kind, members = [] }) => {
+    const others = members.filter((member) => member !== reader);
+    return kind === "direct" && members.includes(reader) && others[0]?.toLowerCase() === wanted.slice(1);
+  });
+}
+
+/** Finds the direct channel between two members, whoever they are. */
+export function findDirectChannel(channels: readonly Channel[], one: string, other: string): Channel | undefined {
   return channels.find(
-    ({ kind, members = [] }) => kind === "direct" && members.includes(other) && members.includes(reader),
+    ({ kind, members = [] }) => kind === "direct" && members.includes(one) && members.includes(other),
   );
 }
 

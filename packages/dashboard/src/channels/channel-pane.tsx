@@ -108,7 +108,7 @@ function BackLink() {
 }
 
 function ChannelMenu({ channel }: { channel: Channel }) {
-  const canDelete = useHasScope("admin") && channel.name !== defaultChannel;
+  const canDelete = useHasScope("admin", useChannels().agency) && channel.name !== defaultChannel;
   const [isDeleting, setDeleting] = useState(false);
   if (!canDelete) return null;
   return (

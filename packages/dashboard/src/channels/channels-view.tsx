@@ -26,7 +26,7 @@ export function ChannelsView({ user, agency, place }: ChannelsViewProps) {
   const team = useTeam(agency.id);
   const { agents } = useStore(team.roster);
   const { value, error } = useSource(team.channels);
-  const canWrite = useHasScope("chat");
+  const canWrite = useHasScope("chat", agency.id);
   const agentNames = useNames(agents);
   const open = useMemo<OpenChannels>(
     () => ({

@@ -1,5 +1,5 @@
 import type { ChannelMessage } from "@thinkery/sdk";
-import { memo } from "react";
+import { memo, useState } from "react";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { announce } from "../frame/announce.tsx";
 import { Link } from "../frame/link.tsx";
@@ -7,6 +7,7 @@ import { buildPath } from "../frame/navigation.ts";
 import { formatCount } from "../parts/amount.ts";
 import { HostLink } from "../parts/host-link.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { splitMentions } from "../team/mentions.ts";
 import { useChannels } from "./channels-context.ts";
 import { MentionText } from "./message-text.tsx";
 
@@ -28,7 +29,7 @@ interface MessageViewProps {
 export const MessageView = memo(function MessageView({ message, isFirst, isTarget, isInThread }: MessageViewProps) {
   const { to } = useChannels();
   const { id, channel, from, fromKind, content, thread, replies, priority } = message;
-  if (fromKind === "host") return <HostNotice message={message} isTarget={isTarget} />;
+  if (fromKind === "host") return <HostNotice message={message} isTarget={isTarget} isInThread={isInThread} />;
   return (
     <article
       className="message"
@@ -52,7 +53,7 @@ export const MessageView = memo(function MessageView({ message, isFirst, isTarge
             {priority} priority
           </p>
         )}
-        <MentionText text={content} />
+        <MessageContent text={content} />
         <WholeMessage message={message} />
         <Recipients message={message} />
         {replies !== undefined && replies > 0 && !isInThread && (
@@ -80,6 +81,24 @@ function Author({ message: { from, fromKind, createdAt, ...message } }: { messag
   );
 }
 
+/** Longer messages are shown on demand, so that one does not hide all others. */
+const maxShownChars = 6000;
+
+function MessageContent({ text }: { text: string }) {
+  const [isWhole, showWhole] = useState(false);
+  if (isWhole || text.length <= maxShownChars * 1.25) return <MentionText text={text} />;
+  return (
+    <>
+      <MentionText text={`${text.slice(0, maxShownChars)}…`} />
+      <p>
+        <button type="button" className="text-button" onClick={() => showWhole(true)}>
+          Show {formatCount(text.length - maxShownChars, "more character", "more characters")}
+        </button>
+      </p>
+    </>
+  );
+}
+
 /** The time links to the message itself. */
 function MessageTime({ message: { id, channel, createdAt } }: { message: ChannelMessage }) {
   const { to } = useChannels();
@@ -92,10 +111,12 @@ function MessageTime({ message: { id, channel, createdAt } }: { message: Channel
 }
 
 /** Agents that get the message without being mentioned in it. */
-function Recipients({ message: { to, content } }: { message: ChannelMessage }) {
-  const { agency, agents } = useChannels();
-  const others = to.filter((name) => !content.includes(`@${name}`));
-  if (others.length === 0) return null;
+function Recipients({ message: { channel, to, content } }: { message: ChannelMessage }) {
+  const { agency, agents, team } = useChannels();
+  const mentioned = new Set(splitMentions(content, agents).map(({ name }) => name));
+  const others = to.filter((name) => !mentioned.has(name));
+  const { kind } = team.channels.get().value?.items.find(({ name }) => name === channel) ?? {};
+  if (others.length === 0 || kind === "direct") return null;
   return (
     <p className="message-to">
       To{" "}
@@ -162,7 +183,8 @@ function MessageActions({
 }
 
 /** What the host itself has to say, such as a message that nobody could handle. */
-function HostNotice({ message, isTarget }: { message: ChannelMessage; isTarget: boolean }) {
+function HostNotice({ message, isTarget, isInThread }: Omit<MessageViewProps, "isFirst">) {
+  const { to } = useChannels();
   return (
     <aside className="note message-notice" data-row={message.id} data-target={isTarget || undefined}>
       <Icon name="warning" />
@@ -171,6 +193,12 @@ function HostNotice({ message, isTarget }: { message: ChannelMessage; isTarget: 
         <WholeMessage message={message} />
         <p className="faint">
           From the host, <MessageTime message={message} />
+          {message.thread !== undefined && !isInThread && (
+            <>
+              {" · "}
+              <Link href={to({ channel: message.channel, thread: message.thread })}>About {message.thread}</Link>
+            </>
+          )}
         </p>
       </div>
     </aside>

@@ -1,9 +1,11 @@
+import { parseDelivery } from "@thinkery/sdk";
 import type { Entry } from "@thinkery/sdk/react";
-import { memo } from "react";
+import { memo, useMemo } from "react";
 import { getAgentName } from "../api/agent-path.ts";
 import { formatCount } from "../parts/amount.ts";
 import { CallWaits } from "../waits/call-waits.tsx";
 import { CallCard } from "./call-card.tsx";
+import { DeliveryView, listSenders } from "./delivery-view.tsx";
 import { FormattedText } from "./formatted-text.tsx";
 import { TurnErrorView } from "./turn-error-view.tsx";
 
@@ -43,6 +45,7 @@ export const EntryView = memo(function EntryView({
   onEdit,
 }: EntryProps) {
   const { role, stage, text, reasoning, calls, error } = entry;
+  const delivery = useMemo(() => (role === "user" ? parseDelivery(text) : undefined), [role, text]);
   const isEmpty = stage === "streaming" && text === "" && reasoning === "" && calls.length === 0;
   return (
     <article
@@ -50,14 +53,19 @@ export const EntryView = memo(function EntryView({
       data-role={role}
       data-stage={stage}
       data-message={entry.id}
+      data-delivery={delivery ? true : undefined}
       aria-busy={stage === "streaming" || undefined}
     >
       <h3 className="entry-who">
-        {role === "user" ? sender : getAgentName(agent)}
+        {delivery ? listSenders(delivery) : role === "user" ? sender : getAgentName(agent)}
         {entry.at > 0 && <time dateTime={new Date(entry.at).toISOString()}>{time.format(entry.at)}</time>}
       </h3>
       {reasoning && <Thoughts entry={entry} />}
-      {text.trim() !== "" && <FormattedText text={text} />}
+      {delivery ? (
+        <DeliveryView agency={agency} agent={agent} messages={delivery} />
+      ) : (
+        text.trim() !== "" && <FormattedText text={text} />
+      )}
       {isEmpty && (
         <p className="typing" aria-hidden="true">
           <span className="dot" data-busy />

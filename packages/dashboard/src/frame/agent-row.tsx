@@ -1,7 +1,8 @@
-import { formatSubagentStatus, type SubagentSummary } from "@thinkery/sdk";
+import { formatSubagentStatus, type SubagentSummary, type TeamAgent } from "@thinkery/sdk";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isWorking } from "../subagents/describe-work.ts";
+import { describeAgentState, statusTones } from "../team/describe-agent.ts";
 import { Link } from "./link.tsx";
 import { buildPath } from "./navigation.ts";
 
@@ -12,12 +13,14 @@ interface AgentRowProps {
   /** Name and status of a sub-agent; an agent has none. */
   subagent?: SubagentSummary;
   subagents?: readonly SubagentSummary[] | undefined;
+  /** What an agent does, if its agency is watched. */
+  state?: TeamAgent | undefined;
   /** Path of the agent that is shown on the page, if it is one of this agency. */
   current: string | undefined;
 }
 
 /** An agent in the tree, with its sub-agents: all that are listed if it is the current one, otherwise those that work. */
-export function AgentRow({ agency, path, subagent, subagents = [], current }: AgentRowProps) {
+export function AgentRow({ agency, path, subagent, subagents = [], state, current }: AgentRowProps) {
   const isAbove = current !== undefined && current.startsWith(`${path}/`);
   const isCurrent = current === path;
   const shown = subagents.filter((child) => isCurrent || isAbove || hasWorking(child));
@@ -35,6 +38,7 @@ export function AgentRow({ agency, path, subagent, subagents = [], current }: Ag
           {subagent ? <span className="todo-mark" aria-hidden="true" /> : <Icon name="agent" />}
           <span className="tree-name">{name}</span>
           {subagent && <span className="visually-hidden">, {formatSubagentStatus(subagent)}</span>}
+          {state && <StateDot state={state} />}
         </Link>
       </div>
       {shown.length > 0 && (
@@ -52,6 +56,18 @@ export function AgentRow({ agency, path, subagent, subagents = [], current }: Ag
         </ul>
       )}
     </li>
+  );
+}
+
+/** Only if there is something to see: most agents are idle most of the time. */
+function StateDot({ state }: { state: TeamAgent }) {
+  if (state.status === "idle") return null;
+  const text = describeAgentState(state);
+  return (
+    <span className="tree-state" title={text}>
+      <span className="dot" data-tone={statusTones[state.status]} data-busy={state.status === "working" || undefined} />
+      <span className="visually-hidden">, {text}</span>
+    </span>
   );
 }
 

@@ -8,6 +8,8 @@ export const inboxSegment = "~inbox";
 
 export const packagesSegment = "~packages";
 
+export const boardSegment = "~board";
+
 export const channelsSegment = "~channels";
 
 /** Precedes the name of a sub-agent in a path: /app/global/alice/~sub/subagent-x */

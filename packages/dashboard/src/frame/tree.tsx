@@ -1,6 +1,7 @@
 import type { Agency } from "@thinkery/sdk";
 import { getContentsSource } from "../api/agencies.ts";
 import { useSource } from "../api/source.ts";
+import { useWatchedAgents } from "../api/team/team.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isIndex, type Place } from "../views/view-registry.ts";
 import { AgentRow } from "./agent-row.tsx";
@@ -55,6 +56,7 @@ function AgencyBranch({ agency, place }: { agency: Agency; place: Place }) {
 
 function Leaves({ agency, place }: { agency: string; place: Place }) {
   const { value, error } = useSource(getContentsSource(agency));
+  const states = useWatchedAgents(agency);
   if (!value) return <p className="tree-note">{error ? error.message : "Loading…"}</p>;
   const { items, more } = value.agents;
   if (items.length === 0) return <p className="tree-note">No agents yet</p>;
@@ -63,7 +65,14 @@ function Leaves({ agency, place }: { agency: string; place: Place }) {
   return (
     <ul className="tree-leaves">
       {shown.map(({ name, subagents }) => (
-        <AgentRow key={name} agency={agency} path={name} subagents={subagents} current={current} />
+        <AgentRow
+          key={name}
+          agency={agency}
+          path={name}
+          subagents={subagents}
+          state={states.find((state) => state.name === name)}
+          current={current}
+        />
       ))}
       {(more || items.length > shown.length) && (
         <li className="tree-row">

@@ -1,3 +1,4 @@
+import "../styles/command-line.css";
 import { CopyButton } from "./copy-button.tsx";
 
 /** A command for a terminal, to copy. */

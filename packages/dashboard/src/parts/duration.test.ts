@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatAgo, formatDuration } from "./duration.ts";
+import { formatAge, formatAgo, formatDuration } from "./duration.ts";
 
 test("a duration is formatted in its two largest units", () => {
   expect([8.9, 60, 725, 3_600, 11_520, 273_900, 86_400 + 120].map(formatDuration)).toEqual([
@@ -22,4 +22,8 @@ test("a time is formatted relative to now", () => {
     "yesterday",
     "9 days ago",
   ]);
+});
+
+test("an age has only the largest unit", () => {
+  expect([0, 59_999, 60_000, 3_700_000, 90_000_000].map(formatAge)).toEqual(["now", "now", "1 min", "1 h", "1 d"]);
 });

@@ -21,6 +21,14 @@ export function formatDuration(seconds: number): string {
   return parts.join(" ");
 }
 
+/** `3 min`, `2 h`, `5 d`: only the largest unit. */
+export function formatAge(milliseconds: number): string {
+  if (milliseconds < 60_000) return "now";
+  return formatDuration(milliseconds / 1000)
+    .split(" ", 2)
+    .join(" ");
+}
+
 const relativeFormat = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 export function formatAgo(milliseconds: number): string {

@@ -1,3 +1,5 @@
+import { scanMentions } from "@thinkery/sdk/internal";
+
 /** A part of a text: a mention of somebody, or what is between mentions. */
 export interface MentionPiece {
   text: string;
@@ -5,30 +7,20 @@ export interface MentionPiece {
   name?: string;
 }
 
-const mentionPattern = /(?<![\w@./-])@([A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?)/g;
-
-/**
- * Splits a text at the mentions of these names. Names may have dots and hyphens: of `@bob.Then` only `bob` is a name if
- * nobody is called `bob.Then`.
- */
+/** Splits a text at the mentions of these names, whatever their case in the text. */
 export function splitMentions(text: string, names: ReadonlySet<string>): MentionPiece[] {
+  const byCase = new Map([...names].map((name) => [name.toLowerCase(), name]));
   const pieces: MentionPiece[] = [];
   let end = 0;
-  for (const match of text.matchAll(mentionPattern)) {
-    const name = findName(match[1] ?? "", names);
+  for (const { name: written = "", start, end: next } of scanMentions(text)) {
+    const name = byCase.get(written.toLowerCase());
     if (name === undefined) continue;
-    if (match.index > end) pieces.push({ text: text.slice(end, match.index) });
-    end = match.index + 1 + name.length;
-    pieces.push({ text: text.slice(match.index, end), name });
+    if (start > end) pieces.push({ text: text.slice(end, start) });
+    end = next;
+    pieces.push({ text: text.slice(start, next), name });
   }
   if (end < text.length) pieces.push({ text: text.slice(end) });
   return pieces;
-}
-
-function findName(text: string, names: ReadonlySet<string>): string | undefined {
-  if (names.has(text)) return text;
-  const shorter = /^(.*[A-Za-z0-9])[._-]+[A-Za-z0-9]*$/.exec(text)?.[1];
-  return shorter === undefined ? undefined : findName(shorter, names);
 }
 
 /** The beginning of a mention right before the caret. */
@@ -39,7 +31,7 @@ export interface MentionStart {
 }
 
 export function findMentionStart(text: string, caret: number): MentionStart | undefined {
-  const match = /(?<![\w@./-])@([A-Za-z0-9._-]*)$/.exec(text.slice(0, caret));
+  const match = /(?<![A-Za-z0-9_@/.:-])@([A-Za-z0-9._-]*)$/.exec(text.slice(0, caret));
   return match ? { from: match.index, query: match[1] ?? "" } : undefined;
 }
 

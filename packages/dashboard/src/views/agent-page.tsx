@@ -2,6 +2,7 @@ import { type Agency, isThinkeryError } from "@thinkery/sdk";
 import { getContentsSource, useAgent } from "../api/agencies.ts";
 import { getAgentName, getParentPath } from "../api/agent-path.ts";
 import { useSource } from "../api/source.ts";
+import { useTeam } from "../api/team/team.ts";
 import { Chat } from "../chat/chat.tsx";
 import { Notice } from "../parts/notice.tsx";
 import type { ViewMatch } from "./define-view.tsx";
@@ -16,6 +17,8 @@ interface AgentPageProps {
 
 /** A view of an agent, once the agent is loaded. */
 export function AgentPage({ agency, name, user, match }: AgentPageProps) {
+  // For the states of its agents in the sidebar.
+  useTeam(agency.id);
   const { value: agent, error } = useAgent(agency.id, name);
   const contents = getContentsSource(agency.id);
   const blueprint = useSource(contents).value?.blueprints.find((item) => item.name === agent?.blueprint);

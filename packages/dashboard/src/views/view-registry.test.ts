@@ -3,8 +3,15 @@ import type { Think } from "@thinkery/sdk/react";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { type FilesPlace, filesAddress } from "../frame/files-place.ts";
-import { homePath, buildPackagePath, buildPath, buildTurnPath, buildUsagePath } from "../frame/navigation.ts";
+import { documentsAddress, type FilesPlace, filesAddress } from "../frame/files-place.ts";
+import {
+  buildChannelPath,
+  homePath,
+  buildPackagePath,
+  buildPath,
+  buildTurnPath,
+  buildUsagePath,
+} from "../frame/navigation.ts";
 import { ViewTabs } from "../frame/view-tabs.tsx";
 import { type AgentViewProps, type AnyView, defineView } from "./define-view.tsx";
 import { indexAddress, createSegmentAddress } from "./view-address.ts";
@@ -71,6 +78,36 @@ test("the packages of an agency have addresses, whatever they are called", () =>
   expect(buildPackagePath("global", "my-agent")).toBe("/app/global/~packages/my-agent");
   expect(summarizeAt(buildPackagePath("global", "a/b c"))).toEqual({ ...expected, params: { name: "a/b c" } });
   expect(summarizeAt("/app/global/~packages/hello/more")).toBe("none");
+});
+
+test("channels, their messages and their threads have addresses, whatever they are called", () => {
+  const expected = { scope: "agency", agency: "global", view: "channels" };
+  for (const params of [
+    {},
+    { channel: "general" },
+    { channel: "@bob" },
+    { channel: "a/b c" },
+    { channel: "alice+~owner", message: "msg-7" },
+    { channel: "general", thread: "msg-3" },
+    { channel: "general", message: "msg-7", thread: "msg-3" },
+  ]) {
+    expect(summarizeAt(buildChannelPath("global", params))).toEqual({ ...expected, params });
+  }
+  expect(buildChannelPath("global", { channel: "@bob" })).toBe("/app/global/~channels/@bob");
+  expect(summarizeAt("/app/global/~channels?thread=msg-3")).toEqual({ ...expected, params: {} });
+  expect(summarizeAt("/app/global/~channels/general/msg-7/x")).toBe("none");
+});
+
+test("documents have the addresses of files, below their agency", () => {
+  for (const params of [
+    { show: "files" },
+    { show: "files", path: "notes/a b.md", line: 3 },
+    { show: "history", path: "notes", version: 7 },
+  ] satisfies FilesPlace[]) {
+    const address = buildPath("global") + documentsAddress.build(params);
+    expect(summarizeAt(address)).toEqual({ scope: "agency", agency: "global", view: "documents", params });
+  }
+  expect(documentsAddress.build({ show: "files", path: "a.md" })).toBe("/~documents/a.md");
 });
 
 test("the root and /app are home, with or without a trailing slash", () => {
@@ -238,7 +275,7 @@ test("a registry with an ambiguous or unreachable view throws", () => {
   expect(create(createView("agent", "other"))).toThrow("The agent scope has 2 index views");
   expect(create(createView("agent", "other", "files"))).toThrow("“files”");
   expect(create(createView("agent", "files", "other"))).toThrow("“files”");
-  expect(create(createView("agency", "members", "members"))).toThrow("begin with “~”");
-  expect(create(createView("agency", "members", "~members"))).not.toThrow();
+  expect(create(createView("agency", "people", "people"))).toThrow("begin with “~”");
+  expect(create(createView("agency", "people", "~people"))).not.toThrow();
   expect(() => createViewRegistry(allViews.filter((view) => !isIndex(view)))).toThrow("0 index views");
 });

@@ -41,6 +41,10 @@ export class AgencyRecord {
     return existing ?? this.#write(agency);
   }
 
+  rename(name: string): void {
+    this.#sql.exec("UPDATE agency SET name = ?", name);
+  }
+
   /** Hides the agency from now on; returns whether it existed. */
   markDeleting(): boolean {
     this.#sql.exec("UPDATE agency SET deleting = 1");

@@ -1,5 +1,5 @@
 import { fail, ownerUser, type Scope, scopes, type Who } from "@thinkery/sdk";
-import type { Credential } from "../objects/credential-watch.ts";
+import { type Credential, formatMembership } from "../objects/credential-watch.ts";
 import type { Env } from "../objects/env.ts";
 import { type CheckedCredential, isUsable, type Presentation } from "../user/credentials.ts";
 import { isSameText, sha256, verifyCredential } from "./credentials.ts";
@@ -11,6 +11,8 @@ export interface Caller extends Pick<Who, "user" | "scopes"> {
   via: "header" | "cookie" | "ticket";
   /** The hash of a credential that can be revoked or expire, which the admin token cannot. */
   hash?: string;
+  /** Whether the request is for an agency of another user. `scopes` are then what this member may do there. */
+  isMember?: boolean;
 }
 
 // Calling the user's object for every request would cost more than the request. A revocation in this isolate takes
@@ -129,9 +131,9 @@ export function identifyUser(request: Request, env: Env, adminSecret?: string): 
   return verifyCredential(presented.secret, env.SIGNING_KEY);
 }
 
-/** Returns what a connection needs to end with the caller's credential. */
-export function toCredential({ user, hash }: Caller): Credential | undefined {
-  return hash ? { user, hash } : undefined;
+/** Returns what a connection depends on: the caller's credential if it can end, and a membership. */
+export function toCredentials({ user, hash, isMember, scopes }: Caller): Credential[] {
+  return [...(hash ? [{ user, hash }] : []), ...(isMember ? [{ user, hash: formatMembership(scopes) }] : [])];
 }
 
 /** Creates the error for a request that `authenticate` found no caller for. */

@@ -14,14 +14,14 @@ export async function createChildStub(root: ThinkStub, sub: readonly string[]) {
     new Proxy({} as ThinkStub[Feature], {
       get(_, method) {
         if (typeof method !== "string" || method === "then") return undefined;
-        // The root agent ends a stream with the credential of its reader.
+        // The root agent ends a stream with the credentials of its reader.
         if (method === "followEvents") {
-          return (after?: number, progress?: boolean, credential?: Credential) =>
-            root.callChild([...sub], { feature, method, args: [after, progress] }, credential);
+          return (after?: number, progress?: boolean, credentials?: Credential[]) =>
+            root.callChild([...sub], { feature, method, args: [after, progress] }, credentials);
         }
         if (method === "converse") {
-          return (invoke: Invoke, from: Sender, agent: string, credential?: Credential) =>
-            root.callChild([...sub], { feature, method, args: [invoke, from, agent] }, credential);
+          return (invoke: Invoke, from: Sender, agent: string, credentials?: Credential[]) =>
+            root.callChild([...sub], { feature, method, args: [invoke, from, agent] }, credentials);
         }
         return (...args: unknown[]) => root.callChild([...sub], { feature, method, args });
       },

@@ -1,4 +1,5 @@
 import { fail, isThinkeryError } from "@thinkery/sdk";
+import { formatMembership } from "../objects/credential-watch.ts";
 import type { Caller } from "./authenticate.ts";
 import { isUpgrade } from "./guard.ts";
 import { relaySocket } from "./relay-socket.ts";
@@ -26,20 +27,21 @@ export async function forward(
   headers.set("x-thinkery-user", caller.user);
   headers.set("x-thinkery-scopes", caller.scopes.join(","));
   if (caller.hash) headers.set("x-thinkery-credential", caller.hash);
+  if (caller.isMember) headers.set("x-thinkery-membership", formatMembership(caller.scopes));
   if (plain) headers.set("x-thinkery-socket", "1");
   if (live) headers.set("x-thinkery-yjs", "1");
   const url = new URL(request.url);
   if (path) url.pathname = path;
   if (branch !== undefined && !url.searchParams.has("branch")) url.searchParams.set("branch", branch);
   const response = await checkResponse(await object.fetch(new Request(new Request(url, request), { headers })));
-  // Only a credential that can end makes its object close a socket.
-  return caller.hash ? relaySocket(response) : response;
+  // Only a credential or a membership, which can end, makes its object close a socket.
+  return caller.hash || caller.isMember ? relaySocket(response) : response;
 }
 
 /**
  * Browsers hide the status of a rejected handshake, so a socket to something not found is opened and closed with 4403.
  */
-export async function closeIfNotFound(request: Request, respond: () => Promise<Response>): Promise<Response> {
+export async function closeIfNotFound<T>(request: Request, respond: () => Promise<T>): Promise<T | Response> {
   try {
     return await respond();
   } catch (error) {

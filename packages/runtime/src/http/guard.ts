@@ -44,6 +44,16 @@ export function checkScope(caller: Caller | undefined, access: Access): asserts 
     throw fail("forbidden", "This requires a token of the host's owner with the scope “admin”.");
 }
 
+/** Throws if the caller lacks the scope in an agency where `narrowCaller` has said what they may do. */
+export function checkMayDo(caller: Caller, access: Access, agency: string): void {
+  if (access === "any" || access === "public" || !caller.isMember) return checkScope(caller, access);
+  if (access === "owner" || !hasScope(caller.scopes, access))
+    throw fail(
+      "forbidden",
+      `This requires the scope “${access}” in “${agency}”: of your token, and from the agency’s owner.`,
+    );
+}
+
 /** Returns the user whose credentials a call is about. Only the owner's admin may manage those of others. */
 export function resolveUser(caller: Caller, user = caller.user): string {
   if (user !== caller.user) checkScope(caller, "owner");

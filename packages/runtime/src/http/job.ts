@@ -2,22 +2,27 @@ import {
   agencyIdSchema,
   type AgentTarget,
   fail,
+  formatAgencyRef,
   getDefaultAgency,
   isThinkeryError,
   type Job,
   newAgentSchema,
   type NewAgent,
+  parseAgencyRef,
   parseAgentTarget,
 } from "@thinkery/sdk";
 import { findNearest } from "@thinkery/sdk/internal";
 import { z } from "zod";
+import type { Credential } from "../objects/credential-watch.ts";
 import type { Env } from "../objects/env.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import type { System } from "../system/system.ts";
+import { type Caller, toCredentials } from "./authenticate.ts";
 import { validate } from "./body.ts";
 import { createChildStub } from "./child-stub.ts";
 import { sha256 } from "./credentials.ts";
-import { enterAgency, enterAgent } from "./directory.ts";
+import { enterAgency, enterAgent, narrowCaller } from "./directory.ts";
+import { checkMayDo } from "./guard.ts";
 
 const maxAgents = 20;
 
@@ -27,30 +32,39 @@ type AgentRef = Pick<AgentTarget, "agency" | "agent">;
 interface JobAgent {
   agent: string;
   think: Pick<ReturnType<Env["Think"]["getByName"]>, "conversation">;
+  /** What a stream of it depends on. */
+  credentials: Credential[];
 }
 
 interface JobContext {
   env: Env;
   system: System;
-  user: string;
+  caller: Caller;
 }
 
 /** Returns the agents of a job. Agents that the job defines are created first, in an agency for this job. */
-export async function resolveAgents({ env, system, user }: JobContext, job: Job): Promise<JobAgent[]> {
-  if (job.agent !== undefined) return [await findAgent(env, user, parseAgentTarget(job.agent, getDefaultAgency(user)))];
+export async function resolveAgents({ env, system, caller }: JobContext, job: Job): Promise<JobAgent[]> {
+  const { user } = caller;
+  if (job.agent !== undefined)
+    return [await findAgent(env, caller, parseAgentTarget(job.agent, getDefaultAgency(user)))];
   const newAgents = parseNewAgents(job);
   for (const agent of newAgents) checkNewAgent(env, system, agent);
   const agency = chooseAgency(user, job);
   await openAgency(env, user, agency);
-  return Promise.all(newAgents.map((agent) => openAgent(env, user, agency, agent)));
+  const credentials = toCredentials(caller);
+  return Promise.all(newAgents.map(async (agent) => ({ ...(await openAgent(env, user, agency, agent)), credentials })));
 }
 
 /** Returns an existing agent. Throws an error that suggests the nearest name if there is none. */
-async function findAgent(env: Env, user: string, ref: AgentRef): Promise<JobAgent> {
+async function findAgent(env: Env, caller: Caller, ref: AgentRef): Promise<JobAgent> {
+  const { user } = caller;
   try {
+    const member = await narrowCaller(env, caller, ref.agency);
+    checkMayDo(member, "chat", ref.agency);
     const [name = "", ...sub] = ref.agent.split("/");
     const root = env.Think.getByName(await enterAgent(env, user, ref.agency, name));
-    return { agent: ref.agent, think: sub.length === 0 ? root : await createChildStub(root, sub) };
+    const think = sub.length === 0 ? root : await createChildStub(root, sub);
+    return { agent: ref.agent, think, credentials: toCredentials(member) };
   } catch (error) {
     if (!isNotFound(error)) throw error;
     const suggestion = await suggestAgent(env, user, ref);
@@ -64,8 +78,9 @@ async function findAgent(env: Env, user: string, ref: AgentRef): Promise<JobAgen
 
 async function suggestAgent(env: Env, user: string, { agency, agent }: AgentRef): Promise<string | undefined> {
   const page = { limit: 500 };
-  const { agencies } = await env.User.getByName(user).listAgencies(page);
-  if (!agencies.some(({ id }) => id === agency)) {
+  const { agencies } = await env.User.getByName(user).listAllAgencies(page);
+  const ownName = formatAgencyRef(user, parseAgencyRef(user, agency).key);
+  if (!agencies.some(({ id }) => id === ownName)) {
     const nearest = findNearest(
       agency,
       agencies.map(({ id }) => id),
@@ -124,10 +139,15 @@ export async function openAgency(env: Env, user: string, agency: string): Promis
   );
 }
 
-async function openAgent(env: Env, user: string, agency: string, agent: NamedAgent): Promise<JobAgent> {
+async function openAgent(
+  env: Env,
+  user: string,
+  agency: string,
+  agent: NamedAgent,
+): Promise<Omit<JobAgent, "credentials">> {
   const object = await enterOrCreate(
     () => enterAgent(env, user, agency, agent.name),
-    async () => (await enterAgency(env, user, agency)).createAgent(user, agent),
+    async () => (await enterAgency(env, user, agency)).createAgent(agent),
   );
   return { agent: agent.name, think: env.Think.getByName(object) };
 }

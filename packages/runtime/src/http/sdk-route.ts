@@ -1,11 +1,11 @@
-import { agencyIdSchema, agentNameSchema, fail, formatAgencyKey, parseAddress, userNameSchema } from "@thinkery/sdk";
+import { agencyRefSchema, agentNameSchema, fail, parseAddress, parseAgencyRef, userNameSchema } from "@thinkery/sdk";
 import { z } from "zod";
 import type { Env } from "../objects/env.ts";
 import type { Caller } from "./authenticate.ts";
 import { validate } from "./body.ts";
-import { enterAgency, enterAgent } from "./directory.ts";
+import { enterAgency, enterAgent, narrowCaller } from "./directory.ts";
 import { forward, closeIfNotFound } from "./forward.ts";
-import { checkScope } from "./guard.ts";
+import { checkMayDo, checkScope } from "./guard.ts";
 
 /**
  * The Agents SDK's own protocol, `/agents/{class}/{name}[/sub/…]`. Its routes are open by default; here a request only
@@ -23,8 +23,10 @@ export async function handleSdkRequest(request: Request, env: Env, caller: Calle
     throw fail("bad_request", "Only the WebSocket transport is supported.");
   const [, , kind = "", segment = "", ...rest] = url.pathname.split("/");
   return closeIfNotFound(request, async () => {
-    const { object, name } = await resolveObject(kind, decodeSegment(segment), env, caller);
-    return forward(request, object, caller, { path: ["", "agents", kind, name, ...rest].join("/") });
+    const { object, name, agency } = await resolveObject(kind, decodeSegment(segment), env, caller);
+    const narrowed = agency === undefined ? caller : await narrowCaller(env, caller, agency);
+    if (agency !== undefined) checkMayDo(narrowed, "read", agency);
+    return forward(request, object, narrowed, { path: ["", "agents", kind, name, ...rest].join("/") });
   });
 }
 
@@ -32,6 +34,8 @@ export async function handleSdkRequest(request: Request, env: Env, caller: Calle
 interface ResolvedObject {
   object: Pick<Fetcher, "fetch">;
   name: string;
+  /** The agency that it is in, or is, as the caller names it. */
+  agency?: string;
 }
 
 async function resolveObject(kind: string, name: string, env: Env, caller: Caller): Promise<ResolvedObject> {
@@ -41,15 +45,16 @@ async function resolveObject(kind: string, name: string, env: Env, caller: Calle
     return { object: env.User.getByName(name), name };
   }
   if (kind === "agency") {
-    validate("path", z.object({ agency: agencyIdSchema }), { agency: name });
-    return { object: await enterAgency(env, caller.user, name), name: formatAgencyKey(caller.user, name) };
+    validate("path", z.object({ agency: agencyRefSchema }), { agency: name });
+    const { key } = parseAgencyRef(caller.user, name);
+    return { object: await enterAgency(env, caller.user, name), name: key, agency: name };
   }
   const { agency, path: [agent, ...subAgents] = [""] } = parseAddress(name) ?? {};
   if (agency === undefined || subAgents.length > 0)
     throw fail("bad_request", "Invalid object name: agents are addressed as agency~agent.");
-  validate("path", z.object({ agency: agencyIdSchema, agent: agentNameSchema }), { agency, agent });
+  validate("path", z.object({ agency: agencyRefSchema, agent: agentNameSchema }), { agency, agent });
   const objectName = await enterAgent(env, caller.user, agency, agent);
-  return { object: env.Think.getByName(objectName), name: objectName };
+  return { object: env.Think.getByName(objectName), name: objectName, agency };
 }
 
 function decodeSegment(segment: string): string {

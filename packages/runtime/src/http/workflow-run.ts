@@ -16,7 +16,7 @@ import { toNewAgent } from "../agency/team/to-new-agent.ts";
 import type { Env } from "../objects/env.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import type { System } from "../system/system.ts";
-import { type Caller, toCredential } from "./authenticate.ts";
+import { type Caller, toCredentials } from "./authenticate.ts";
 import { validate } from "./body.ts";
 import { enterAgency, enterAgent } from "./directory.ts";
 import { chooseTag, openAgency } from "./job.ts";
@@ -65,15 +65,15 @@ export async function followRun({ env, caller }: RunContext, agency: string): Pr
   const { workflow: api } = await enterAgency(env, caller.user, agency);
   const { agents, status } = await api.describe();
   const isOver = status === "completed" || status === "failed";
-  const credential = toCredential(caller);
+  const credentials = toCredentials(caller);
   const names = isOver ? [] : agents;
   const streams = await Promise.all(
     names.map(async (name) => {
       const object = await enterAgent(env, caller.user, agency, name).catch(() => undefined);
-      return object === undefined ? [] : [await env.Think.getByName(object).team.followWork(name, credential)];
+      return object === undefined ? [] : [await env.Think.getByName(object).team.followWork(name, credentials)];
     }),
   );
-  const events = await api.follow(credential);
+  const events = await api.follow(credentials);
   return mergeEvents([events, ...streams.flat()], { until: events });
 }
 

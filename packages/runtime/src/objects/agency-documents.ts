@@ -14,12 +14,11 @@ export class AgencyDocuments implements AgencyFeature {
   removedAt = 0;
   readonly #files: FilesFeature;
   readonly #open: () => Promise<void>;
-  readonly #context: AgencyContext;
+  readonly #publish: AgencyContext["publish"];
   #isPublishing = false;
 
-  constructor(context: AgencyContext) {
-    const { storage, env, record, blobs, disk, tables, open } = context;
-    this.#context = context;
+  constructor({ storage, env, record, blobs, disk, tables, open, publish }: AgencyContext) {
+    this.#publish = publish;
     this.#files = new FilesFeature({
       storage,
       blobs,
@@ -65,13 +64,11 @@ export class AgencyDocuments implements AgencyFeature {
   }
 
   #noteCommit(): void {
-    const { disk, publish, waitUntil } = this.#context;
     if (this.#isPublishing) return;
     this.#isPublishing = true;
     setTimeout(() => {
       this.#isPublishing = false;
-      publish(() => ({ type: "changed", what: "documents" }));
-      waitUntil(disk.reportChange().catch(() => undefined));
+      this.#publish(() => ({ type: "changed", what: "documents" }));
     }, publishAfterMs);
   }
 }

@@ -1,4 +1,4 @@
-import type { TeamFrame } from "@thinkery/sdk";
+import type { AgencySettings, TeamFrame } from "@thinkery/sdk";
 import type { Redactor } from "@thinkery/sdk/internal";
 import type { Connection } from "agents";
 import type { AgencyRecord } from "../agency/agency-record.ts";
@@ -42,6 +42,8 @@ export interface AgencyContext {
   agents: AgentRegistry;
   redactor: Redactor;
   credentialWatch: CredentialWatch;
+  /** Returns the settings as they are now. */
+  settings(): AgencySettings;
   /** Resolves once the agency is ready. Throws if it does not exist. */
   open(): Promise<unknown>;
   /** Returns an agent's object. It must be in `agents`. */

@@ -14,7 +14,7 @@ interface AgencyPackagesOptions {
   open(): Promise<unknown>;
   openSandbox(): AgentSandbox;
   getOwner(): string;
-  createAgent(owner: string, agent: Pick<Agent, "name" | "blueprint">): Promise<unknown>;
+  createAgent(agent: Pick<Agent, "name" | "blueprint">): Promise<unknown>;
   /** Tells an agent that its package has another version. */
   updateAgent(name: string): Promise<void>;
   /** Called when agents have to read again what the agency says. */
@@ -45,7 +45,7 @@ export class AgencyPackages {
         putBlueprint: (blueprint: Blueprint) => void blueprints.put(blueprint),
         deleteBlueprint: (name) => blueprints.delete(name),
         findAgent: (name) => agents.find(name),
-        createAgent: async (owner, name, blueprint) => void (await options.createAgent(owner, { name, blueprint })),
+        createAgent: async (name, blueprint) => void (await options.createAgent({ name, blueprint })),
         onChange: (name) => this.#onChange(name),
       };
     });

@@ -1,7 +1,7 @@
 import type { AgentAddress, Blueprint } from "@thinkery/sdk";
 import { getRevision } from "../agency/revision.ts";
-import type { ResolvedByAgency } from "./agency.ts";
 import type { Env } from "./env.ts";
+import type { ResolvedByAgency } from "./resolve-rules.ts";
 
 /** Bounds the age of what was changed in another isolate (Cloudflare), of which we are not notified. */
 const ttlMs = 30_000;

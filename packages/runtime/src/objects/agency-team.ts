@@ -9,14 +9,13 @@ import {
   type PostedMessage,
   type TeamAgent,
 } from "@thinkery/sdk";
-import { findNearest } from "@thinkery/sdk/internal";
+import { findMentions, findNearest, type Names } from "@thinkery/sdk/internal";
 import { type AgentActivity, noActivity } from "../agency/team/agent-activity.ts";
 import { Channels } from "../agency/team/channels.ts";
 import type { ContextStore, DeliveryRow, MessageRow } from "../agency/team/context-store.ts";
 import { Deliveries, type DeliveryReport } from "../agency/team/deliveries.ts";
 import { Inboxes } from "../agency/team/inboxes.ts";
 import { LoopGuard } from "../agency/team/loop-guard.ts";
-import { findMentions, type Names } from "../agency/team/mentions.ts";
 import { formatMessageId } from "../agency/team/message-id.ts";
 import { SqlContextStore } from "../agency/team/sql-context-store.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
@@ -213,10 +212,10 @@ export class AgencyTeam implements AgencyFeature {
     this.#publishAgent(name);
   }
 
-  /** Returns the agents of the agency, with what they do. Those that are no part of the team are not asked. */
-  async describeAgents(): Promise<TeamAgent[]> {
+  /** Returns agents with what they do; all by default. Those that are no part of the team are not asked. */
+  async describeAgents(listed?: readonly string[]): Promise<TeamAgent[]> {
     const { agents } = this.#options;
-    const names = agents.listNames().flatMap((name) => agents.find(name)?.name ?? []);
+    const names = listed ?? agents.listNames().flatMap((name) => agents.find(name)?.name ?? []);
     await Promise.all(names.filter((name) => this.includes(name)).map((name) => this.getActivity(name)));
     return names.map((name) => this.#describe(name));
   }

@@ -1,8 +1,6 @@
 import {
   type ChannelMessage,
-  defaultChannel,
   fail,
-  type JobEvent,
   type NewAgent,
   type TeamAgent,
   type Workflow,
@@ -11,13 +9,14 @@ import {
 } from "@thinkery/sdk";
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
 import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
-import { toNewAgent } from "../agency/team/to-new-agent.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyTeam, TeamListener } from "./agency-team.ts";
 import type { DocumentsApi } from "./documents-api.ts";
-import { type EventStream, createEventStream, formatSse } from "./stream.ts";
+import type { EventStream } from "./stream.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import { WorkflowApi } from "./workflow-api.ts";
+import { RunStarter } from "./workflow/run-starter.ts";
+import { RunStreams } from "./workflow/run-streams.ts";
 
 /** What starts a run. */
 export interface RunRequest {
@@ -55,13 +54,12 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly api: WorkflowApi;
   readonly #options: WorkflowOptions;
   readonly #record: RunRecord;
-  readonly #streams = new Set<EventStream>();
+  readonly #starter: RunStarter;
+  readonly #streams = new RunStreams();
   readonly #waiters = new Set<(run: WorkflowRun) => void>();
   readonly #starting = new RepeatableWork(() => this.#start());
   readonly #checking = new RepeatableWork(() => this.#check());
   readonly #reporting = new RepeatableWork(() => this.#report());
-  /** What the agents last replied; of those who did so before the memory was lost, nothing. The last one comes last. */
-  readonly #replies = new Map<string, string>();
   #checkAt: number | undefined;
   #heldUntil = 0;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
@@ -69,6 +67,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   constructor(options: WorkflowOptions) {
     this.#options = options;
     this.#record = new RunRecord(options.storage.sql);
+    this.#starter = new RunStarter({ ...options, record: this.#record });
     this.api = new WorkflowApi(async () => {
       await options.open();
       return this;
@@ -78,6 +77,12 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   /** The workflow whose run this agency is, with what its agents are for. */
   get definition(): Workflow | undefined {
     return this.#record.find() ? this.#record.definition : undefined;
+  }
+
+  /** Settings of the agency that the workflow sets. */
+  get limits(): { maxTurnsWithoutProgress?: number } {
+    const maxTurns = this.definition?.limits?.max_turns_without_progress;
+    return maxTurns === undefined ? {} : { maxTurnsWithoutProgress: maxTurns };
   }
 
   get name(): string | undefined {
@@ -126,9 +131,9 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       workflow,
       key,
     );
-    this.#replies.clear();
+    this.#streams.reset();
     this.#options.onAgentsChange();
-    await this.#createAgents();
+    await this.#starter.createAgents();
     this.#publish();
     return this.describe();
   }
@@ -174,35 +179,22 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   /** Streams messages, what agents do and the end of the run, as events of a job. */
   follow(onEnd: () => void): EventStream {
-    const stream = createEventStream(
-      () => {},
-      (self) => {
-        this.#streams.delete(self);
-        onEnd();
-      },
-    );
-    this.#streams.add(stream);
-    const run = this.describe();
-    if (!isOpenRun(run)) this.#end(stream, run);
-    return stream;
+    return this.#streams.open(this.describe(), onEnd);
   }
 
   onMessage(message: ChannelMessage): void {
-    this.#send({ type: "message", agent: message.from, message });
+    this.#streams.send({ type: "message", agent: message.from, message });
   }
 
   onAgent(agent: TeamAgent): void {
-    this.#send({ type: "status", agent: agent.name, status: agent });
+    this.#streams.send({ type: "status", agent: agent.name, status: agent });
     if (this.#isRunning) this.#checkSoon();
   }
 
   onSettled(report: DeliveryReport): void {
     if (!this.#isRunning) return;
     this.#record.addTurn(report);
-    if (report.status === "completed" && report.result.trim() !== "") {
-      this.#replies.delete(report.agent);
-      this.#replies.set(report.agent, report.result);
-    }
+    this.#streams.noteReply(report);
     if (report.code === "budget") this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
     const { turns } = this.#record.get();
     const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
@@ -226,7 +218,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   halt(): void {
     clearTimeout(this.#checkTimer);
     for (const work of [this.#starting, this.#checking, this.#reporting]) work.halt();
-    for (const stream of this.#streams) stream.end();
+    this.#streams.close();
   }
 
   nextDueAt(): number | undefined {
@@ -259,54 +251,15 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   /** Does whatever the start of the run still needs. */
   async #start(): Promise<void> {
-    const run = this.#record.get();
     if (this.#record.isReady || !this.#isRunning || Date.now() < this.#heldUntil) return;
     try {
-      await this.#createAgents();
-      await this.#prepareContext();
-      if (run.resident) await this.#createSchedules();
-      if (run.kickoff !== undefined) await this.#postKickoff(run.kickoff);
+      await this.#starter.start();
       this.#record.markReady();
       this.#checkSoon();
     } catch (error) {
       console.error("a workflow could not be started", error);
       this.#finish("failed", "setup", error instanceof Error ? error.message : "It could not be started.");
     }
-  }
-
-  async #createAgents(): Promise<void> {
-    const { agents, createAgent } = this.#options;
-    for (const [name, agent] of Object.entries(this.#record.definition?.agents ?? {}))
-      if (!agents.find(name)) await createAgent(toNewAgent(name, agent));
-  }
-
-  async #prepareContext(): Promise<void> {
-    const { team, documents } = this.#options;
-    const { context } = this.#record.definition ?? {};
-    const by = { kind: "user" as const, name: this.#record.get().startedBy };
-    for (const name of context?.channels ?? []) team.channels.ensure(name, by);
-    const entries = Object.entries(context?.documents ?? {});
-    if (entries.length > 0) await documents.seed(Object.fromEntries(entries), by.name);
-  }
-
-  async #createSchedules(): Promise<void> {
-    const { startedBy, startedAt, kickoff = "It is time for your scheduled work." } = this.#record.get();
-    for (const [name, { schedule }] of Object.entries(this.#record.definition?.agents ?? {})) {
-      if (schedule === undefined) continue;
-      const input = { when: schedule, input: kickoff, missed: "once" as const, overlap: "skip" as const };
-      await this.#options
-        .getThink(name)
-        .schedules.create({ ...input, idempotencyKey: `workflow:${startedAt}` }, { user: startedBy });
-    }
-  }
-
-  /** A kickoff that mentions nobody is for all. */
-  async #postKickoff(content: string): Promise<void> {
-    const { startedBy, startedAt, agents } = this.#record.get();
-    const by = { kind: "user" as const, name: startedBy };
-    const { team } = this.#options;
-    const to = team.mentionsAnyone(content) ? undefined : agents;
-    await team.post(defaultChannel, { content, ...(to ? { to } : {}), idempotencyKey: `kickoff:${startedAt}` }, by);
   }
 
   #checkSoon(): void {
@@ -354,8 +307,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   #finish(status: "completed" | "failed", reason: WorkflowReason | undefined, message: string | undefined): void {
     const change = reason === undefined ? {} : { reason, ...(message === undefined ? {} : { message }) };
     this.#setStatus({ status, endedAt: new Date().toISOString(), ...change });
-    const run = this.describe();
-    for (const stream of this.#streams) this.#end(stream, run);
+    this.#streams.end(this.describe());
     this.#resolveWaiters();
   }
 
@@ -391,36 +343,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#waiters.clear();
   }
 
-  #send(event: JobEvent): void {
-    for (const stream of this.#streams) stream.send(formatEvent(event));
-  }
-
-  /** Each agent is done, and with the last one the run. */
-  #end(stream: EventStream, run: WorkflowRun): void {
-    const last = [...this.#replies.keys()].at(-1) ?? run.agents[0] ?? run.workflow;
-    const status = run.status === "completed" ? "completed" : run.status === "stopped" ? "stopped" : "failed";
-    for (const agent of run.agents) {
-      if (agent === last) continue;
-      const content = this.#replies.get(agent) ?? "";
-      stream.send(formatEvent({ type: "done", agent, runId: run.agency, status, content }));
-    }
-    stream.send(
-      formatEvent({
-        type: "done",
-        agent: last,
-        runId: run.agency,
-        status,
-        content: run.result ?? "",
-        finishReason: run.reason ?? "stop",
-        ...(run.reason === undefined ? {} : { reason: run.reason }),
-        ...(run.message === undefined ? {} : { message: run.message }),
-        usage: run.usage,
-        run,
-      }),
-    );
-    stream.end();
-  }
-
   async #forEachAgent(work: (agent: string) => Promise<unknown>): Promise<void> {
     const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
     const results = await Promise.allSettled(names.map(work));
@@ -428,5 +350,3 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       if (result.status === "rejected") console.error("an agent of a workflow could not be reached", result.reason);
   }
 }
-
-const formatEvent = (event: JobEvent) => formatSse(event.type, JSON.stringify(event));

@@ -16,11 +16,10 @@ import { createSystemPrompt } from "../drivers/think/prompt.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Models } from "../model/catalogue.ts";
 import { openRoles } from "../model/roles.ts";
-import { selectGrants, selectRules } from "../policy/select-rules.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { resolveDriver } from "../system/drivers.ts";
 import { type ClassLayer, mergeLimits, mergeProps } from "../system/layers.ts";
-import { checkModel, openSystemModels } from "../system/models.ts";
+import { checkModel, openSystemModels, toValidCost } from "../system/models.ts";
 import { createToolSources, createPipeline, type System } from "../system/system.ts";
 import type { CallAgentTool } from "../tools/provided-tools.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
@@ -35,6 +34,7 @@ import type { SubagentPort } from "../turn/subagent-port.ts";
 import type { TeamPort } from "../turn/team-port.ts";
 import type { TurnDeps } from "../turn/turn-deps.ts";
 import type { WorkspacePort } from "../workspace/workspace-port.ts";
+import { addSharedRules } from "./add-shared-rules.ts";
 import { AgencyReader } from "./agency-reader.ts";
 import type { Env } from "./env.ts";
 import { OwnTools } from "./own-tools.ts";
@@ -309,7 +309,8 @@ export class AgentResolver {
   #createBaseDeps({ agent, assignment }: RegisteredAgent, blueprint: Blueprint, props: Props, tools: Toolbox) {
     const { env, store } = this.#options;
     const own = assignment ? inheritPolicy(blueprint.config, assignment) : blueprint.config;
-    const config = this.#addSharedRules(own);
+    // They were read with the blueprint.
+    const config = addSharedRules(own, this.#agency.lastRules, env, this.#options.address);
     const budget = mergeLimits(config?.budget, props.budget);
     const maxSteps = Math.min(budget?.steps ?? Infinity, assignment?.maxSteps ?? Infinity);
     return {
@@ -323,25 +324,10 @@ export class AgentResolver {
     };
   }
 
-  /** Adds the rules of the agency and the host, which were read with the blueprint. */
-  #addSharedRules(config: Blueprint["config"]): TurnDeps["config"] {
-    const { env, address } = this.#options;
-    const { rules, grants } = this.#agency.lastRules;
-    const shared = selectRules([...rules, ...(env.POLICY ?? [])], address);
-    const granted = selectGrants(grants, address);
-    if (shared.length === 0 && granted.length === 0) return config;
-    return { ...config, policy: [...(config?.policy ?? []), ...shared], grants: granted };
-  }
-
   /** Returns the agent's blueprint. */
   async readBlueprint({ agent, assignment }: RegisteredAgent): Promise<Blueprint> {
     if (!assignment?.blueprint) return this.#agency.readBlueprint(agent.blueprint);
     await this.#agency.readRules();
     return assignment.blueprint;
   }
-}
-
-/** A custom price function may return nonsense, which counts as unknown. */
-function toValidCost(usd: number | undefined): number | undefined {
-  return usd !== undefined && usd >= 0 && usd < Infinity ? usd : undefined;
 }

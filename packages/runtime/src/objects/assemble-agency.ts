@@ -1,12 +1,14 @@
-import { defaultAgencySettings, defaultBlueprint, type NewAgent } from "@thinkery/sdk";
+import { defaultBlueprint, type NewAgent, type TeamFrame } from "@thinkery/sdk";
 import type { TeamInfo } from "../agency/team/team-prompt.ts";
 import type { System } from "../system/system.ts";
 import type { ToolProvider } from "../tools/provided-tools.ts";
 import { AgencyDocuments } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import { AgencyFeedback } from "./agency-feedback.ts";
+import { AgencyMembers } from "./agency-members.ts";
 import { AgencyResources } from "./agency-resources.ts";
 import { AgencySchedules } from "./agency-schedules.ts";
+import { AgencySettings } from "./agency-settings.ts";
 import { AgencyStorageApi } from "./agency-storage-api.ts";
 import { AgencyTasks } from "./agency-tasks.ts";
 import { AgencyTeam } from "./agency-team.ts";
@@ -19,9 +21,11 @@ import { openOwnerBlobs } from "./owner-blobs.ts";
 /** Agents that are named to each other. */
 const maxListedAgents = 100;
 
-interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "disk" | "blobs"> {
+interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "settings" | "disk" | "blobs"> {
   /** Schedules a check of what is due, at a time (epoch ms). */
   scheduleDue(at: number): Promise<unknown>;
+  /** Tells the owner that the agency has another name. */
+  announceName(name: string): Promise<void>;
   createAgent(agent: NewAgent): Promise<unknown>;
   findBlueprint(name: string): { description: string } | undefined;
   system: System;
@@ -32,24 +36,37 @@ interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "disk" | "
 /** Creates the features of an agency, when its object is constructed. */
 export function assembleAgency({
   scheduleDue,
+  announceName,
   createAgent,
   findBlueprint,
   system,
   listProviders,
   ...options
 }: AssemblyOptions) {
-  const { env, storage, key, record } = options;
+  const { env, storage, key, record, agents } = options;
   const disk = new DiskQuota({ env, storage, key, ownsBlobs: true, getOwner: () => record.owner });
-  const blobs = openOwnerBlobs(env, key, disk);
-  const context: AgencyContext = { ...options, disk, blobs, updateTimer: (time) => timer.update(time) };
+  const base = {
+    ...options,
+    disk,
+    blobs: openOwnerBlobs(env, key, disk),
+    updateTimer: (time?: number) => timer.update(time),
+    publish(createFrame: Parameters<AgencyContext["publish"]>[0]) {
+      options.publish(createFrame);
+      // What is published was stored. The user's limit counts it; a report that is lost is made up for by the next one.
+      options.waitUntil(disk.reportChange().catch(() => undefined));
+    },
+  };
+  const settings: AgencySettings = new AgencySettings({
+    ...base,
+    announceName: async (name) => {
+      await Promise.all([announceName(name), members.announceName(name)]);
+    },
+  });
+  const context: AgencyContext = { ...base, settings: () => settings.settings };
   const schedules = new AgencySchedules(context);
   const documents = new AgencyDocuments(context);
   const resources = new AgencyResources(context);
-  const getRun = () => workflow.definition;
-  const getSettings = () => {
-    const { max_turns_without_progress: maxTurns } = getRun()?.limits ?? {};
-    return { ...defaultAgencySettings, ...(maxTurns === undefined ? {} : { maxTurnsWithoutProgress: maxTurns }) };
-  };
+  const getSettings = () => ({ ...settings.settings, ...workflow.limits });
   const tasks = new AgencyTasks({ ...context, getSettings });
   const feedback = new AgencyFeedback(context);
   const tools = new AgencyTools({ ...context, system, listProviders });
@@ -58,34 +75,38 @@ export function assembleAgency({
     resources,
     tasks,
     getSettings,
-    hasPerson: (name) => name === context.record.owner,
-    getRole: (agent) => getRun()?.agents[agent]?.role ?? findRole(agent),
+    hasPerson: (name) => members.getScopes(name) !== undefined || name === record.owner,
+    getRole: (agent) => workflow.definition?.agents[agent]?.role ?? findRole(agent),
     isHeld: () => workflow.isStopped,
     listener: () => workflow,
+  });
+  const members: AgencyMembers = new AgencyMembers({
+    ...context,
+    describeAgents: (listed) => team.describeAgents(listed.map(({ name }) => name)),
   });
   const workflow: AgencyWorkflow = new AgencyWorkflow({
     ...context,
     team,
     documents: documents.api,
     createAgent,
-    reportRun: (run) => context.env.User.getByName(context.record.owner).workflows.noteRun(run),
+    reportRun: (run) => env.User.getByName(record.owner).workflows.noteRun(run),
   });
-  const features: AgencyFeature[] = [schedules, documents, tasks, tools, team, workflow];
+  const features: AgencyFeature[] = [members, schedules, documents, tasks, tools, team, workflow];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => scheduleDue(at) });
-  /** What an agent is for, in the words of its blueprint. */
+
+  /** Returns what an agent is for, in the words of its blueprint. */
   function findRole(agent: string): string | undefined {
-    const blueprint = context.agents.find(agent)?.blueprint;
-    return blueprint === undefined || blueprint === defaultBlueprint.name
-      ? undefined
-      : findBlueprint(blueprint)?.description;
+    const blueprint = agents.find(agent)?.blueprint;
+    if (blueprint === undefined || blueprint === defaultBlueprint.name) return undefined;
+    return findBlueprint(blueprint)?.description;
   }
 
   /** Returns what an agent is told about its team, if it is part of one. */
   function describeTeam(agent: string): TeamInfo | undefined {
     if (!workflow.definition && !team.includes(agent)) return undefined;
-    const names = context.agents.listNames().filter((name) => name.toLowerCase() !== agent.toLowerCase());
+    const names = agents.listNames().filter((name) => agents.find(name) && name !== agents.find(agent)?.name);
     return {
-      agency: context.record.get().id,
+      agency: record.get().id,
       ...(workflow.name === undefined ? {} : { workflow: workflow.name }),
       others: names.slice(0, maxListedAgents).map((name) => {
         const role = team.getRole(name);
@@ -94,8 +115,17 @@ export function assembleAgency({
     };
   }
 
+  /** Returns what is sent first to somebody who watches the agency. */
+  async function createSync(): Promise<TeamFrame> {
+    const run = workflow.find();
+    return { type: "sync", agents: await team.describeAgents(), ...(run ? { run } : {}) };
+  }
+
   return {
     describeTeam,
+    createSync,
+    settings,
+    members,
     schedules,
     documents,
     resources,

@@ -71,7 +71,7 @@ export class ConversationApi extends RpcTarget {
     invoke: Invoke,
     from: Sender,
     name: string,
-    credential?: Credential,
+    credentials?: Credential[],
   ): Promise<ReadableStream<Uint8Array>> {
     const agent = await this.#open();
     const { store, broadcaster, recorder, queue, blobs } = agent;
@@ -79,7 +79,7 @@ export class ConversationApi extends RpcTarget {
     return agent.turnLease.acquireFor(async () => {
       const input = await createInput(invoke, from, blobs);
       // Subscribes before the turn starts, or its first text would be missed.
-      return this.#endWith(credential, (onEnd) =>
+      return this.#endWith(credentials, (onEnd) =>
         converse(store, broadcaster, recorder, name, () => queue.admit(input), onEnd),
       );
     });
@@ -147,10 +147,10 @@ export class ConversationApi extends RpcTarget {
   async followEvents(
     after: number | undefined,
     progress: boolean,
-    credential?: Credential,
+    credentials?: Credential[],
   ): Promise<ReadableStream<Uint8Array>> {
     const { store, broadcaster } = await this.#open();
-    return this.#endWith(credential, (onEnd) => followEvents(store, broadcaster, after, progress, onEnd));
+    return this.#endWith(credentials, (onEnd) => followEvents(store, broadcaster, after, progress, onEnd));
   }
 
   async listMessages(query: MessageQuery): Promise<{ messages: Message[]; next?: string }> {
@@ -195,11 +195,11 @@ export class ConversationApi extends RpcTarget {
     return mediaType && data ? { mediaType, data } : undefined;
   }
 
-  /** Ends a stream when the credential of its reader does. */
-  #endWith(credential: Credential | undefined, open: (onEnd: () => void) => EventStream): ReadableStream<Uint8Array> {
+  /** Ends a stream when one of the credentials of its reader does. */
+  #endWith(credentials: Credential[] = [], open: (onEnd: () => void) => EventStream): ReadableStream<Uint8Array> {
     let release: (() => void) | undefined;
     const stream = open(() => release?.());
-    if (credential && !stream.isEnded()) release = this.#credentialWatch.watchStream(credential, () => stream.end());
+    if (!stream.isEnded()) release = this.#credentialWatch.watchStream(credentials, () => stream.end());
     return stream.body;
   }
 }

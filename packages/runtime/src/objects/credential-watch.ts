@@ -1,9 +1,24 @@
+import type { Scope } from "@thinkery/sdk";
 import type { Env } from "./env.ts";
 
-/** A credential that can be revoked or expire: its user, and the hash of its secret. */
+/**
+ * What a connection depends on and can lose: a credential of a user, by the hash of its secret, or a membership in the
+ * agency of the object that holds the connection (`formatMembership`).
+ */
 export interface Credential {
   user: string;
   hash: string;
+}
+
+const membershipPrefix = "member=";
+
+/** Returns what stands in place of a hash for a connection that needs these scopes of a membership. */
+export const formatMembership = (scopes: readonly string[]) => membershipPrefix + scopes.join(",");
+
+/** Returns the scopes that a connection needs of a membership; undefined if it depends on a credential. */
+export function parseMembership(hash: string): Scope[] | undefined {
+  if (!hash.startsWith(membershipPrefix)) return undefined;
+  return hash.slice(membershipPrefix.length).split(",") as Scope[];
 }
 
 /** An object with connections, as its user calls it to close them. */
@@ -12,8 +27,9 @@ export interface ConnectionHolder {
   name: string;
 }
 
-/** WebSocket close code for a credential that is no longer valid. */
-const closeCode = 4401;
+/** WebSocket close codes and reasons. */
+const credentialEnd = [4401, "The token has expired or was revoked."] as const;
+const membershipEnd = [4403, "You are no longer a member of this agency, or may do less in it."] as const;
 
 /** The tag of a credential's sockets. Names and hashes contain no colon. */
 const formatTag = ({ user, hash }: Credential) => `credential:${user}:${hash}`;
@@ -23,10 +39,11 @@ function parseTag(tag: string): Credential | undefined {
   return prefix === "credential" && user && hash ? { user, hash } : undefined;
 }
 
-/** Reads the credential that `http/forward.ts` passes on. */
-function readCredential({ headers }: Request): Credential | undefined {
-  const [user, hash] = [headers.get("x-thinkery-user"), headers.get("x-thinkery-credential")];
-  return user && hash ? { user, hash } : undefined;
+/** Reads the credentials that `http/forward.ts` passes on. */
+function readCredentials({ headers }: Request): Credential[] {
+  const user = headers.get("x-thinkery-user");
+  const hashes = [headers.get("x-thinkery-credential"), headers.get("x-thinkery-membership")];
+  return hashes.flatMap((hash) => (user && hash ? { user, hash } : []));
 }
 
 interface CredentialWatchOptions {
@@ -42,7 +59,7 @@ interface CredentialWatchOptions {
  */
 export class CredentialWatch {
   readonly #options: CredentialWatchOptions;
-  /** How to end each stream, by the hash of its credential. */
+  /** How to end each stream, by the tag of its credential. */
   readonly #streams = new Map<string, Set<() => void>>();
 
   constructor(options: CredentialWatchOptions) {
@@ -51,36 +68,41 @@ export class CredentialWatch {
 
   /** Returns the tags of a new socket. */
   static createTags(request: Request): string[] {
-    const credential = readCredential(request);
-    return credential ? [formatTag(credential)] : [];
+    return readCredentials(request).map(formatTag);
   }
 
-  /** Closes a new socket when its credential ends, or at once if it has ended during the handshake. */
+  /** Closes a new socket when one of its credentials ends, or at once if one has ended during the handshake. */
   watchSocket(request: Request): void {
-    const credential = readCredential(request);
-    if (credential) this.#options.ctx.waitUntil(this.#watch(credential));
+    for (const credential of readCredentials(request)) this.#options.ctx.waitUntil(this.#watch(credential));
   }
 
-  /** Calls `end` when the credential ends. Returns a function to call if the stream ends before. */
-  watchStream(credential: Credential, end: () => void): () => void {
-    const { hash } = credential;
-    const ends = this.#streams.get(hash) ?? new Set();
-    this.#streams.set(hash, ends.add(end));
+  /** Calls `end` when one of the credentials ends. Returns a function to call if the stream ends before. */
+  watchStream(credentials: readonly Credential[], end: () => void): () => void {
+    const releases = credentials.map((credential) => this.#watchStream(credential, end));
+    return () => {
+      for (const release of releases) release();
+    };
+  }
+
+  #watchStream(credential: Credential, end: () => void): () => void {
+    const tag = formatTag(credential);
+    const ends = this.#streams.get(tag) ?? new Set();
+    this.#streams.set(tag, ends.add(end));
     this.#options.ctx.waitUntil(this.#watch(credential));
     return () => {
       ends.delete(end);
-      if (ends.size === 0) this.#streams.delete(hash);
+      if (ends.size === 0) this.#streams.delete(tag);
       this.#options.ctx.waitUntil(this.#releaseIfUnused(credential));
     };
   }
 
-  /** Returns a stream that ends when the credential does. */
-  endStream(credential: Credential, source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  /** Returns a stream that ends when one of the credentials does. */
+  endStream(credentials: readonly Credential[], source: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const [reader, writer] = [source.getReader(), writable.getWriter()];
     // Not `pipeTo` with a signal: it would notice that only with the next chunk.
     const end = () => Promise.allSettled([writer.close(), reader.cancel()]);
-    const release = this.watchStream(credential, () => void end());
+    const release = this.watchStream(credentials, () => void end());
     const copy = async () => {
       for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) await writer.write(chunk.value);
     };
@@ -101,9 +123,9 @@ export class CredentialWatch {
   }
 
   close(credential: Credential): void {
-    for (const socket of this.#listSockets(credential))
-      socket.close(closeCode, "The token has expired or was revoked.");
-    for (const end of this.#streams.get(credential.hash) ?? []) end();
+    const [code, reason] = parseMembership(credential.hash) ? membershipEnd : credentialEnd;
+    for (const socket of this.#listSockets(credential)) socket.close(code, reason);
+    for (const end of this.#streams.get(formatTag(credential)) ?? []) end();
   }
 
   async #watch(credential: Credential): Promise<void> {
@@ -127,7 +149,7 @@ export class CredentialWatch {
   }
 
   #isUsed(credential: Credential): boolean {
-    return this.#streams.has(credential.hash) || this.#listSockets(credential).length > 0;
+    return this.#streams.has(formatTag(credential)) || this.#listSockets(credential).length > 0;
   }
 
   #listSockets(credential: Credential): WebSocket[] {

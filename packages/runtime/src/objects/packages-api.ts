@@ -32,7 +32,7 @@ export interface PackagesHost {
   deleteBlueprint(name: string): void;
   /** Returns the blueprint of the agent with this name, if there is one. */
   findAgent(name: string): { name: string; blueprint: string } | undefined;
-  createAgent(owner: string, name: string, blueprint: string): Promise<void>;
+  createAgent(name: string, blueprint: string): Promise<void>;
   /** Called when the current version of a package has changed. */
   onChange(name: string): void;
 }
@@ -88,7 +88,7 @@ export class PackagesApi extends RpcTarget {
     const version = content
       ? host.packages.put({ name, hash, bytes, summary, manifest, description, content, by })
       : former?.version;
-    const { agent, warning } = await this.#addAgent(host, deploy, by);
+    const { agent, warning } = await this.#addAgent(host, deploy);
     if (content) host.onChange(name);
     const before = former?.capabilities ?? [];
     const { capabilities } = manifest;
@@ -128,7 +128,6 @@ export class PackagesApi extends RpcTarget {
   async #addAgent(
     host: PackagesHost,
     { name, description, manifest, createAgent, dryRun }: NewDeploy,
-    by: string,
   ): Promise<AddedAgent> {
     if (!dryRun && !host.findBlueprint(name)) host.putBlueprint(createBlueprint(name, description, manifest));
     const existing = host.findAgent(name);
@@ -140,7 +139,7 @@ export class PackagesApi extends RpcTarget {
       };
     if (!createAgent) return {};
     try {
-      if (!dryRun) await host.createAgent(by, name, name);
+      if (!dryRun) await host.createAgent(name, name);
       return { agent: { name, isNew: true } };
     } catch (error) {
       if (!isThinkeryError(error)) throw error;

@@ -25,11 +25,11 @@ export class TeamMemberApi extends RpcTarget {
   }
 
   /** Streams what the agent does from now on, in whatever turns, as events of a job. */
-  async followWork(name: string, credential?: Credential): Promise<ReadableStream<Uint8Array>> {
+  async followWork(name: string, credentials: readonly Credential[]): Promise<ReadableStream<Uint8Array>> {
     const { store, broadcaster } = await this.#open();
     let release: (() => void) | undefined;
     const stream = followWork(store, broadcaster, name, () => release?.());
-    if (credential) release = this.#credentialWatch.watchStream(credential, () => stream.end());
+    release = this.#credentialWatch.watchStream(credentials, () => stream.end());
     return stream.body;
   }
 }

@@ -1,27 +1,19 @@
 import {
   type Agency as AgencyInfo,
   type Agent as AgentInfo,
-  type Budget,
-  type BudgetResponse,
-  fail,
   formatAgencyKey,
-  getDefaultAgency,
   globalAgency,
   type NewAgency,
   ownerUser,
   type PageQuery,
-  parseAddress,
-  parseAgencyKey,
   type Preferences as Values,
-  type BudgetStatus,
   type User as UserInfo,
   type UserLimits,
-  type UserUsage,
 } from "@thinkery/sdk";
 import { migrate } from "../store/migrate.ts";
+import { sharedAgencyMigrations } from "../store/schema/members.ts";
 import { userMigrations } from "../store/schema/user.ts";
-import { UsageTotals, type UsageReport, type ReservationResult } from "../store/usage-totals.ts";
-import { toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
+import { UsageTotals } from "../store/usage-totals.ts";
 import { AgencyRegistry } from "../user/agencies.ts";
 import { listAgentPage } from "../user/agents.ts";
 import { Connections } from "../user/connections.ts";
@@ -29,17 +21,22 @@ import { Credentials } from "../user/credentials.ts";
 import { Inbox } from "../user/inbox.ts";
 import { Limits } from "../user/limits.ts";
 import { Preferences } from "../user/preferences.ts";
+import { SharedAgencies } from "../user/shared-agencies.ts";
 import { Users } from "../user/users.ts";
 import { Workflows } from "../user/workflows.ts";
 import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
 import { CollectionsApi } from "./collections-api.ts";
+import { ConnectionHolders } from "./connection-holders.ts";
 import type { ConnectionHolder } from "./credential-watch.ts";
 import { CredentialsApi } from "./credentials-api.ts";
 import type { Env } from "./env.ts";
 import { InboxApi } from "./inbox-api.ts";
 import { LimitsApi } from "./limits-api.ts";
+import { SharedAgenciesApi } from "./shared-agencies-api.ts";
 import { TicketsApi } from "./tickets-api.ts";
+import { UserAgencies } from "./user-agencies.ts";
+import { UserUsageApi } from "./user-usage-api.ts";
 import { UsersApi } from "./users-api.ts";
 import { WorkflowsApi } from "./workflows-api.ts";
 
@@ -52,10 +49,16 @@ interface UserState extends Revision {
 export class User extends BaseObject<UserState> {
   override initialState: UserState = { revision: 0, waiting: 0 };
   readonly #agencies: AgencyRegistry;
+  readonly #userAgencies: UserAgencies;
   readonly #credentials: Credentials;
   readonly #connections: Connections;
+  readonly #holders: ConnectionHolders;
   readonly #preferences: Preferences;
   readonly #usage: UsageTotals;
+  readonly #usageApi = new UserUsageApi(async () => {
+    await this.ensureReady();
+    return { usage: this.#usage, limits: this.#limits, onBudget: () => this.#userAgencies.syncMetered() };
+  });
   readonly #limits: Limits;
   readonly #users: Users;
   readonly #usersApi: UsersApi;
@@ -66,18 +69,22 @@ export class User extends BaseObject<UserState> {
     await this.ensureReady();
     return this.#workflows;
   });
+  readonly #shared: SharedAgencies;
+  readonly #sharedApi: SharedAgenciesApi;
   readonly #inbox: Inbox;
   readonly #inboxApi = new InboxApi(async () => {
     await this.ensureReady();
     return { inbox: this.#inbox, onChange: () => this.#notifyChange() };
   });
+  /** From then on, nobody can make the user a member. */
+  #isErasing = false;
   readonly #openCredentials = async () => {
     await this.ensureReady();
     return {
       credentials: this.#credentials,
       limits: this.#limits,
       ensureDefaultAgency: () => this.#ensureDefaultAgency(),
-      onRevoked: () => this.#closeInvalidConnections(),
+      onRevoked: () => this.#holders.closeInvalid(),
     };
   };
   readonly #credentialsApi = new CredentialsApi(this.#openCredentials);
@@ -85,7 +92,7 @@ export class User extends BaseObject<UserState> {
 
   constructor(ctx: DurableObjectState, env: Env & Cloudflare.Env) {
     super(ctx, env, "User");
-    migrate(ctx.storage, { user: userMigrations });
+    migrate(ctx.storage, { user: userMigrations, shared: sharedAgencyMigrations });
     const user = ctx.id.name ?? "";
     this.#agencies = new AgencyRegistry(ctx.storage.sql, user);
     this.#credentials = new Credentials(ctx.storage.sql, user);
@@ -95,13 +102,42 @@ export class User extends BaseObject<UserState> {
     this.#limits = new Limits(ctx.storage.sql);
     this.#inbox = new Inbox(ctx.storage.sql);
     this.#workflows = new Workflows(ctx.storage.sql);
+    this.#shared = new SharedAgencies(ctx.storage.sql);
+    this.#holders = new ConnectionHolders({
+      env,
+      user,
+      connections: this.#connections,
+      credentials: this.#credentials,
+      shared: this.#shared,
+      agencies: this.#agencies,
+      closeOwn: (credential) => this.closeConnections(credential),
+    });
+    this.#sharedApi = new SharedAgenciesApi(async () => {
+      await this.__unsafe_ensureInitialized();
+      return {
+        shared: this.#shared,
+        exists: !this.#isErasing && (user === ownerUser || this.#limits.areSet),
+        closeInvalidConnections: () => this.#holders.closeInvalid(),
+        onChange: () => this.#notifyChange(),
+      };
+    });
+    this.#userAgencies = new UserAgencies({
+      env,
+      user,
+      registry: this.#agencies,
+      shared: this.#shared,
+      usage: this.#usage,
+      limits: this.#limits,
+      inbox: this.#inbox,
+      workflows: this.#workflows,
+    });
     this.#users = new Users(ctx.storage.sql, {
       create: ({ name, limits }) => env.User.getByName(name).setUp(limits),
       erase: (name) => env.User.getByName(name).erase(),
     });
     this.#limitsApi = new LimitsApi(async () => {
       await this.ensureReady();
-      const onBudget = () => this.#syncMetered();
+      const onBudget = () => this.#userAgencies.syncMetered();
       return { limits: this.#limits, agencies: this.#agencies, usage: this.#usage, onBudget };
     });
     this.#usersApi = new UsersApi(env, async () => {
@@ -143,30 +179,49 @@ export class User extends BaseObject<UserState> {
     return this.#workflowsApi;
   }
 
+  get usage(): UserUsageApi {
+    return this.#usageApi;
+  }
+
   get limits(): LimitsApi {
     return this.#limitsApi;
+  }
+
+  get shared(): SharedAgenciesApi {
+    return this.#sharedApi;
   }
 
   /** Called by the owner's object, possibly twice. */
   async setUp(limits: UserLimits): Promise<void> {
     await this.ensureReady();
     this.#limits.set(limits);
-    await this.setBudget(undefined);
+    await this.#usageApi.setBudget(undefined);
     await this.#ensureDefaultAgency();
   }
 
-  /** Deletes the user's agencies and credentials, then everything else. Idempotent. */
+  /** Deletes the user's agencies, memberships and credentials, then everything else. Idempotent. */
   async erase(): Promise<void> {
     await this.ensureReady();
+    this.#isErasing = true;
     this.#credentials.clear();
-    await this.#closeInvalidConnections();
-    for (const id of this.#agencies.listIds()) await this.#agencies.remove(id, this.#eraseAgency);
+    await this.#holders.closeInvalid();
+    for (const key of this.#shared.listKeys()) {
+      await this.env.Agency.getByName(key).members.forget(this.name);
+      this.#shared.remove(key);
+    }
+    await this.#userAgencies.deleteAll();
     await this.destroy();
   }
 
   async listAgencies(page: PageQuery): Promise<{ agencies: AgencyInfo[]; next?: string }> {
     await this.ensureReady();
     return this.#agencies.list(page);
+  }
+
+  /** Lists the user's agencies, then those of others that the user is a member of. */
+  async listAllAgencies(page: PageQuery): Promise<{ agencies: AgencyInfo[]; next?: string }> {
+    await this.ensureReady();
+    return this.#userAgencies.listAll(page);
   }
 
   async hasAgency(id: string): Promise<boolean> {
@@ -176,24 +231,20 @@ export class User extends BaseObject<UserState> {
 
   async createAgency(options: NewAgency): Promise<AgencyInfo> {
     await this.ensureReady();
-    const id = options.id ?? this.#agencies.findFreeId(options.name);
-    if (!this.#agencies.isFree(id)) throw fail("conflict", `Agency “${id}” already exists. Ids are case-insensitive.`);
-    const agency: AgencyInfo = {
-      id,
-      name: options.name ?? id,
-      owner: this.name,
-      createdAt: new Date().toISOString(),
-    };
-    await this.#agencies.add(agency, this.#setUpAgency);
+    const agency = await this.#userAgencies.create(options);
     this.#notifyChange();
     return agency;
   }
 
   async deleteAgency(id: string): Promise<void> {
     await this.ensureReady();
-    if (id === getDefaultAgency(this.name)) throw fail("conflict", `The default agency “${id}” cannot be deleted.`);
-    const agency = this.#agencies.get(id);
-    await this.#agencies.remove(agency.id, this.#eraseAgency);
+    await this.#userAgencies.delete(id);
+    this.#notifyChange();
+  }
+
+  async renameAgency(id: string, name: string): Promise<void> {
+    await this.ensureReady();
+    this.#agencies.rename(id, name);
     this.#notifyChange();
   }
 
@@ -237,50 +288,12 @@ export class User extends BaseObject<UserState> {
     return this.#preferences.put(values);
   }
 
-  /** Records an agency's usage, and reserves budget for an agent's next call. */
-  async reportUsage(report: UsageReport): Promise<ReservationResult> {
+  /** Notes that an object has connections of a credential or a membership. Returns whether it is still valid. */
+  async addConnectionHolder(hash: string, holder: ConnectionHolder): Promise<boolean> {
     await this.ensureReady();
-    return this.#usage.applyReport(report);
-  }
-
-  async getUsage(days?: number): Promise<UserUsage> {
-    await this.ensureReady();
-    const since = getFirstDay(days, Date.now());
-    return {
-      ...summarizeUsage(this.#usage.readRows(since)),
-      byAgency: this.#usage.readShares(since).map(({ name, since, ...share }) => ({
-        agency: name,
-        createdAt: new Date(since).toISOString(),
-        ...toUsageFigures(share),
-      })),
-      budget: this.#usage.listBudgetStatuses(),
-    };
-  }
-
-  async listBudgetStatuses(): Promise<BudgetStatus[]> {
-    await this.ensureReady();
-    return this.#usage.listBudgetStatuses();
-  }
-
-  async getBudget(): Promise<BudgetResponse> {
-    await this.ensureReady();
-    return { budget: this.#usage.budget ?? null, statuses: this.#usage.listBudgetStatuses() };
-  }
-
-  async setBudget(budget: Budget | undefined): Promise<BudgetResponse> {
-    await this.ensureReady();
-    this.#usage.budget = this.#limits.resolveBudget(budget);
-    await this.#syncMetered();
-    return this.getBudget();
-  }
-
-  /** Notes that an object has connections of a credential. Returns whether it is still valid. */
-  async addConnectionHolder(hash: string, { kind, name }: ConnectionHolder): Promise<boolean> {
-    await this.ensureReady();
-    const credential = this.#credentials.find(hash);
-    if (!credential) return false;
-    this.#connections.add(hash, kind, name);
-    const { expiresAt } = credential;
+    if (!this.#holders.mayConnect(hash, holder)) return false;
+    this.#connections.add(hash, holder.kind, holder.name);
+    const expiresAt = this.#credentials.find(hash)?.expiresAt;
     if (expiresAt) await this.schedule(new Date(expiresAt), "endExpired", expiresAt, { idempotent: true });
     return true;
   }
@@ -294,61 +307,18 @@ export class User extends BaseObject<UserState> {
   async endExpired(expiresAt: number): Promise<void> {
     await this.ensureReady();
     await new Promise((resolve) => setTimeout(resolve, Math.min(expiresAt - Date.now() + 1, 2000)));
-    await this.#closeInvalidConnections();
+    await this.#holders.closeInvalid();
   }
 
   protected override async wake(): Promise<void> {
     await this.#users.settle();
-    if (await this.#agencies.settle(this.#setUpAgency, this.#eraseAgency)) this.#notifyChange();
+    if (await this.#userAgencies.settle()) this.#notifyChange();
     // An agency that cannot be reached now is updated at the next wake.
-    await this.#syncMetered().catch((error: unknown) => console.error("budget sync failed", error));
+    await this.#userAgencies.syncMetered().catch((error: unknown) => console.error("budget sync failed", error));
   }
 
-  async #closeInvalidConnections(): Promise<void> {
-    await Promise.allSettled(
-      this.#connections.takeInvalid().map(async ({ hash, kind, name }) => {
-        const holder = await this.#findConnectionHolder(kind as ConnectionHolder["kind"], name);
-        await holder?.closeConnections({ user: this.name, hash });
-      }),
-    );
-  }
-
-  /** Returns undefined if the object was deleted, because calling it would create it again. */
-  async #findConnectionHolder(kind: ConnectionHolder["kind"], name: string) {
-    if (kind === "User") return this;
-    const { agency: key = name, path: [agent] = [""] } = parseAddress(name) ?? {};
-    const { id } = parseAgencyKey(key);
-    if (!this.#agencies.find(id)) return undefined;
-    if (kind === "Agency") return this.#getAgency(id);
-    return (await this.#getAgency(id).hasAgent(agent)) ? this.env.Think.getByName(name) : undefined;
-  }
-
-  readonly #setUpAgency = async (agency: AgencyInfo): Promise<void> => {
-    const metered = this.#usage.budget !== undefined;
-    await this.#getAgency(agency.id).setUp(agency, metered);
-    this.#agencies.markSynced(agency.id, metered);
-  };
-
-  readonly #eraseAgency = async (id: string): Promise<void> => {
-    const agency = this.#getAgency(id);
-    const last = await agency.retire();
-    if (last) this.#usage.applyReport(last);
-    await agency.erase();
-    const key = formatAgencyKey(this.name, id);
-    this.#limits.forgetAgencyDiskUsage(key);
-    this.#inbox.forget(`${key}~`);
-    this.#workflows.forgetRun(id);
-  };
-
-  #syncMetered(): Promise<void> {
-    const isMetered = () => this.#usage.budget !== undefined;
-    return this.#agencies.syncMetered(isMetered, (id, metered) => this.#getAgency(id).setMetered(metered));
-  }
-
-  /** Everyone who can log in has an agency that `/agents` means. */
   async #ensureDefaultAgency(): Promise<void> {
-    const id = getDefaultAgency(this.name);
-    if (this.#agencies.isFree(id)) await this.createAgency({ id });
+    if (await this.#userAgencies.ensureDefault()) this.#notifyChange();
   }
 
   #getAgency(id: string) {

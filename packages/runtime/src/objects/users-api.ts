@@ -30,6 +30,11 @@ export class UsersApi extends RpcTarget {
     return (await this.#openUsers()).has(name);
   }
 
+  /** Returns the user that a misspelled name most likely stands for. */
+  async suggest(name: string): Promise<string | undefined> {
+    return (await this.#openUsers()).suggest(name);
+  }
+
   async add(name: string, limits: UserLimits): Promise<ListedUser> {
     return this.#describe(await (await this.#openUsers()).add(name, limits));
   }

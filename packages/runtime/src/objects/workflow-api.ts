@@ -40,11 +40,11 @@ export class WorkflowApi extends RpcTarget {
   }
 
   /** The stream ends with the run, or with the credential of its reader. */
-  async follow(credential?: Credential): Promise<ReadableStream<Uint8Array>> {
+  async follow(credentials: readonly Credential[]): Promise<ReadableStream<Uint8Array>> {
     const workflow = await this.#open();
     let release: (() => void) | undefined;
     const stream = workflow.follow(() => release?.());
-    if (credential && !stream.isEnded()) release = this.#credentialWatch.watchStream(credential, () => stream.end());
+    if (!stream.isEnded()) release = this.#credentialWatch.watchStream(credentials, () => stream.end());
     return stream.body;
   }
 }

@@ -71,6 +71,10 @@ export class AgencyRegistry {
     return this.#registry.add(toRow(agency), () => create(agency), "release");
   }
 
+  rename(id: string, name: string): void {
+    this.#sql.exec("UPDATE agencies SET name = ? WHERE id = ?", name, id);
+  }
+
   remove(id: string, erase: (id: string) => Promise<void>): Promise<void> {
     return this.#registry.remove(id, erase);
   }

@@ -20,11 +20,11 @@ export class Connections {
     this.#sql.exec("DELETE FROM connection_holders WHERE hash = ? AND kind = ? AND name = ?", hash, kind, name);
   }
 
-  /** Removes and returns the connections of credentials that are no longer valid. */
-  takeInvalid(now = Date.now()): Row[] {
-    const isInvalid = "hash NOT IN (SELECT hash FROM credentials WHERE expires_at IS NULL OR expires_at > ?)";
-    const rows = this.#sql.exec<Row>(`SELECT * FROM connection_holders WHERE ${isInvalid}`, now).toArray();
-    if (rows.length > 0) this.#sql.exec(`DELETE FROM connection_holders WHERE ${isInvalid}`, now);
-    return rows;
+  /** Removes and returns the connections whose basis, a credential or a membership, is no longer valid. */
+  takeInvalid(isValid: (holder: Row) => boolean): Row[] {
+    const rows = this.#sql.exec<Row>("SELECT * FROM connection_holders").toArray();
+    const invalid = rows.filter((row) => !isValid(row));
+    for (const { hash, kind, name } of invalid) this.remove(hash, kind, name);
+    return invalid;
   }
 }

@@ -79,8 +79,8 @@ export class Inbox {
     return { approvals: items, ...rest };
   }
 
-  listQuestions(page: PageQuery): QuestionList {
-    const { items, ...rest } = this.#list<Question>({ kind: "question", status: "pending", agency: "", page });
+  listQuestions(page: PageQuery, agency = ""): QuestionList {
+    const { items, ...rest } = this.#list<Question>({ kind: "question", status: "pending", agency, page });
     return { questions: items, ...rest };
   }
 
@@ -114,7 +114,7 @@ export class Inbox {
       limit,
       toItem: ({ value }) => JSON.parse(value) as T,
       countChars: ({ value }) => value.length,
-      toCursor: (row) => `${row.at}.${row.id}`,
+      toCursor: (row) => formatPosition(row),
     });
   }
 }
@@ -127,7 +127,21 @@ interface ListOptions {
   page: PageQuery;
 }
 
-function parsePosition(text: string): { at: number; id: string } {
+/** The place of an item in the order of an inbox: when it was created (epoch ms), then its id. */
+export interface InboxPosition {
+  at: number;
+  id: string;
+}
+
+export const formatPosition = ({ at, id }: InboxPosition) => `${at}.${id}`;
+
+export function comparePositions(one: InboxPosition, other: InboxPosition): number {
+  if (one.at !== other.at) return one.at - other.at;
+  if (one.id === other.id) return 0;
+  return one.id < other.id ? -1 : 1;
+}
+
+function parsePosition(text: string): InboxPosition {
   const [, at, id = ""] = /^(\d{1,15})\.(.+)$/.exec(text) ?? [];
   if (at === undefined) throw fail("bad_request", "“after” is not the `next` of an earlier page.");
   return { at: Number(at), id };

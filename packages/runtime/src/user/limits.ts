@@ -14,6 +14,11 @@ export class Limits {
     this.#sql = sql;
   }
 
+  /** Whether the user was added to the host: everyone but its owner has limits then, if only empty ones. */
+  get areSet(): boolean {
+    return this.#sql.exec("SELECT 1 FROM limits").toArray().length > 0;
+  }
+
   get(): UserLimits {
     const [row] = this.#sql.exec<{ data: string }>("SELECT data FROM limits").toArray();
     return row ? (JSON.parse(row.data) as UserLimits) : {};

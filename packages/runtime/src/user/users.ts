@@ -1,4 +1,5 @@
 import { fail, ownerUser, type PageQuery, type UserLimits } from "@thinkery/sdk";
+import { findNearest } from "@thinkery/sdk/internal";
 import { Registry } from "../store/registry.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
@@ -57,6 +58,11 @@ export class Users {
   has(name: string): boolean {
     const row = this.#registry.find(name);
     return row?.state === "ready" && row.name === name;
+  }
+
+  /** Returns the user that a misspelled name most likely stands for. */
+  suggest(name: string): string | undefined {
+    return findNearest(name, [ownerUser, ...this.#registry.listNames().filter((other) => this.has(other))]);
   }
 
   get(name: string): RegisteredUser {

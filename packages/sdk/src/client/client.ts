@@ -6,6 +6,7 @@ import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
 import { createDocuments, type Documents } from "./documents.ts";
 import { type AgencyFeedback, createAgencyFeedback } from "./feedback.ts";
+import { createMembers, type Members } from "./members.ts";
 import { createEndpointFetch, type RequestOptions, createHostFetch } from "./request.ts";
 import { createResources, type Resources } from "./resources.ts";
 import { type AgencySchedules, createAgencySchedules } from "./schedules.ts";
@@ -26,6 +27,7 @@ export type { DeleteOptions, FilePlace, OpenFile, PutOptions } from "./file-requ
 export type { AgentFiles } from "./files.ts";
 export type { OpenResource, Resources } from "./resources.ts";
 export type { AgencySchedules, AgentSchedules, Schedules } from "./schedules.ts";
+export type { Members } from "./members.ts";
 export type { SharedTasks } from "./shared-tasks.ts";
 export { findOutcome } from "./outcome.ts";
 export { withRetry } from "./with-retry.ts";
@@ -51,9 +53,11 @@ export interface ClientOptions extends RequestOptions {
 
 /** A client of a Thinkery host. */
 export interface Client extends Caller {
+  /** The user of the token. */
+  readonly user: string;
   /**
-   * Returns a handle to an agent, named as `alice`, `alice@review` or `alice@review:pr-123`. Sends no request; the
-   * agent need not exist yet.
+   * Returns a handle to an agent, named as `alice`, `alice@review`, `alice@review:pr-123` or `alice@review@bob`. Sends
+   * no request; the agent need not exist yet.
    */
   agent(target: string): AgentHandle;
   /**
@@ -100,6 +104,12 @@ export interface Client extends Caller {
   resources(agency?: string): Resources;
   /** Returns a handle to the run of a workflow: the agency `review:pr-123`. */
   workflowRun(agency: string): WorkflowRunHandle;
+  /**
+   * Who may use an agency. One of another user is named with its owner, as in `review@bob`.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  members(agency?: string): Members;
 }
 
 /**
@@ -116,10 +126,12 @@ export interface Client extends Caller {
 export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOptions): Client {
   const fetchEndpoint = createEndpointFetch(options);
   const { call } = toCaller(fetchEndpoint);
-  const defaultAgency = getDefaultAgency(readTokenUser(options.token));
+  const user = readTokenUser(options.token);
+  const defaultAgency = getDefaultAgency(user);
   const transport = { fetchEndpoint, fetchHost: createHostFetch(options), call, retryTimeoutMs };
   return {
     call,
+    user,
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
@@ -129,5 +141,6 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     documents: (agency = defaultAgency) => createDocuments(transport, parseAgencyId(agency)),
     resources: (agency = defaultAgency) => createResources(transport, parseAgencyId(agency)),
     workflowRun: (agency) => createWorkflowRunHandle(transport, parseAgencyId(agency)),
+    members: (agency = defaultAgency) => createMembers(transport, parseAgencyId(agency)),
   };
 }

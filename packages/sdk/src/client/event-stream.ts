@@ -30,13 +30,19 @@ export async function* readEventStream(options: EventStreamOptions): AsyncGenera
   try {
     const { body } = await fetchEndpoint(endpoint, { params, query, signal: anySignal }, "text/event-stream");
     if (!body) return;
-    clearTimeout(timer);
-    yield [];
-    timer = setTimeout(abortStalled, stallTimeoutMs);
-    for await (const blocks of parseSse(body)) {
+    const chunks = parseSse(body);
+    // Read at once: Node cancels a body that nobody reads when it collects the response as garbage.
+    let next = chunks.next();
+    next.catch(() => {});
+    for (let blocks: SseBlock[] = []; ;) {
       clearTimeout(timer);
       yield blocks;
       timer = setTimeout(abortStalled, stallTimeoutMs);
+      const { done, value } = await next;
+      if (done) return;
+      blocks = value;
+      next = chunks.next();
+      next.catch(() => {});
     }
   } catch (error) {
     signal?.throwIfAborted();

@@ -1,5 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import { waitUntil } from "../../../../tests/kit/wait-until.ts";
 import type { JobEvent } from "../protocol/job-event.ts";
@@ -15,10 +17,14 @@ interface FakeRun {
 const startedAt = "2026-01-01T00:00:00.000Z";
 
 /** A host with one run, whose stream is written by the test, connection by connection. */
-async function serve(run: FakeRun, onConnection: (response: ServerResponse, round: number) => void) {
+async function serve(
+  run: FakeRun,
+  onConnection: (response: ServerResponse, round: number) => void,
+  onMembers: () => Promise<void> | void = () => {},
+) {
   let rounds = 0;
   const queries: string[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://x");
     const sendJson = (body: unknown) =>
       response.setHeader("content-type", "application/json").end(JSON.stringify(body));
@@ -30,6 +36,7 @@ async function serve(run: FakeRun, onConnection: (response: ServerResponse, roun
       return sendJson({ agency: "review:1", workflow: "review", status: run.status, startedAt, result: "The end." });
     if (pathname.endsWith("/channels"))
       return sendJson({ channels: Object.keys(run.channels).map((name) => ({ name })) });
+    if (pathname.endsWith("/members")) await onMembers();
     if (pathname.endsWith("/members"))
       return sendJson({
         members: [
@@ -116,6 +123,29 @@ test("only the latest of the earlier messages are yielded if so many are asked f
   const host = await serve({ status: "stopped", channels: { a: [1, 4], b: [2, 3] } }, () => {});
   expect(await collect(host.follow({ maxEarlierMessages: 2 }))).toEqual(["status", 3, 4, "stopped"]);
   expect(await collect(host.follow({ maxEarlierMessages: 0 }))).toEqual(["status", "stopped"]);
+});
+
+test("the stream goes on if garbage is collected while the state is read", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  let stream: ServerResponse | undefined;
+  const host = await serve(
+    { status: "running", channels: {} },
+    (response) => (stream = response),
+    async () => {
+      for (let round = 0; round < 5; round++) {
+        collectGarbage();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      if (stream) write(stream, { type: "done", agent: "lead", runId: "x", status: "completed", content: "", run: {} });
+    },
+  );
+  const connections: boolean[] = [];
+  expect(await collect(host.follow({ onConnection: (isConnected) => connections.push(isConnected) }))).toEqual([
+    "status",
+    "completed",
+  ]);
+  expect(connections).toEqual([]);
 });
 
 test("following ends when its signal aborts", async () => {

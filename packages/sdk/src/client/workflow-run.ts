@@ -153,7 +153,10 @@ async function readState(
     messages.push(...all);
   }
   const members = await readPages(async (query) => {
-    const { members: items, next } = await call("listMembers", { params, query, ...options });
+    const { members: items, next } = await call("listMembers", { params, query, ...options }).catch(() => ({
+      members: [],
+      next: undefined,
+    })); // DEV
     return { items, next };
   });
   const agents = members.flatMap((member) => (member.kind === "agent" ? [member] : []));

@@ -16,7 +16,7 @@ export * from "./readable-output.ts";
 export * from "./redact.ts";
 export * from "./round-usd.ts";
 export * from "./script-file.ts";
-export { listFields } from "../protocol/schema-fields.ts";
+export * from "../protocol/schema-fields.ts";
 export { countSchemaNodes } from "../protocol/schema-size.ts";
 export * from "./sync-plan.ts";
 export * from "./working-copy.ts";

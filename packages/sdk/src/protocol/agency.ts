@@ -1,14 +1,18 @@
 import { z } from "zod";
-import { agencyIdSchema } from "./name-schemas.ts";
+import { scopes } from "./choices.ts";
+import { agencyIdSchema, agencyRefSchema } from "./name-schemas.ts";
 import { nextSchema } from "./page.ts";
 import { variablesSchema } from "./workflow.ts";
 
 export const agencySchema = z
   .object({
-    id: agencyIdSchema,
+    id: agencyRefSchema.meta({ description: "`review`, or `review@bob` for an agency of another user." }),
     name: z.string(),
     owner: z.string(),
     createdAt: z.string(),
+    scopes: z.array(z.enum(scopes)).optional().meta({
+      description: "Of an agency of another user: what you may do there, as far as your token allows it.",
+    }),
   })
   .meta({ id: "Agency", description: "A tenant: a group of agents with their blueprints and budget." });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import {
-  agencyIdSchema,
+  agencyRefSchema,
   agentNameSchema,
   blueprintNameSchema,
   driverNameSchema,
@@ -14,7 +14,7 @@ export const agentSchema = z
   .object({
     id: agentNameSchema,
     name: agentNameSchema,
-    agency: agencyIdSchema,
+    agency: agencyRefSchema,
     blueprint: blueprintNameSchema,
     driver: driverNameSchema.optional().meta({ description: "The agent's own driver, or that of its blueprint." }),
     model: modelIdSchema.optional(),

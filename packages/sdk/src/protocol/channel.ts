@@ -1,15 +1,11 @@
 import { z } from "zod";
 import { priorities, senderKinds } from "./choices.ts";
 import { agentNameSchema, channelNameSchema } from "./name-schemas.ts";
+import { maxMessageChars } from "./names.ts";
 import { nextSchema, pageQuerySchema } from "./page.ts";
 
 /** Longer messages are stored as a resource, and the channel has their beginning. */
 export const maxInlineChars = 64 * 1024;
-
-/** The longest message that a channel takes at all. */
-export const maxMessageChars = 4 * 1024 * 1024;
-
-export { defaultChannel } from "./names.ts";
 
 export const channelSchema = z
   .object({

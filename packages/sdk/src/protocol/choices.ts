@@ -15,6 +15,11 @@ export function hasScope(granted: readonly string[], scope: Scope): boolean {
   return granted.includes(scope) || granted.includes("admin") || (scope === "read" && granted.includes("chat"));
 }
 
+/** Returns the scopes that both of two credentials have. */
+export function intersectScopes(first: readonly string[], second: readonly string[]): Scope[] {
+  return scopes.filter((scope) => hasScope(first, scope) && hasScope(second, scope));
+}
+
 /** What a model is used for. The runtime chooses the role, users choose the model. */
 export const modelRoles = ["primary", "fast", "summarizer", "vision"] as const;
 

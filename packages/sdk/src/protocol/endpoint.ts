@@ -24,6 +24,8 @@ export interface Endpoint<
   /** For example `/agency/:agency/agents`. A `*path` at the end matches the rest, including slashes. */
   path: string;
   access: Access;
+  /** Whether it is only for the owner of the agency that its path names, whatever scopes a member has. */
+  excludesMembers?: boolean;
   summary: string;
   params?: Params;
   query?: Query;

@@ -148,7 +148,7 @@ export const endpoints = {
   listAgencies: defineEndpoint({
     ...routes.listAgencies,
     access: "read",
-    summary: "List the caller's agencies.",
+    summary: "List the caller's agencies, then those of other users that the caller is a member of.",
     query: pageQuerySchema,
     response: agencyListSchema,
   }),
@@ -163,6 +163,7 @@ export const endpoints = {
   deleteAgency: defineEndpoint({
     ...routes.deleteAgency,
     access: "admin",
+    excludesMembers: true,
     summary: "Delete an agency and everything in it.",
     params: agencyParams,
     status: 204,

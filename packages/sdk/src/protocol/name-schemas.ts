@@ -25,6 +25,9 @@ export const workflowNameSchema = createNameSchema(nameRules.workflow);
 /** `global`, `review`, or `review:pr-123` for one run of a workflow. */
 export const agencyIdSchema = createNameSchema(nameRules.agency);
 
+/** An agency in a path or a target: `review`, or `review@bob` for one of another user. */
+export const agencyRefSchema = createNameSchema(nameRules.agencyRef);
+
 export const scriptNameSchema = createNameSchema(nameRules.script);
 
 export const modelIdSchema = z

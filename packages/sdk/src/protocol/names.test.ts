@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   agencyIdSchema,
+  agencyRefSchema,
   agentNameSchema,
   blueprintNameSchema,
   modelIdSchema,
@@ -9,11 +10,13 @@ import {
 } from "./name-schemas.ts";
 import {
   type AgentAddress,
+  formatAgencyRef,
   formatAgentObjectName,
   formatAddress,
   findNameIssue,
   nameRules,
   parseAddress,
+  parseAgencyRef,
 } from "./names.ts";
 
 test("plain names are valid, with hyphens and dots inside", () => {
@@ -89,6 +92,28 @@ test("an agency may have one tag", () => {
   expect(agencyIdSchema.safeParse("review:pr-123").success).toBe(true);
   for (const id of ["review:", ":pr", "a:b:c", "a::b", "a:b/c"])
     expect([id, agencyIdSchema.safeParse(id).success]).toEqual([id, false]);
+});
+
+test("an agency can be named with its user, and each part keeps its own limits", () => {
+  const [id, user] = ["x".repeat(100), "u".repeat(64)];
+  for (const ref of ["review", "review:pr-1", "review@bob", "review:pr-1@bob", "global@owner", `${id}@${user}`])
+    expect([ref, agencyRefSchema.safeParse(ref).success]).toEqual([ref, true]);
+  const invalid = ["", "@", "@bob", "review@", "a@b@c", "a@b:c", "a@b/c", "a @b", `${id}x`, `${id}x@bob`, `a@${user}u`];
+  for (const ref of invalid) expect([ref, agencyRefSchema.safeParse(ref).success]).toEqual([ref, false]);
+});
+
+test("an agency has one key, however it is named, and each user's own name for it", () => {
+  expect(parseAgencyRef("bob", "review")).toEqual({ id: "review", user: "bob", key: "review@bob" });
+  expect(parseAgencyRef("bob", "review@bob")).toEqual(parseAgencyRef("alice", "review@bob"));
+  expect(parseAgencyRef("alice", "global@owner").key).toBe(parseAgencyRef("owner", "global").key);
+  for (const [user, ref] of [
+    ["bob", "review"],
+    ["alice", "review@bob"],
+    ["alice", "global@owner"],
+    ["owner", "global"],
+    ["owner", "review:pr-1@bob"],
+  ] as const)
+    expect(formatAgencyRef(user, parseAgencyRef(user, ref).key)).toBe(ref);
 });
 
 test("a model id needs a provider", () => {

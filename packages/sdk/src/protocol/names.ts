@@ -31,6 +31,13 @@ export const nameRules = {
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?::[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/,
     form: `${plain.form}, with at most one “:tag”`,
   },
+  // An agency as users name it: one of their own, or `review@bob`, the agency `review` of the user bob.
+  agencyRef: {
+    maxChars: 165,
+    pattern:
+      /^(?=[^@]{1,100}(?:@[^@]{1,64})?$)[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?::[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?(?:@[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/,
+    form: `${plain.form}, with at most one “:tag”, and “@user” for an agency of another user`,
+  },
   script: {
     maxChars: 100,
     pattern: /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
@@ -40,6 +47,9 @@ export const nameRules = {
 
 /** The channel that every agency has. */
 export const defaultChannel = "general";
+
+/** The longest message that a channel takes at all. Here so that the CLI can check it without loading Zod. */
+export const maxMessageChars = 4 * 1024 * 1024;
 
 /** Matches the names of direct channels, such as `alice+bob`, or `alice+~owner` with the user owner. */
 export const directChannelPattern = /^~?[A-Za-z0-9][A-Za-z0-9._-]*\+~?[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -79,6 +89,21 @@ export function formatAgencyKey(user: string, id: string): string {
 export function parseAgencyKey(key: string): { id: string; user: string } {
   const [id = "", user = ownerUser] = key.split("@");
   return { id, user };
+}
+
+/**
+ * Parses an agency as a user names it: `review` is the user's own, `review@bob` belongs to Bob. The inverse of
+ * `formatAgencyRef`.
+ */
+export function parseAgencyRef(user: string, ref: string): { id: string; user: string; key: string } {
+  const [id = "", owner = user] = ref.split("@");
+  return { id, user: owner, key: formatAgencyKey(owner, id) };
+}
+
+/** Returns how a user names the agency with this key. */
+export function formatAgencyRef(user: string, key: string): string {
+  const agency = parseAgencyKey(key);
+  return agency.user === user ? agency.id : `${agency.id}@${agency.user}`;
 }
 
 /** The address of an agent: its agency's key, and the path from the agency's agent down to a sub-agent. */

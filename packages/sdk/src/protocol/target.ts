@@ -6,6 +6,7 @@ export interface AgentTarget {
   kind: "agent";
   /** The name of an agent, or the path of a sub-agent below it: `alice/subagent-task-1`. */
   agent: string;
+  /** `review`, or `review@bob` for an agency of another user. */
   agency: string;
 }
 
@@ -18,10 +19,11 @@ export interface ChannelTarget {
   kind: "channel";
   /** A name, or `@alice` for the direct messages with alice. */
   channel: string;
+  /** `review`, or `review@bob` for an agency of another user. */
   agency: string;
 }
 
-const forms = "use alice, alice/sub-agent, alice@review, alice@review:pr-123 or @review";
+const forms = "use alice, alice/sub-agent, alice@review, alice@review:pr-123, alice@review@bob or @review";
 
 /** Parses the name of an agent or an agency as users type it. Without an agency, it is in the default one. */
 export function parseTarget(text: string, defaultAgency = globalAgency): AgentTarget | AgencyTarget {
@@ -29,10 +31,12 @@ export function parseTarget(text: string, defaultAgency = globalAgency): AgentTa
   if (text.startsWith("#")) {
     throw fail("bad_request", `“${text}” is a channel; expected an agent or an agency.`);
   }
-  const [agent = "", agency, ...more] = text.split("@");
-  if (more.length > 0) throw fail("bad_request", `“${text}” has more than one “@”; ${forms}.`);
-  if (agency === "") throw fail("bad_request", `“${text}” has no agency after the “@”; ${forms}.`);
-  if (agency !== undefined) checkName("agency", agency);
+  const [agent = "", ...rest] = text.split("@");
+  if (rest.length > 2) throw fail("bad_request", `“${text}” has more than two “@”; ${forms}.`);
+  if (rest[0] === "") throw fail("bad_request", `“${text}” has no agency after the “@”; ${forms}.`);
+  if (rest[1] === "") throw fail("bad_request", `“${text}” has no user after the last “@”; ${forms}.`);
+  const agency = rest.length > 0 ? rest.join("@") : undefined;
+  if (agency !== undefined) checkAgencyRef(agency);
   if (agent === "") return { kind: "agency", agency: agency ?? defaultAgency };
   if (agent.includes(":")) {
     throw fail(
@@ -87,14 +91,21 @@ export function parseChannelTarget(text: string, defaultAgency = globalAgency): 
 /** Whether a target that may also be an agent or an agency is a channel. */
 export const isChannelTarget = (text: string) => text.startsWith("#");
 
-/** Parses the id of an agency. The leading “@” is optional. */
+/** Parses an agency: `review`, or `review@bob` for one of another user. The leading “@” is optional. */
 export function parseAgencyId(text: string): string {
-  const id = text.replace(/^@/, "");
-  checkName("agency", id);
-  return id;
+  const agency = text.replace(/^@/, "");
+  checkAgencyRef(agency);
+  return agency;
 }
 
-function checkName(kind: "agency" | "agent" | "channel", name: string): void {
+function checkAgencyRef(agency: string): void {
+  const [id = "", user, ...more] = agency.split("@");
+  if (more.length > 0) throw fail("bad_request", `“${agency}” has more than one “@”; use review or review@bob.`);
+  checkName("agency", id);
+  if (user !== undefined) checkName("user", user);
+}
+
+function checkName(kind: "agency" | "agent" | "channel" | "user", name: string): void {
   const issue = findNameIssue(nameRules[kind], name);
   if (issue) throw fail("bad_request", `Invalid ${kind} name “${name}”: ${issue}.`);
 }

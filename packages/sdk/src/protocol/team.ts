@@ -48,7 +48,14 @@ export type Member = z.infer<typeof memberSchema>;
 export const memberListSchema = z.object({ members: z.array(memberSchema), next: nextSchema });
 
 export const newMemberSchema = z
-  .strictObject({ scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).default(["chat"]) })
+  .strictObject({
+    scopes: z
+      .array(z.enum(scopes))
+      .min(1)
+      .max(scopes.length)
+      .default(["chat"])
+      .meta({ description: "What the user may do. Every member may read." }),
+  })
   .meta({ id: "NewMember" });
 
 export const userMemberSchema = z.object({

@@ -104,7 +104,7 @@ async function toBundle(
       "bad_request",
       `${formatFile(entry)} has no default export. Write export default defineAgent({ onMessage(message, ctx) { … } }).`,
     );
-  if (code.length > maxBundleChars) throw createSizeError(code.length, output.inputs);
+  if (code.length > maxBundleChars) throw createSizeError(code.length, maxBundleChars, output.inputs);
   const files = Object.keys(metafile.inputs).filter((file) => !/(?:^|\/)node_modules\/|^[\w()-]{2,}:/.test(file));
   // Dependencies that support several module systems look whether there is a require().
   const relevant = warnings.filter(({ id, location }) => id !== "unsupported-require-call" || !isDependency(location));
@@ -123,7 +123,11 @@ async function toBundle(
 
 const maxListed = 5;
 
-function createSizeError(chars: number, inputs: Record<string, { bytesInOutput: number }>): Error {
+export function createSizeError(
+  chars: number,
+  maxChars: number,
+  inputs: Record<string, { bytesInOutput: number }>,
+): Error {
   const sizes = new Map<string, number>();
   for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
     // The package that the file belongs to, or else the file.
@@ -134,6 +138,6 @@ function createSizeError(chars: number, inputs: Record<string, { bytesInOutput: 
   const list = largest.map(([name, bytes]) => `${name} (${formatSize(bytes)})`).join(", ");
   return fail(
     "bad_request",
-    `The bundle is too large: ${formatSize(chars)}, at most ${formatSize(maxBundleChars)}. Most of it: ${list}.`,
+    `The bundle is too large: ${formatSize(chars)}, at most ${formatSize(maxChars)}. Most of it: ${list}.`,
   );
 }

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
+import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
 import { formatExamples } from "../help.ts";
 import { sanitizeIndented } from "../output.ts";
 import { getDefaultAgency } from "../target.ts";
 import { formatDeploy, formatTarget } from "./format-deploy.ts";
-import { type AgencyFlags, createAgencyOption } from "./package-target.ts";
 
 interface DeployFlags extends AgencyFlags {
   dryRun?: boolean;

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
 import { connect, connectIfRunning } from "../connect.ts";
 import { exitCodes } from "../exit.ts";
@@ -10,7 +11,7 @@ import { DevPrinter } from "./dev-printer.ts";
 import { updateTypes } from "./editor-types.ts";
 import { formatTarget } from "./format-deploy.ts";
 import { LogFollowers } from "./log-followers.ts";
-import { type AgencyFlags, checkPackageFolder, createAgencyOption } from "./package-target.ts";
+import { checkPackageFolder } from "./package-target.ts";
 
 export function addDev(group: Command, cli: Cli): void {
   group

@@ -6,6 +6,8 @@ import { blockedPattern, explainBlocked, purePackages, toBuiltinName } from "./b
 interface GuardOptions {
   /** Whether blocked modules are errors. Otherwise they are left out, so that the other imports can be seen. */
   reports: boolean;
+  /** Returns why a module cannot be imported, if so. */
+  explain?(specifier: string): string | undefined;
 }
 
 const emptyNamespace = "thinkery-empty";
@@ -13,12 +15,12 @@ const emptyNamespace = "thinkery-empty";
 const unguarded = {};
 
 /** Keeps what an agent's sandbox does not have out of its bundle. esbuild adds the position to each error. */
-export const createImportGuard = ({ reports }: GuardOptions): Plugin => ({
+export const createImportGuard = ({ reports, explain = explainBlocked }: GuardOptions): Plugin => ({
   name: "guard-imports",
   setup(build) {
     build.onResolve({ filter: blockedPattern }, async (args) => {
       if (args.pluginData === unguarded) return undefined;
-      const reason = explainBlocked(args.path);
+      const reason = explain(args.path);
       if (!reason) return undefined;
       const replacement = await findReplacement(build, args);
       if (replacement) return replacement;

@@ -1,6 +1,7 @@
 import { type AgentCodeInfo, isThinkeryError, type Package } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
+import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { formatSize } from "../files/format.ts";
@@ -9,7 +10,7 @@ import type { Output } from "../output.ts";
 import { type AgentTarget, getDefaultAgency } from "../target.ts";
 import { findPackage } from "./find-package.ts";
 import { formatTarget } from "./format-deploy.ts";
-import { type AgencyFlags, createAgencyOption, packageTargetHelp, resolvePackageTarget } from "./package-target.ts";
+import { packageTargetHelp, resolvePackageTarget } from "./package-target.ts";
 
 export function addInfo(group: Command, cli: Cli): void {
   group

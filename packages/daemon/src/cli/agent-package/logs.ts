@@ -1,12 +1,13 @@
 import { type AgentLogLine, type LogLevel, logLevels } from "@thinkery/sdk";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { sanitizeIndented } from "../output.ts";
 import { followLog, readLog } from "./log-reader.ts";
-import { type AgencyFlags, createAgencyOption, packageTargetHelp, resolvePackageTarget } from "./package-target.ts";
+import { packageTargetHelp, resolvePackageTarget } from "./package-target.ts";
 
 interface LogFlags extends AgencyFlags {
   follow?: boolean;

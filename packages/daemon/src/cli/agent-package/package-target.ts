@@ -1,28 +1,18 @@
 import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type AgentTarget, fail } from "@thinkery/sdk";
-import { Option } from "commander";
+import { type AgencyFlags, getAgency } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
-import { getDefaultAgency, parseAgencyId, parseAgentTarget } from "../target.ts";
+import { parseAgentTarget } from "../target.ts";
 import { checkPackageName } from "./package-name.ts";
 
 export const packageFile = "package.json";
 
-export interface AgencyFlags {
-  agency?: string;
-}
-
-export const createAgencyOption = () =>
-  new Option("-a, --agency <agency>", "agency, as @review (default: @global)").argParser(parseAgencyId);
-
 export const packageTargetHelp = "folder of the package, or its name, as hello or hello@review";
 
 /** Finds a package that was deployed: by its folder, or by its name. Its agent has the same name. */
-export async function resolvePackageTarget(
-  cli: Cli,
-  text: string,
-  { agency = getDefaultAgency(cli) }: AgencyFlags,
-): Promise<AgentTarget> {
+export async function resolvePackageTarget(cli: Cli, text: string, flags: AgencyFlags): Promise<AgentTarget> {
+  const agency = getAgency(cli, flags);
   const found = await readPackageFile(resolve(cli.cwd, text));
   const isPath = /^[./~]|[/\\]$/.test(text);
   // A folder that only happens to have the name of an agent is not meant.

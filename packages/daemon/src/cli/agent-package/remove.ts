@@ -1,10 +1,11 @@
 import type { Command } from "commander";
+import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { findPackage } from "./find-package.ts";
-import { type AgencyFlags, createAgencyOption, resolvePackageTarget } from "./package-target.ts";
+import { resolvePackageTarget } from "./package-target.ts";
 
 interface RemoveFlags extends AgencyFlags {
   yes?: boolean;

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
+import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { parsePositiveInteger } from "../files/parse-positive-integer.ts";
 import { formatExamples } from "../help.ts";
 import { findPackage } from "./find-package.ts";
-import { type AgencyFlags, createAgencyOption, packageTargetHelp, resolvePackageTarget } from "./package-target.ts";
+import { packageTargetHelp, resolvePackageTarget } from "./package-target.ts";
 
 export function addRollback(group: Command, cli: Cli): void {
   group

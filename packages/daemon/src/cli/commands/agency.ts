@@ -1,4 +1,7 @@
 import type { Command } from "commander";
+import { addAddMember, addMembers, addRemoveMember } from "../agency/members.ts";
+import { addEdit, addShow } from "../agency/show.ts";
+import { addVars } from "../agency/vars.ts";
 import type { Cli } from "../cli.ts";
 import { confirm } from "../confirm.ts";
 import { connect } from "../connect.ts";
@@ -7,7 +10,9 @@ import { listAgencies } from "../lists.ts";
 import { parseAgencyId } from "../target.ts";
 
 export function addAgency(program: Command, cli: Cli): void {
-  const group = program.command("agency").description("list, create and delete agencies");
+  const group = program
+    .command("agency")
+    .description("list, create, change and delete agencies, and say who may use them");
 
   group
     .command("ls")
@@ -49,4 +54,6 @@ export function addAgency(program: Command, cli: Cli): void {
       await client.call("deleteAgency", { params: { agency } });
       cli.output.reply({ deleted: agency }, () => `Deleted agency ${agency}.`);
     });
+
+  for (const add of [addShow, addEdit, addMembers, addAddMember, addRemoveMember, addVars]) add(group, cli);
 }

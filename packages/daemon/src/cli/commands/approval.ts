@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import {
   type Approval,
   type ApprovalAnswer,
@@ -16,6 +14,7 @@ import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { toOneLine } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
+import { readJsonArgument } from "../json-argument.ts";
 import { parseAgencyTarget, parseTarget } from "../target.ts";
 import {
   answerApproval,
@@ -25,7 +24,6 @@ import {
   explainScope,
   listDecided,
 } from "../waits/answer-approval.ts";
-import { parseJson } from "../waits/answer-value.ts";
 import { formatAsker } from "../waits/explain.ts";
 import { formatApproval, formatExpiry, summarizeCalls } from "../waits/format.ts";
 import { findApproval, findByPrefix, listApprovals, listWaits, type OpenWaits, shortenIds } from "../waits/inbox.ts";
@@ -112,7 +110,7 @@ export function addApproval(program: Command, cli: Cli): void {
       ),
     )
     .action(async (id: string | undefined, { call: calls = [], input, ...flags }: ApproveFlags) => {
-      const given = input === undefined ? {} : { input: await readInput(cli, input) };
+      const given = input === undefined ? {} : { input: await readJsonArgument(cli, input, "--input") };
       const { client } = await connect(cli);
       const approval = await findApproval(client, id);
       await sendAnswer(cli, client, approval, createApproval(approval, { calls, ...flags, ...given }));
@@ -234,15 +232,6 @@ function formatWaits(cli: Cli, { approvals, questions }: OpenWaits): string {
 }
 
 const summarizeQuestion = ({ prompt = "" }: Question) => `“${toOneLine(prompt, 80)}”`;
-
-async function readInput(cli: Cli, given: string): Promise<unknown> {
-  if (!given.startsWith("@")) return parseJson(given, "--input");
-  const file = given.slice(1);
-  const text = await readFile(resolve(cli.cwd, file), "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw fail("bad_request", `Cannot read ${file} (${error.code}).`);
-  });
-  return parseJson(text, file);
-}
 
 function collect(text: string, previous: string[] = []): string[] {
   return [...previous, text];

@@ -1,15 +1,19 @@
-import type { AgentTarget, Message } from "@thinkery/sdk";
+import type { AgentTarget, ChannelMessage, Message } from "@thinkery/sdk";
 import { fail } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import { type Command, InvalidArgumentError } from "commander";
 import { findAgent } from "../agents.ts";
+import { formatChannelLine } from "../channel/format.ts";
+import { listChannels } from "../channel/manage.ts";
+import { readNewest } from "../channel/messages.ts";
+import { readChannel } from "../channel/read.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
 import { followAgent } from "../conversation/follow.ts";
 import { formatMessage, toOneLine } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
 import { mapAgents } from "../lists.ts";
-import { getDefaultAgency, parseTarget } from "../target.ts";
+import { getDefaultAgency, isChannelTarget, parseChannelTarget, parseTarget } from "../target.ts";
 import { summarizeWaits } from "../waits/explain.ts";
 import { listWaits } from "../waits/inbox.ts";
 
@@ -19,19 +23,28 @@ interface PeekFlags {
 }
 
 const maxLineChars = 500;
+const maxMessageChars = 160;
 
 export function addPeek(program: Command, cli: Cli): void {
   program
     .command("peek")
-    .description("show an agent's latest messages, or all agents of an agency")
-    .argument("[target]", "alice, alice@review or @review (default: @global)")
+    .description("show the latest messages of an agent or a channel, or all agents of an agency")
+    .argument("[target]", "alice, alice@review, '#general@review' (in quotes) or @review (default: @global)")
     .option("-n, --lines <count>", "number of messages to show", parseCount, 10)
     .option("-f, --follow", "follow new messages until Ctrl+C")
     .addHelpText(
       "after",
-      formatExamples(["peek", "one line per agent"], ["peek alice -n 20 -f", "the last 20 messages, then new ones"]),
+      formatExamples(
+        ["peek", "one line per agent"],
+        ["peek alice -n 20 -f", "the last 20 messages, then new ones"],
+        ["peek '#general@review'", "see also `thinkery channel read`"],
+      ),
     )
     .action(async (text: string | undefined, flags: PeekFlags) => {
+      if (text !== undefined && isChannelTarget(text)) {
+        const channel = parseChannelTarget(cli, text);
+        return readChannel(cli, await connect(cli), channel, flags);
+      }
       const target = parseTarget(cli, text ?? `@${getDefaultAgency(cli)}`);
       if (flags.follow && cli.output.isJson) {
         throw fail("bad_request", "--json and --follow cannot be combined.");
@@ -90,7 +103,8 @@ async function showAgency(cli: Cli, client: Client, agency: string): Promise<voi
       ...(last ? { last } : {}),
     };
   });
-  cli.output.reply({ agency, agents }, () => {
+  const messages = await readLatest(client, agency);
+  cli.output.reply({ agency, agents, messages }, () => {
     if (agents.length === 0) return `No agents in ${agency}. Create one with \`thinkery new <name>\`.`;
     const rows = agents.map(({ agent, status, waitsFor, title, last }) => [
       agent,
@@ -98,9 +112,32 @@ async function showAgency(cli: Cli, client: Client, agency: string): Promise<voi
       title ?? "-",
       last ? formatMessage(last, 60) : "-",
     ]);
-    return cli.output.formatTable(["AGENT", "STATUS", "TITLE", "LAST"], rows);
+    const table = cli.output.formatTable(["AGENT", "STATUS", "TITLE", "LAST"], rows);
+    return [table, ...formatLatest(messages)].join("\n");
   });
 }
+
+const maxChannels = 5;
+const maxLatest = 5;
+
+/** Returns the newest messages of the channels that were written to last, oldest first. */
+async function readLatest(client: Client, agency: string): Promise<ChannelMessage[]> {
+  const channels = (await listChannels(client, agency))
+    .filter(({ kind, messages }) => kind === "channel" && messages > 0)
+    .toSorted((a, b) => (b.lastMessageAt ?? "").localeCompare(a.lastMessageAt ?? ""));
+  const found = await Promise.all(
+    channels
+      .slice(0, maxChannels)
+      .map(({ name }) => readNewest(client, { kind: "channel", agency, channel: name }, maxLatest)),
+  );
+  return found
+    .flatMap(({ messages }) => messages)
+    .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))
+    .slice(-maxLatest);
+}
+
+const formatLatest = (messages: readonly ChannelMessage[]) =>
+  messages.length === 0 ? [] : ["", ...messages.map((message) => formatChannelLine(message, maxMessageChars))];
 
 function parseCount(text: string): number {
   const count = Number(text);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type AgentTarget, fail, isThinkeryError, type Mode } from "@thinkery/sdk";
-import { withRetry } from "@thinkery/sdk/client";
+import { type AgentTarget, fail, findNameIssue, isThinkeryError, type Mode, nameRules } from "@thinkery/sdk";
+import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import { findAgent } from "../agents.ts";
 import type { Cli } from "../cli.ts";
@@ -10,9 +10,17 @@ import { exitCodes } from "../exit.ts";
 import { formatExamples } from "../help.ts";
 import { readMessage } from "../message.ts";
 import { getDefaultAgency, parseAgentTarget } from "../target.ts";
+import { createNewTagOption, createVarOption, createYesOption, type RunFlags } from "../workflow/run-flags.ts";
+import { runWorkflow } from "../workflow/run-workflow.ts";
+import {
+  isWorkflowFile,
+  parseWorkflowSource,
+  readStoredWorkflow,
+  type WorkflowSource,
+} from "../workflow/workflow-source.ts";
 import { createModeOption } from "./send.ts";
 
-interface JobFlags {
+interface JobFlags extends RunFlags {
   new?: boolean;
   model?: string;
   system?: string;
@@ -22,7 +30,7 @@ interface JobFlags {
 
 export function addRun(program: Command, cli: Cli): void {
   createJobCommand(program, "run")
-    .description("send a message to an agent and stream its response")
+    .description("run a workflow and print its result, or send a message to an agent and stream its response")
     .option("--reasoning", "show the model's reasoning on stderr")
     .addHelpText(
       "after",
@@ -30,6 +38,7 @@ export function addRun(program: Command, cli: Cli): void {
         ['run alice "What is in the notes?"', ""],
         ["run --new --model anthropic:claude-sonnet-4-5 Say hello", "with a temporary agent"],
         ["run alice < question.txt", ""],
+        ["run review.yaml --tag pr-1 --var branch=fix", "a team of agents"],
       ),
     )
     .action((target: string | undefined, words: string[], flags: JobFlags) => runJob(cli, target, words, flags, true));
@@ -37,12 +46,13 @@ export function addRun(program: Command, cli: Cli): void {
 
 export function addServe(program: Command, cli: Cli): void {
   createJobCommand(program, "serve")
-    .description("send a message to an agent and print only its final response")
+    .description("serve a workflow until Ctrl+C, or send a message to an agent and print only its final response")
     .addHelpText(
       "after",
       formatExamples(
         ['serve alice "One word: yes or no?"', ""],
         ["serve alice --json < question.txt", "include tool calls and usage"],
+        ["serve nightly.yaml", "print what its agents write"],
       ),
     )
     .action((target: string | undefined, words: string[], flags: JobFlags) => runJob(cli, target, words, flags, false));
@@ -51,12 +61,15 @@ export function addServe(program: Command, cli: Cli): void {
 function createJobCommand(program: Command, name: string): Command {
   return program
     .command(name)
-    .argument("[target]", "agent, as alice, alice/sub-agent or alice@review (omit with --new)")
+    .argument("[target]", "agent, as alice, alice/sub-agent or alice@review (omit with --new), or a workflow")
     .argument("[message...]", "message text; reads stdin if omitted or -")
     .option("--new", "use a temporary agent, deleted afterwards")
     .option("-m, --model <id>", "with --new: its model, as provider:model")
     .option("--system <text>", "with --new: its system prompt")
-    .addOption(createModeOption());
+    .addOption(createModeOption())
+    .addOption(createNewTagOption())
+    .addOption(createVarOption())
+    .addOption(createYesOption());
 }
 
 async function runJob(
@@ -68,6 +81,7 @@ async function runJob(
 ): Promise<void> {
   const options = { mode: flags.mode, reasoning: flags.reasoning ?? false, stream };
   if (flags.new) {
+    if (flags.tag !== undefined || flags.var) throw fail("bad_request", "--tag and --var are for workflows.");
     const message = await readMessage(target === undefined ? words : [target, ...words]);
     const connection = await connect(cli);
     return withTemporaryAgent(cli, connection, flags, async (agent) => {
@@ -80,20 +94,35 @@ async function runJob(
     throw fail("bad_request", "--model and --system require --new; existing agents have their own.");
   }
   if (target === undefined) throw fail("bad_request", "Missing target. Pass an agent, or --new for a temporary one.");
-  refuseFile(target);
-  const existing = parseAgentTarget(cli, target);
-  const message = await readMessage(words);
+  const isTeam = isWorkflowFile(target) || flags.tag !== undefined || flags.var !== undefined;
+  const existing = isTeam ? undefined : parseAgentTarget(cli, target);
+  // Not from stdin before we know that it is for an agent: a workflow needs none.
+  const message = words.length === 0 ? undefined : await readMessage(words);
+  const runTeam = (source: WorkflowSource, connection?: Connection) =>
+    runWorkflow(cli, { ...flags, source, message, isResident: !stream, connection });
+  if (!existing) return runTeam(parseWorkflowSource(target));
   const connection = await connect(cli);
-  await findAgent(connection.client, existing);
-  cli.setExitCode(await ask(cli, connection, existing, { ...options, message }));
+  const missing = await findAgent(connection.client, existing).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (missing) {
+    await requireStoredWorkflow(connection.client, target, missing);
+    return runTeam({ kind: "stored", name: target }, connection);
+  }
+  cli.setExitCode(await ask(cli, connection, existing, { ...options, message: message ?? (await readMessage(words)) }));
 }
 
-function refuseFile(target: string): void {
-  if (!/\.ya?ml$|^\.*[/\\]|\\/i.test(target)) return;
-  throw fail(
-    "bad_request",
-    `“${target}” is a file; running workflow files is not supported yet. Pass an agent, or --new.`,
-  );
+/** Throws unless there is a workflow where there is no agent of this name; `missing` says that there is none. */
+async function requireStoredWorkflow(client: Client, name: string, missing: unknown): Promise<void> {
+  const canBeWorkflow = isThinkeryError(missing) && missing.code === "not_found";
+  if (!canBeWorkflow || findNameIssue(nameRules.workflow, name)) throw missing;
+  await readStoredWorkflow(client, name).catch((error: unknown) => {
+    // Whatever resembles the name is what was meant.
+    throw missing.details?.suggestion === undefined && isThinkeryError(error) && error.details?.suggestion
+      ? error
+      : missing;
+  });
 }
 
 async function withTemporaryAgent(

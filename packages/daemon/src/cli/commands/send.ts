@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { type Admission, type AgentTarget, type Mode, modes } from "@thinkery/sdk";
+import { type Admission, type AgentTarget, fail, type Mode, modes } from "@thinkery/sdk";
 import { withRetry } from "@thinkery/sdk/client";
 import { type Command, Option } from "commander";
 import { findAgent } from "../agents.ts";
+import { readChannelMessage, requireTarget, sendToChannel } from "../channel/send.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { ask } from "../conversation/ask.ts";
 import { formatExamples } from "../help.ts";
 import { readMessage } from "../message.ts";
-import { parseAgentTarget } from "../target.ts";
+import { isChannelTarget, parseAgentTarget, parseChannelTarget } from "../target.ts";
 
 interface SendFlags {
   mode: Mode;
@@ -19,8 +20,8 @@ interface SendFlags {
 export function addSend(program: Command, cli: Cli): void {
   program
     .command("send")
-    .description("send a message to an agent without waiting for its response")
-    .argument("<target>", "agent, as alice or alice@review")
+    .description("send a message to an agent or a channel without waiting for a response")
+    .argument("[target]", "agent, as alice or alice@review, or a channel, as '#general@review' (in quotes)")
     .argument("[message...]", "message text; reads stdin if omitted or -")
     .addOption(createModeOption())
     .option("--key <id>", "idempotency key: a message with the same key is sent only once")
@@ -31,9 +32,18 @@ export function addSend(program: Command, cli: Cli): void {
         ['send alice "Look at the failing test."', ""],
         ["send alice --mode steer Use the other branch.", "join the running turn"],
         ["git diff | thinkery send reviewer@review --wait", "read stdin, print the response"],
+        [`send '#general@review' "@alice, are you done?"`, "see also `thinkery channel send`"],
       ),
     )
-    .action(async (text: string, words: string[], { mode, key, wait }: SendFlags) => {
+    .action(async (given: string | undefined, words: string[], { mode, ...flags }: SendFlags) => {
+      const text = requireTarget(given, `thinkery send '#general' "Hello!"`);
+      if (isChannelTarget(text)) {
+        const target = parseChannelTarget(cli, text);
+        if (mode !== "queue")
+          throw fail("bad_request", "--mode is for agents; a channel's messages are always queued.");
+        return sendToChannel(cli, target, await readChannelMessage(words), flags);
+      }
+      const { key, wait } = flags;
       const target = parseAgentTarget(cli, text);
       const message = await readMessage(words);
       const connection = await connect(cli);

@@ -18,6 +18,7 @@ import {
 } from "../host-options.ts";
 import { launchHost } from "../launch.ts";
 import { type AgentTarget, parseAgentTarget } from "../target.ts";
+import { resumeRun } from "../workflow/stop-run.ts";
 
 interface StartFlags extends HostFlags {
   foreground?: boolean;
@@ -26,8 +27,8 @@ interface StartFlags extends HostFlags {
 export function addStart(program: Command, cli: Cli): void {
   program
     .command("start")
-    .description("start the host in the background, or a stopped agent")
-    .argument("[target]", "agent to start again, as alice or alice@review (default: start the host)")
+    .description("start the host in the background, or again a stopped agent or run of a workflow")
+    .argument("[target]", "stopped agent, as alice or alice@review, or run, as @review:pr-1 (default: start the host)")
     .option("--port <number>", "listen on this port (default: 5099, or the next free port)", parsePort)
     .option("--host <address>", "listen on this address (default: 127.0.0.1)")
     .option("--worker <file>", "run a custom Worker (a .ts or .js file) instead of the built-in one")
@@ -44,7 +45,10 @@ export function addStart(program: Command, cli: Cli): void {
       ),
     )
     .action(async (target: string | undefined, { foreground, ...flags }: StartFlags) => {
-      if (target !== undefined) return startAgent(cli, parseAgentTarget(cli, target), { foreground, ...flags });
+      if (target !== undefined) {
+        refuseHostFlags({ foreground, ...flags });
+        return target.startsWith("@") ? resumeRun(cli, target) : startAgent(cli, parseAgentTarget(cli, target));
+      }
       refuseRemoteHost(cli, "start");
       // Validated even if a host is already running and keeps its options.
       if (flags.host !== undefined || flags.worker !== undefined) await resolveHostOptions(cli, flags);
@@ -82,7 +86,7 @@ export function addRestart(program: Command, cli: Cli): void {
     });
 }
 
-async function startAgent(cli: Cli, target: AgentTarget, { worker, ...flags }: StartFlags): Promise<void> {
+function refuseHostFlags({ worker, ...flags }: StartFlags): void {
   // `--no-worker` is the default of its flag and cannot be told apart.
   const given = Object.entries(flags).find(([, value]) => value !== undefined);
   if (given || typeof worker === "string") {
@@ -91,6 +95,9 @@ async function startAgent(cli: Cli, target: AgentTarget, { worker, ...flags }: S
       `--${given?.[0] ?? "worker"} is an option of the host. To start an agent, pass only its name.`,
     );
   }
+}
+
+async function startAgent(cli: Cli, target: AgentTarget): Promise<void> {
   const { client } = await connect(cli);
   await findAgent(client, target);
   const { agency, agent } = target;

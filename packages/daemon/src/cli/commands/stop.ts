@@ -8,12 +8,13 @@ import type { Cli } from "../cli.ts";
 import { connect, connectIfRunning, stopTimeoutMs } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { type AgentTarget, parseAgentTarget } from "../target.ts";
+import { stopRun } from "../workflow/stop-run.ts";
 
 export function addStop(program: Command, cli: Cli): void {
   program
     .command("stop")
-    .description("stop an agent, or the host")
-    .argument("[target]", "agent, as alice or alice@review (default: the host)")
+    .description("stop an agent, the run of a workflow, or the host")
+    .argument("[target]", "agent, as alice or alice@review, or a run, as @review:pr-1 (default: the host)")
     .option("--all", "stop the host, and with it all agents")
     .addHelpText(
       "after",
@@ -24,6 +25,7 @@ export function addStop(program: Command, cli: Cli): void {
     )
     .action(async (target: string | undefined, { all }: { all?: boolean }) => {
       if (all && target !== undefined) throw fail("bad_request", "Pass a target or --all, not both.");
+      if (target?.startsWith("@")) return stopRun(cli, target);
       if (target !== undefined) return stopAgent(cli, parseAgentTarget(cli, target));
       if (cli.env.THINKERY_URL) return stopRemoteHost(cli);
       const outcome = await stopHost(locateHome(cli.env), { timeoutMs: stopTimeoutMs });

@@ -1,24 +1,23 @@
 import {
-  type AgentTarget,
   createTaskGraph,
   fail,
   getProgress,
   isFinished,
-  isThinkeryError,
   type Task,
   type TaskChange,
   taskTypes,
   type TaskType,
 } from "@thinkery/sdk";
-import { type Client, withRetry } from "@thinkery/sdk/client";
-import { findNearest } from "@thinkery/sdk/internal";
+import { type Client } from "@thinkery/sdk/client";
 import { type Command, Option } from "commander";
+import { explainMissingAgency } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
-import { connectToAgent, targetHelp } from "../files/connect-agent.ts";
+import { connectToAgent } from "../files/connect-agent.ts";
 import { formatExamples } from "../help.ts";
 import { mapAgents } from "../lists.ts";
 import { getDefaultAgency, parseTarget } from "../target.ts";
+import { connectToTasks, ownerHelp, readSharedTasks, readTasks, toTreeTasks } from "../task-owner.ts";
 import { formatProgress, formatTaskTree } from "../task-tree.ts";
 
 const idHelp = "task id from `task ls`";
@@ -26,46 +25,64 @@ const idHelp = "task id from `task ls`";
 export function addTask(program: Command, cli: Cli): void {
   const group = program
     .command("task")
-    .description("list, add and end agents' tasks")
+    .description("list, add, claim and end tasks of agents, and those that an agency's members share")
     .addHelpText(
       "after",
       formatExamples(
         ["task ls alice", ""],
         ['task add alice "Fix the parser"', ""],
         ["task done alice task-5fa3c1d0", ""],
+        ["task ls @review", "the tasks that its members share"],
+        ["task claim @review task-5fa3c1d0 --for alice", ""],
       ),
     );
   addList(group, cli);
   addAdd(group, cli);
+  addClaim(group, cli);
   addEnding(group, cli, "start", "start a task", "in_progress");
   addEnding(group, cli, "done", "complete a task", "complete", "result");
   addEnding(group, cli, "fail", "mark a task as failed", "failed", "error");
   addEnding(group, cli, "cancel", "cancel a task", "cancelled");
+  addEnding(group, cli, "release", "give a claimed task back, so that others can claim it", "pending");
 }
 
 function addList(group: Command, cli: Cli): void {
   group
     .command("ls")
     .description("show tasks as a tree")
-    .argument("[target]", `${targetHelp}; or an agency, as @review (default: open tasks of all agents in @global)`)
-    .option("--all", "also show the archive")
-    .addHelpText("after", formatExamples(["task ls", ""], ["task ls alice", ""], ["task ls alice --all", ""]))
-    .action(async (text: string | undefined, { all }: { all?: boolean }) => {
-      const target = text === undefined ? undefined : parseTarget(cli, text);
-      if (text !== undefined && target?.kind === "agent") return listOfAgent(cli, text, all ?? false);
+    .argument("[target]", `${ownerHelp}, and the open tasks of its agents (default: @global)`)
+    .option("--all", "also show finished tasks and the archive")
+    .addHelpText("after", formatExamples(["task ls", ""], ["task ls alice", ""], ["task ls @review --all", ""]))
+    .action(async (text: string | undefined, { all = false }: { all?: boolean }) => {
+      const target = parseTarget(cli, text ?? `@${getDefaultAgency(cli)}`);
+      if (text !== undefined && target.kind === "agent") return listOfAgent(cli, text, all);
       const { client } = await connect(cli);
-      const agency = target?.agency ?? getDefaultAgency(cli);
-      const found = await mapAgents(client, agency, async ({ name }) => {
-        const tasks = await readTasks(client, { kind: "agent", agency, agent: name }, all ?? false);
-        return { agent: name, tasks: all ? tasks : keepOpenTrees(tasks) };
-      });
-      const busy = found.filter(({ tasks }) => tasks.length > 0);
-      const tasks = busy.flatMap((one) => one.tasks.map((task) => ({ ...task, agent: one.agent })));
-      cli.output.reply({ tasks, progress: getProgress(createTaskGraph(tasks)) }, () => {
-        if (busy.length === 0) return `No open tasks in ${agency}.`;
-        return busy.map((one) => `${cli.output.bold(one.agent)}\n${formatTree(cli, one.tasks)}`).join("\n\n");
-      });
+      await listOfAgency(cli, client, target.agency, all);
     });
+}
+
+/** Lists the tasks that all members share, then those of its agents. */
+async function listOfAgency(cli: Cli, client: Client, agency: string, all: boolean): Promise<void> {
+  const { tasks, progress } = await readSharedTasks(client, agency).catch(async (error: unknown) => {
+    throw await explainMissingAgency(client, agency, error);
+  });
+  const agents = await mapAgents(client, agency, async ({ name }) => {
+    const own = await readTasks(client, { kind: "agent", agency, agent: name }, all);
+    return { agent: name, tasks: all ? own : keepOpenTrees(own) };
+  });
+  const busy = agents.filter((one) => one.tasks.length > 0);
+  cli.output.reply({ tasks, progress, agents: busy }, () => {
+    const shown = all ? tasks : keepOpenTrees(tasks);
+    const sections = [
+      ...(shown.length > 0
+        ? [
+            `${cli.output.bold(`shared in ${agency}`)}\n${formatTree(cli, toTreeTasks(shown))}\n\n${formatProgress(progress)}`,
+          ]
+        : []),
+      ...busy.map((one) => `${cli.output.bold(one.agent)}\n${formatTree(cli, one.tasks)}`),
+    ];
+    return sections.length === 0 ? `No open tasks in ${agency}.` : sections.join("\n\n");
+  });
 }
 
 async function listOfAgent(cli: Cli, text: string, all: boolean): Promise<void> {
@@ -83,7 +100,7 @@ function addAdd(group: Command, cli: Cli): void {
   group
     .command("add")
     .description("add a task")
-    .argument("<target>", targetHelp)
+    .argument("<target>", ownerHelp)
     .argument("<title>", "what is to be done")
     .addOption(new Option("--type <type>", "kind of work").choices([...taskTypes]).default("code"))
     .option("--description <text>", "details")
@@ -94,12 +111,13 @@ function addAdd(group: Command, cli: Cli): void {
       formatExamples(
         ['task add alice "Fix the parser" --type fix', ""],
         ['task add alice "Test it" --type test --after task-5fa3c1d0', ""],
+        ['task add @review "Read the diff" --type review', "for whoever claims it"],
       ),
     )
     .action(async (text: string, title: string, flags: AddFlags) => {
-      const { agent } = await connectToAgent(cli, text);
       const { type, description, parent, after } = flags;
-      const task = await agent.createTask({
+      const owner = await connectToTasks(cli, text);
+      const task = await owner.create({
         title,
         type,
         ...(description === undefined ? {} : { description }),
@@ -117,6 +135,34 @@ interface AddFlags {
   after?: string[];
 }
 
+function addClaim(group: Command, cli: Cli): void {
+  group
+    .command("claim")
+    .description("claim a shared task, so that nobody else works on it")
+    .argument("<agency>", "agency, as @review")
+    .argument("<id>", idHelp)
+    .option("--for <agent>", "claim it for this agent, and tell it (default: for you)")
+    .addHelpText(
+      "after",
+      formatExamples(
+        ["task claim @review task-5fa3c1d0", ""],
+        ["task claim @review task-5fa3c1d0 --for alice", "assigns it to alice"],
+      ),
+    )
+    .action(async (text: string, id: string, { for: agent }: { for?: string }) => {
+      const { claim } = await connectToTasks(cli, text);
+      if (!claim) throw createOwnTasksError(text);
+      const task = await claim(id, agent?.replace(/^@/, ""));
+      cli.output.reply(task, () => `${task.id} is claimed by ${task.claimedBy ?? "you"}.`);
+    });
+}
+
+const createOwnTasksError = (text: string) =>
+  fail(
+    "bad_request",
+    `“${text}” is an agent, and its tasks are its own. Only shared tasks can be claimed; pass an agency, as @review.`,
+  );
+
 /** Adds a command that changes the status of a task, with an option for a text about it. */
 function addEnding(
   group: Command,
@@ -129,56 +175,35 @@ function addEnding(
   const command = group
     .command(name)
     .description(description)
-    .argument("<target>", targetHelp)
+    .argument("<target>", ownerHelp)
     .argument("<id>", idHelp)
-    .addHelpText("after", formatExamples([`task ${name} alice task-5fa3c1d0`, ""]));
+    .addHelpText(
+      "after",
+      formatExamples([`task ${name} alice task-5fa3c1d0`, ""], [`task ${name} @review task-5fa3c1d0`, "a shared task"]),
+    );
   if (note) command.option(`--${note} <text>`, note === "result" ? "the result" : "what went wrong");
   command.action(async (text: string, id: string, flags: Partial<Record<"result" | "error", string>>) => {
-    const { agent, connection, target } = await connectToAgent(cli, text);
+    const { update, claim } = await connectToTasks(cli, text);
+    if (status === "pending" && !claim) throw createOwnTasksError(text);
     const about = note === undefined ? undefined : flags[note];
-    const change: TaskChange = { status, ...(note && about !== undefined ? { [note]: about } : {}) };
-    const task = await agent.updateTask(id, change).catch(async (error: unknown) => {
-      throw await suggestTask(connection.client, target, id, error);
-    });
+    // A shared task is started by whoever claims it.
+    const task =
+      status === "in_progress" && claim
+        ? await claim(id)
+        : await update(id, { status, ...(note && about !== undefined ? { [note]: about } : {}) });
     cli.output.reply(task, () => `${task.id} is ${task.status.replace("_", " ")}.`);
   });
 }
 
-async function suggestTask(client: Client, target: AgentTarget, id: string, error: unknown): Promise<unknown> {
-  if (!isThinkeryError(error) || error.code !== "not_found") return error;
-  const tasks = await readTasks(client, target, false);
-  const open = tasks.filter(({ status, metadata }) => !isFinished(status) && metadata?.message !== true);
-  const suggestion = findNearest(
-    id,
-    open.map((task) => task.id),
-  );
-  const hint = suggestion ? `Did you mean ${suggestion}?` : `List them with \`thinkery task ls ${target.agent}\`.`;
-  return fail("not_found", `${error.message} ${hint}`, suggestion ? { suggestion } : {});
-}
-
-async function readTasks(client: Client, { agency, agent }: AgentTarget, all: boolean): Promise<Task[]> {
-  const tasks: Task[] = [];
-  for (const archived of all ? [false, true] : [false]) {
-    for (let after: string | undefined; ;) {
-      const query = { limit: 500, ...(after ? { after } : {}), ...(archived ? { archived: "1" as const } : {}) };
-      const page = await withRetry((signal) => client.call("listTasks", { params: { agency, agent }, query, signal }));
-      tasks.push(...page.tasks);
-      if (page.next === undefined || page.next === after) break;
-      after = page.next;
-    }
-  }
-  return tasks;
-}
-
 /** Leaves out trees in which everything is finished. */
-function keepOpenTrees(tasks: readonly Task[]): Task[] {
-  const trees: Task[][] = [];
-  // A root is before everything below it.
-  for (const task of tasks) {
-    if (task.parentId === undefined) trees.push([task]);
-    else trees.at(-1)?.push(task);
-  }
-  return trees.filter((tree) => tree.some(({ status }) => !isFinished(status))).flat();
+function keepOpenTrees<Any extends Pick<Task, "id" | "parentId" | "status">>(tasks: readonly Any[]): Any[] {
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const findRoot = (task: Any): string => {
+    const parent = task.parentId === undefined ? undefined : byId.get(task.parentId);
+    return parent ? findRoot(parent) : task.id;
+  };
+  const open = new Set(tasks.filter(({ status }) => !isFinished(status)).map(findRoot));
+  return tasks.filter((task) => open.has(findRoot(task)));
 }
 
 const formatTree = (cli: Cli, tasks: readonly Task[]) => formatTaskTree(tasks, (text) => cli.output.dim(text));

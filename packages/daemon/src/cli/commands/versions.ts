@@ -1,4 +1,4 @@
-import type { VersionDiff } from "@thinkery/sdk";
+import type { Version, VersionDiff } from "@thinkery/sdk";
 import { type Command, Option } from "commander";
 import type { Cli } from "../cli.ts";
 import { createBranchOption, connectToAgent, targetHelp } from "../files/connect-agent.ts";
@@ -13,6 +13,11 @@ interface VersionsFlags {
   turn?: string;
   call?: string;
   branch?: string;
+}
+
+interface VersionPage {
+  versions: Version[];
+  next?: number | undefined;
 }
 
 export function addVersions(program: Command, cli: Cli): void {
@@ -45,16 +50,7 @@ export function addVersions(program: Command, cli: Cli): void {
       cli.output.reply(found, () => {
         if (found.versions.length === 0)
           return path === undefined ? `${target.agent}'s files have no versions yet.` : `No version changed “${path}”.`;
-        const rows = found.versions.map(({ id, at, origin, changes, more, merges, reverts }) => [
-          String(id),
-          at,
-          formatOrigin(origin),
-          formatChanges(changes, more) + formatNote(reverts, merges),
-        ]);
-        const table = cli.output.formatTable(["VERSION", "WHEN", "BY", "CHANGED"], rows);
-        return found.next === undefined
-          ? table
-          : `${table}\n${cli.output.dim(`For older versions, use --before ${found.next}`)}`;
+        return formatVersions(cli, found);
       });
     });
 
@@ -72,12 +68,27 @@ export function addVersions(program: Command, cli: Cli): void {
     });
 }
 
+/** Formats versions as a table, newest first. */
+export function formatVersions({ output }: Cli, { versions, next }: VersionPage): string {
+  const rows = versions.map(({ id, at, origin, changes, more, merges, reverts }) => [
+    String(id),
+    at,
+    formatOrigin(origin),
+    formatChanges(changes, more) + formatNote(reverts, merges),
+  ]);
+  const table = output.formatTable(["VERSION", "WHEN", "BY", "CHANGED"], rows);
+  return next === undefined ? table : `${table}\n${output.dim(`For older versions, use --before ${next}`)}`;
+}
+
 function formatNote(reverts: readonly number[] | undefined, merges: string | undefined): string {
   if (merges !== undefined) return ` (merges ${merges})`;
   return reverts ? ` (reverts ${reverts.join(", ")})` : "";
 }
 
-function formatVersion({ output }: Cli, { id, at, origin, reverts, merges, diffs, truncated }: VersionDiff): string {
+export function formatVersion(
+  { output }: Cli,
+  { id, at, origin, reverts, merges, diffs, truncated }: VersionDiff,
+): string {
   const head = output.formatFields([
     ["version", `${id}${formatNote(reverts, merges)}`],
     ["when", at],

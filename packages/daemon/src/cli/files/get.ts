@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { fail } from "@thinkery/sdk";
+import type { OpenFile } from "@thinkery/sdk/client";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { formatExamples } from "../help.ts";
@@ -40,27 +41,29 @@ export function addGet(group: Command, cli: Cli): void {
     )
     .action(async (text: string, path: string, { output: to, ...flags }: GetFlags) => {
       const { agent } = await connectToAgent(cli, text);
-      const { bytes, text: decoded, ...file } = await agent.file(path, toFileQuery(flags));
-      if (to !== undefined && to !== "-") {
-        await saveFile(resolve(cli.cwd, to), Readable.from([bytes]), { label: to });
-        return cli.output.reply(
-          { ...file, saved: to },
-          () => `Saved ${file.path} to ${to} (${formatSize(file.size)}).`,
-        );
-      }
-      if (cli.output.isJson)
-        return cli.output.writeJson({
-          ...file,
-          ...(file.kind === "text" ? { content: decoded() } : { base64: Buffer.from(bytes).toString("base64") }),
-        });
-      if (!cli.output.isTTY) return cli.output.writeBytes(bytes);
-      if (file.kind === "binary")
-        throw fail(
-          "bad_request",
-          `“${file.path}” is a binary file (${formatSize(file.size)}). Save it with -o <file>.`,
-        );
-      cli.output.writeChunk(sanitize(decoded()));
+      await printFile(cli, await agent.file(path, toFileQuery(flags)), to);
     });
+}
+
+/** Prints a file as it is, or saves it. */
+export async function printFile(
+  cli: Cli,
+  { bytes, text: decode, ...file }: OpenFile,
+  to: string | undefined,
+): Promise<void> {
+  if (to !== undefined && to !== "-") {
+    await saveFile(resolve(cli.cwd, to), Readable.from([bytes]), { label: to });
+    return cli.output.reply({ ...file, saved: to }, () => `Saved ${file.path} to ${to} (${formatSize(file.size)}).`);
+  }
+  if (cli.output.isJson)
+    return cli.output.writeJson({
+      ...file,
+      ...(file.kind === "text" ? { content: decode() } : { base64: Buffer.from(bytes).toString("base64") }),
+    });
+  if (!cli.output.isTTY) return cli.output.writeBytes(bytes);
+  if (file.kind === "binary")
+    throw fail("bad_request", `“${file.path}” is a binary file (${formatSize(file.size)}). Save it with -o <file>.`);
+  cli.output.writeChunk(sanitize(decode()));
 }
 
 interface ZipFlags extends GetFlags {

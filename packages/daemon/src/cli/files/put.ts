@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { deflateRawSync } from "node:zlib";
@@ -11,6 +11,7 @@ import type { Cli } from "../cli.ts";
 import { formatExamples } from "../help.ts";
 import { createBranchOption, maxFileBytes, connectToAgent, targetHelp } from "./connect-agent.ts";
 import { formatChanges, formatReason, formatSize } from "./format.ts";
+import { readLocalFile } from "./read-local.ts";
 
 interface PutFlags {
   branch?: string;
@@ -135,31 +136,3 @@ async function isFolder(cli: Cli, local: string): Promise<boolean> {
     () => false,
   );
 }
-
-async function readLocalFile(cli: Cli, local: string): Promise<Uint8Array> {
-  if (local === "-") return readStdin();
-  try {
-    const path = resolve(cli.cwd, local);
-    if ((await stat(path)).size <= maxFileBytes) return await readFile(path);
-  } catch (error) {
-    throw fail(
-      "bad_request",
-      `Cannot read “${local}”: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
-    );
-  }
-  throw createTooLargeError(`“${local}”`);
-}
-
-async function readStdin(): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxFileBytes) throw createTooLargeError("Standard input");
-  }
-  return Buffer.concat(chunks);
-}
-
-const createTooLargeError = (subject: string) =>
-  fail("too_large", `${subject} is too large (maximum ${formatSize(maxFileBytes)}).`);

@@ -1,18 +1,18 @@
-import { type AgentTarget, readTokenUser } from "@thinkery/sdk";
+import { type AgencyTarget, type AgentTarget, readTokenUser } from "@thinkery/sdk";
 import { watch } from "@thinkery/sdk/client";
 import type { Connection } from "../connect.ts";
 import { listWaits, type OpenWaits } from "./inbox.ts";
 
 interface InboxWatchOptions {
   connection: Connection;
-  /** The agent whose asks are followed, with those of its sub-agents. */
-  target: AgentTarget;
+  /** The agent whose asks are followed, with those of its sub-agents; or an agency with all of its agents. */
+  target: AgencyTarget | AgentTarget;
   /** Called with everything that is open, at first and whenever it may have changed. */
   onWaits(waits: OpenWaits): void;
   onError(error: unknown): void;
 }
 
-/** Follows what an agent and its sub-agents wait for. The user's synced state tells when the inbox has changed. */
+/** Follows what an agent and its sub-agents, or the agents of an agency, wait for. The user's synced state tells when the inbox has changed. */
 export class InboxWatch {
   private readonly options: InboxWatchOptions;
   private stopWatching: (() => void) | undefined;

@@ -1,5 +1,4 @@
 import type { ChannelMessage, ChannelMessageList, ChannelQuery, TeamFrame } from "@thinkery/sdk";
-import { isThinkeryError } from "@thinkery/sdk";
 import { createStore, type Store } from "../store.ts";
 import { addMessage, appendPage, mergeNewest, type MessagePages, prependPage } from "./message-pages.ts";
 import type { TeamLink } from "./team-link.ts";
@@ -7,8 +6,8 @@ import type { TeamLink } from "./team-link.ts";
 export interface LogState extends MessagePages {
   /** Undefined until the first page is loaded. */
   at?: number;
-  loading?: "first" | "older" | "newer";
-  error?: Error;
+  loading?: "first" | "older" | "newer" | undefined;
+  error?: Error | undefined;
 }
 
 type LogQuery = Partial<Pick<ChannelQuery, "since" | "until" | "before" | "newest" | "limit" | "thread">>;
@@ -127,14 +126,16 @@ export class MessageLog {
     this.#store.set({ ...this.get(), loading, error: undefined });
     try {
       const { thread } = this.#options;
-      const list = await this.#options
-        .load({ limit: pageSize, ...(thread === undefined ? {} : { thread }), ...query })
-        .catch(toEmptyDirect(this.#options.channel));
+      const list = await this.#options.load({
+        limit: pageSize,
+        ...(thread === undefined ? {} : { thread }),
+        ...query,
+      });
       if (round !== this.#round) return;
       const pages = missed.reduce(addMessage, merge(this.get(), list));
       this.#store.set({ ...pages, at: Date.now() });
     } catch (error) {
-      if (round === this.#round) this.#store.set({ ...omitLoading(this.get()), error: error as Error });
+      if (round === this.#round) this.#store.set({ ...this.get(), loading: undefined, error: error as Error });
     } finally {
       this.#missed.delete(missed);
     }
@@ -146,15 +147,3 @@ const toPages = ({ messages, previous, next }: ChannelMessageList): MessagePages
   hasOlder: previous !== undefined,
   hasNewer: next !== undefined,
 });
-
-function omitLoading({ loading: _, ...state }: LogState): LogState {
-  return state;
-}
-
-/** A direct channel exists once somebody has written in it. */
-function toEmptyDirect(channel: string) {
-  return (error: unknown): ChannelMessageList => {
-    if (channel.startsWith("@") && isThinkeryError(error) && error.code === "not_found") return { messages: [] };
-    throw error;
-  };
-}

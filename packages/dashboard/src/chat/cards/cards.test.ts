@@ -46,6 +46,24 @@ const inputs: Record<string, object> = {
   sleepUntil: { when: 90 },
   waitForWebhook: { name: "deploy" },
   schedule: { when: "0 9 * * *", input: "What is new?", timeZone: "Europe/Berlin" },
+  channel_send: { message: "Hello @bob", to: "eve", channel: "design" },
+  channel_read: { since: "msg-3" },
+  my_inbox: {},
+  my_inbox_ack: { ids: ["msg-1"] },
+  my_inbox_defer: { id: "msg-1", until: 90 },
+  my_status_set: { status: "Reading" },
+  team_doc_read: { name: "plan.md" },
+  team_doc_write: { name: "plan.md", content: "# Plan" },
+  team_doc_append: { name: "plan.md", content: "more" },
+  team_doc_create: { name: "plan.md", content: "" },
+  team_doc_list: {},
+  team_task_list: {},
+  team_task_create: { title: "Fix it" },
+  team_task_claim: { id: "task-1" },
+  team_task_complete: { id: "task-1", status: "failed" },
+  resource_create: { content: "long" },
+  resource_read: { id: "a".repeat(64) },
+  feedback: { message: "Too slow", rating: 2 },
 };
 
 test("every tool has its card, and a tool without one uses the plain card", () => {
@@ -74,6 +92,24 @@ test("every tool has its card, and a tool without one uses the plain card", () =
     sleepUntil: "sleep",
     waitForWebhook: "webhook",
     schedule: "schedule",
+    channel_send: "channel-send",
+    channel_read: "channel-read",
+    my_inbox: "team-inbox",
+    my_inbox_ack: "team-inbox",
+    my_inbox_defer: "team-inbox",
+    my_status_set: "team-status",
+    team_doc_read: "team-doc",
+    team_doc_write: "team-doc",
+    team_doc_append: "team-doc",
+    team_doc_create: "team-doc",
+    team_doc_list: "team-doc",
+    team_task_list: "team-task",
+    team_task_create: "team-task",
+    team_task_claim: "team-task",
+    team_task_complete: "team-task",
+    resource_create: "resource",
+    resource_read: "resource",
+    feedback: "feedback",
   });
   for (const name of ["set_title", "constructor", "__proto__", "", "BASH"]) {
     expect(getCardName(name, { command: "ls" })).toBe("plain");
@@ -99,6 +135,18 @@ test("the hint summarizes the call", () => {
   expect(getHint("sleepUntil", { when: "2030-01-01T00:00:00Z" })).toBe("2030-01-01T00:00:00Z");
   expect(getHint("waitForWebhook", { name: "deploy" })).toBe("deploy");
   expect(getHint("schedule", { when: { every: 3600 }, input: "Look again" })).toBe("every 1 h: Look again");
+  expect(getHint("channel_send", { message: "Hello\n@bob" })).toBe("#general: Hello @bob");
+  expect(getHint("channel_send", { message: "Psst", channel: "@bob" })).toBe("@bob: Psst");
+  expect(getHint("channel_read", { channel: "ops", thread: "msg-1", since: "msg-3" })).toBe(
+    "#ops, thread msg-1, since msg-3",
+  );
+  expect(getHint("my_inbox_ack", { ids: ["msg-1", "msg-2"] })).toBe("msg-1, msg-2");
+  expect(getHint("my_inbox_ack", { until: "msg-2" })).toBe("until msg-2");
+  expect(getHint("my_inbox_defer", { id: "msg-1", until: 90 })).toBe("msg-1, in 1 min");
+  expect(getHint("team_doc_list", {})).toBe("all documents");
+  expect(getHint("team_task_complete", { id: "task-1", status: "failed" })).toBe("task-1 → failed");
+  expect(getHint("resource_read", { id: "a".repeat(64) })).toBe("aaaaaaaaaaaa");
+  expect(getHint("feedback", { message: "Too slow", rating: 2 })).toBe("2 of 5: Too slow");
   expect(getHint("other", { list: [1, 2], text: "hello" })).toBe("hello");
   expect(getHint("other", { list: [1, 2] })).toBe("list: 2");
   expect(getHint("other", "x".repeat(1000))).toHaveLength(80);
@@ -139,6 +187,14 @@ const invalidFor: Record<string, unknown[]> = {
   sleepUntil: [...empty, { when: null }, { when: { every: "x" } }, { when: Infinity }],
   waitForWebhook: [...empty, { name: {} }],
   schedule: [...empty, { when: 1 }, { input: "a" }, { when: { every: {} }, input: "a" }],
+  channel_send: [...empty, { message: 1 }, { content: "a" }],
+  channel_read: [{ channel: 1 }, { channel: {} }],
+  my_inbox_ack: [{ ids: [] }, { ids: [1] }, { until: 1 }],
+  my_status_set: [...empty, { status: [] }],
+  team_doc_read: [{ name: 1 }, { content: "a" }],
+  team_task_claim: [{ id: 1 }, { title: {} }],
+  resource_read: [...empty, { id: 1 }],
+  feedback: [...empty, { message: {} }, { rating: 1 }],
 };
 
 test("input of an unexpected shape is shown by the plain card", () => {
@@ -300,4 +356,41 @@ test("a question is shown with the form of its answer, and whatever its schema, 
   }
   expect(findCard(asked).state).toEqual({ text: "answered" });
   expect(render(createCall("askUser", { prompt: "?", schema: createNested(100_000) }))).toContain("too deeply nested");
+});
+
+test("cards of team tools link to what they are about", () => {
+  const sent = { output: JSON.stringify({ id: "msg-7", channel: "general", to: ["bob"], notFound: ["@\u202ex"] }) };
+  const send = render(createCall("channel_send", { message: "Hello <b>", to: ["bob", 1] }, sent));
+  expect(send).toContain('href="/app/global/~channels/general/msg-7"');
+  expect([send.includes("Hello &lt;b&gt;"), send.includes("@\ufffdx")]).toEqual([true, true]);
+
+  const messages = [{ id: "msg-1", from: "bob<i>", content: "One" }, null, { id: 1, from: {}, content: [] }];
+  const read = render(createCall("channel_read", {}, { output: JSON.stringify({ messages }) }));
+  expect(read).toContain('href="/app/global/~channels/general/msg-1"');
+  expect(read).toContain("bob&lt;i&gt;");
+  const direct = createCall("channel_read", { channel: "@bob" }, { output: JSON.stringify({ messages }) });
+  expect(render(direct)).not.toContain("<a ");
+  const inbox = { items: [{ id: "msg-2", channel: "ops", from: "eve", content: "Two", status: "pending" }] };
+  expect(render(createCall("my_inbox", {}, { output: JSON.stringify(inbox) }))).toContain("~channels/ops/msg-2");
+  for (const output of ["{", "null", '{"messages":1}', '{"items":[1]}', "[]"]) {
+    for (const tool of ["channel_read", "my_inbox", "team_task_list"]) render(createCall(tool, {}, { output }));
+  }
+
+  expect(render(createCall("team_doc_read", { path: "notes/a b.md" }))).toContain(
+    'href="/app/global/~documents/notes/a%20b.md"',
+  );
+  expect(render(createCall("team_doc_read", { name: "../x" }))).toContain('href="/app/global/~documents"');
+  const tasks = [
+    { id: "a", title: "One <b>", status: "in_progress", claimedBy: "bob" },
+    { id: "b", parentId: "a", title: "Two", status: "failed" },
+    { id: "c", title: 1 },
+  ];
+  const list = render(createCall("team_task_list", {}, { output: JSON.stringify({ tasks }) }));
+  expect([...list.matchAll(/data-status="(\w+)"/g)].map(([, status]) => status)).toEqual(["in_progress", "failed"]);
+  expect([list.includes("One &lt;b&gt;"), list.includes("claimed by bob")]).toEqual([true, true]);
+  const id = "0f".repeat(32);
+  expect(render(createCall("resource_create", { content: "x" }, { output: JSON.stringify({ id }) }))).toContain(
+    `/agency/global/resources/${id}`,
+  );
+  expect(render(createCall("resource_read", { id: "../x" }))).not.toContain("/resources/");
 });

@@ -11,11 +11,10 @@ import {
   type PageQuery,
   type PostedMessage,
 } from "@thinkery/sdk";
-import { findNearest } from "@thinkery/sdk/internal";
+import { findMentions, findNearest, type Names } from "@thinkery/sdk/internal";
 import { takePage } from "../../store/page.ts";
 import type { ChannelRow, ContextStore, MessageFilter, MessageRow, NewMessageRow } from "./context-store.ts";
 import { formatDirectChannel, isDirectChannel, listDirectAgents, type Participant } from "./direct-channel.ts";
-import { findMentions, type Names } from "./mentions.ts";
 import { formatMessageId, parseBoundary, requireMessageId } from "./message-id.ts";
 
 export interface ChannelsOptions {

@@ -1,4 +1,4 @@
-import { endpoints } from "@thinkery/sdk";
+import { type Agent, endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { enterAgency, forgetAgent, requireAgent } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";
@@ -6,17 +6,21 @@ import { readSubPath } from "../sub-path.ts";
 
 export function addAgentRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.listAgents, async ({ env, caller, params, query }) => {
-    return (await enterAgency(env, caller.user, params.agency)).listAgents(query);
+    const { agents, ...page } = await (await enterAgency(env, caller.user, params.agency)).listAgents(query);
+    return { agents: agents.map((agent) => toSeen(params, agent)), ...page };
   });
 
   route(app, endpoints.createAgent, async ({ env, caller, params, body }) => {
-    return (await enterAgency(env, caller.user, params.agency)).createAgent(caller.user, body);
+    return toSeen(params, await (await enterAgency(env, caller.user, params.agency)).createAgent(body));
   });
 
   route(app, endpoints.getAgent, async (call) => {
     const { env, caller, params, request } = call;
-    if (readSubPath(request).length > 0) return (await requireAgent(call)).conversation.getAgent();
-    return (await enterAgency(env, caller.user, params.agency)).getAgent(params.agent);
+    const isSubagent = readSubPath(request).length > 0;
+    const agent = isSubagent
+      ? await (await requireAgent(call)).conversation.getAgent()
+      : await (await enterAgency(env, caller.user, params.agency)).getAgent(params.agent);
+    return toSeen(params, agent);
   });
 
   route(app, endpoints.deleteAgent, async (call) => {
@@ -34,3 +38,6 @@ export function addAgentRoutes(app: Hono<HonoEnv>): void {
     return undefined;
   });
 }
+
+/** Returns an agent with the name that the caller uses for its agency, such as `review@bob`. */
+const toSeen = ({ agency }: { agency: string }, agent: Agent): Agent => ({ ...agent, agency });

@@ -1,4 +1,4 @@
-import { formatAppAddress, endpoints, fail } from "@thinkery/sdk";
+import { type AppInfo, endpoints, fail, formatAppAddress } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import { toAppRequest } from "../app/request.ts";
 import { sanitizeAppResponse } from "../app/response.ts";
@@ -9,9 +9,11 @@ import { type HonoEnv, route } from "../route.ts";
 
 /** Manages an agent's app, and forwards requests to it. */
 export function addAppRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.getApp, async (call) => (await requireAgent(call)).app.read());
+  route(app, endpoints.getApp, async (call) => toSeen(call, await (await requireAgent(call)).app.read()));
 
-  route(app, endpoints.putApp, async (call) => (await requireAgent(call)).app.put(call.body, call.caller.user));
+  route(app, endpoints.putApp, async (call) =>
+    toSeen(call, await (await requireAgent(call)).app.put(call.body, call.caller.user)),
+  );
 
   route(app, endpoints.deleteApp, async (call) => {
     await (await requireAgent(call)).app.remove(call.caller.user);
@@ -41,4 +43,9 @@ export function addAppRoutes(app: Hono<HonoEnv>): void {
       );
     });
   }
+}
+
+/** Returns an app with its address for the caller, who may have another name for the agency than its owner. */
+function toSeen({ params }: { params: { agency: string; agent: string } }, app: AppInfo): AppInfo {
+  return { ...app, address: formatAppAddress(params.agency, params.agent) };
 }

@@ -14,7 +14,6 @@ import { roundUsd } from "@thinkery/sdk/internal";
 import type { Hono } from "hono";
 import type { PersonWaits } from "../../objects/waits-feature.ts";
 import type { System } from "../../system/system.ts";
-import { toCredential } from "../authenticate.ts";
 import { readCallerContext } from "../caller-context.ts";
 import { resolveAgents } from "../job.ts";
 import { mergeEvents } from "../merge.ts";
@@ -35,11 +34,11 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
       await kickOff();
       return toEventStreamResponse(events);
     }
-    const refs = await resolveAgents({ env, system, user: caller.user }, body);
+    const refs = await resolveAgents({ env, system, caller }, body);
     const from = { user: caller.user, context: readCallerContext(request) };
     const streams = await Promise.all(
-      refs.map(async ({ agent, think }) => {
-        const stream = think.conversation.converse(toInvoke(body), from, agent, toCredential(caller));
+      refs.map(async ({ agent, think, credentials }) => {
+        const stream = think.conversation.converse(toInvoke(body), from, agent, credentials);
         return refs.length === 1 ? stream : stream.catch((error: unknown) => createErrorStream(agent, error));
       }),
     );
@@ -53,7 +52,7 @@ export function addJobRoutes(app: Hono<HonoEnv>, system: System): void {
       release();
       return serveRun({ env, system, caller }, run.agency);
     }
-    const refs = await resolveAgents({ env, system, user: caller.user }, body);
+    const refs = await resolveAgents({ env, system, caller }, body);
     const from = { user: caller.user, context: readCallerContext(request) };
     const admitted = await Promise.all(
       refs.map(async ({ agent, think }) => {

@@ -1,9 +1,10 @@
 import { endpoints, fail } from "@thinkery/sdk";
 import type { Hono } from "hono";
-import { toCredential } from "../authenticate.ts";
+import { toCredentials } from "../authenticate.ts";
 import { readCallerContext } from "../caller-context.ts";
 import { requireAgent } from "../directory.ts";
 import { checkFetchDestination } from "../fetch-destination.ts";
+import { hideUserBudget } from "../hide-user-budget.ts";
 import { toEventStreamResponse, toJsonStreamResponse, toBlobResponse } from "../response.ts";
 import { type HonoEnv, route } from "../route.ts";
 import { readSubPath } from "../sub-path.ts";
@@ -41,7 +42,7 @@ export function addTurnRoutes(app: Hono<HonoEnv>): void {
       await agent.conversation.followEvents(
         readLastEventId(call.request) ?? call.query.after,
         call.query.progress !== undefined,
-        toCredential(call.caller),
+        toCredentials(call.caller),
       ),
     );
   });
@@ -57,7 +58,10 @@ export function addTurnRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.getDiskUsage, async (call) => (await requireAgent(call)).storage.getDiskUsage());
 
-  route(app, endpoints.getUsage, async (call) => (await requireAgent(call)).conversation.getUsage(call.query.days));
+  route(app, endpoints.getUsage, async (call) => {
+    const { budget, ...usage } = await (await requireAgent(call)).conversation.getUsage(call.query.days);
+    return { ...usage, budget: hideUserBudget(call.caller, budget) };
+  });
 
   route(app, endpoints.exportAgent, async (call) =>
     toJsonStreamResponse(await (await requireAgent(call)).conversation.export()),

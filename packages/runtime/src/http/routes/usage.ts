@@ -4,13 +4,20 @@ import type { Env } from "../../objects/env.ts";
 import { flushReports } from "../../objects/usage-reports.ts";
 import type { Caller } from "../authenticate.ts";
 import { enterAgency } from "../directory.ts";
+import { hideUserBudget } from "../hide-user-budget.ts";
 import { type HonoEnv, route } from "../route.ts";
 
 /** The usage and budget of an agency. */
 export function addUsageRoutes(app: Hono<HonoEnv>): void {
-  route(app, endpoints.getAgencyUsage, async (call) => (await requireUpToDateAgency(call)).usage.get(call.query.days));
+  route(app, endpoints.getAgencyUsage, async (call) => {
+    const { budget, ...usage } = await (await requireUpToDateAgency(call)).usage.get(call.query.days);
+    return { ...usage, budget: hideUserBudget(call.caller, budget) };
+  });
 
-  route(app, endpoints.getAgencyBudget, async (call) => (await requireUpToDateAgency(call)).usage.getBudget());
+  route(app, endpoints.getAgencyBudget, async (call) => {
+    const { budget, statuses } = await (await requireUpToDateAgency(call)).usage.getBudget();
+    return { budget, statuses: hideUserBudget(call.caller, statuses) };
+  });
 
   route(app, endpoints.putAgencyBudget, async (call) => (await requireUpToDateAgency(call)).usage.setBudget(call.body));
 

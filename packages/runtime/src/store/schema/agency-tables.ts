@@ -1,8 +1,10 @@
 import { migrate, type Schema } from "../migrate.ts";
+import { agencySettingsMigrations } from "./agency-settings.ts";
 import { agencyToolMigrations } from "./agency-tools.ts";
 import { agencyMigrations } from "./agency.ts";
 import { feedbackMigrations } from "./feedback.ts";
 import { fileMigrations } from "./files.ts";
+import { memberMigrations } from "./members.ts";
 import { resourceMigrations } from "./resources.ts";
 import { scheduleMigrations } from "./schedules.ts";
 import { teamTaskMigrations } from "./team-tasks.ts";
@@ -13,6 +15,8 @@ import { workflowMigrations } from "./workflow.ts";
 export const agencySchema: Schema = {
   agency: agencyMigrations,
   schedules: scheduleMigrations,
+  settings: agencySettingsMigrations,
+  members: memberMigrations,
   team: teamMigrations,
   workflow: workflowMigrations,
   files: fileMigrations,

@@ -53,6 +53,7 @@ export const agencyEndpoints = {
   putMember: defineEndpoint({
     ...routes.putMember,
     access: "admin",
+    excludesMembers: true,
     summary: "Let another user of the host use this agency, or change what they may do.",
     params: memberParams,
     body: newMemberSchema,
@@ -61,6 +62,7 @@ export const agencyEndpoints = {
   deleteMember: defineEndpoint({
     ...routes.deleteMember,
     access: "admin",
+    excludesMembers: true,
     summary: "Take the agency away from a user again. Their open sockets are closed.",
     params: memberParams,
     status: 204,

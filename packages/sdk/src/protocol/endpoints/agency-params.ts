@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agencyIdSchema } from "../name-schemas.ts";
+import { agencyRefSchema } from "../name-schemas.ts";
 
-/** The path of everything in an agency. */
-export const agencyParams = z.object({ agency: agencyIdSchema });
+/** The path of everything in an agency: `review`, or `review@bob` for an agency of another user. */
+export const agencyParams = z.object({ agency: agencyRefSchema });

@@ -32,6 +32,7 @@ export const packageEndpoints = {
   deployPackage: defineEndpoint({
     ...routes.deployPackage,
     access: "admin",
+    excludesMembers: true,
     summary: "Deploy an agent's code as a new version, and grant it the capabilities that its manifest names.",
     params: agencyParams,
     body: newDeploySchema,
@@ -50,6 +51,7 @@ export const packageEndpoints = {
   deletePackage: defineEndpoint({
     ...routes.deletePackage,
     access: "admin",
+    excludesMembers: true,
     summary: "Delete a package that no agent uses, with its versions and its blueprint.",
     params: packageParams,
     status: 204,
@@ -57,6 +59,7 @@ export const packageEndpoints = {
   rollbackPackage: defineEndpoint({
     ...routes.rollbackPackage,
     access: "admin",
+    excludesMembers: true,
     summary: "Make an earlier version the current one.",
     params: packageParams,
     body: rollbackSchema.default({}),

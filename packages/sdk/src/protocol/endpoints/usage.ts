@@ -27,6 +27,7 @@ export const usageEndpoints = {
   putAgencyBudget: defineEndpoint({
     ...routes.putAgencyBudget,
     access: "admin",
+    excludesMembers: true,
     summary: "Set the budget of an agency. Earlier spending counts.",
     params: agencyParams,
     body: newBudgetSchema,
@@ -35,6 +36,7 @@ export const usageEndpoints = {
   deleteAgencyBudget: defineEndpoint({
     ...routes.deleteAgencyBudget,
     access: "admin",
+    excludesMembers: true,
     summary: "Delete the budget of an agency, which removes its limits.",
     params: agencyParams,
     status: 204,

@@ -8,14 +8,12 @@ import {
 } from "../approval.ts";
 import { answerSchema, questionListSchema } from "../continuation.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import { agencyIdSchema } from "../name-schemas.ts";
 import { pageQuerySchema } from "../page.ts";
 import { policySchema } from "../policy.ts";
 import { routes } from "../routes.ts";
 import { runSchema } from "../turn.ts";
+import { agencyParams } from "./agency-params.ts";
 import { agentParams } from "./turns.ts";
-
-const agencyParams = z.object({ agency: agencyIdSchema });
 
 const approvalParams = z.object({ id: z.string().min(1).max(200) });
 
@@ -28,7 +26,7 @@ export const waitEndpoints = {
     ...routes.listApprovals,
     access: "read",
     summary:
-      "List the approvals of all your agents: the pending ones, oldest first, or those with another status, newest first.",
+      "List the approvals of all your agents, and of agencies where you may approve: the pending ones, oldest first, or those with another status, newest first.",
     query: approvalQuerySchema,
     response: approvalListSchema,
   }),
@@ -44,7 +42,7 @@ export const waitEndpoints = {
   listQuestions: defineEndpoint({
     ...routes.listQuestions,
     access: "read",
-    summary: "List the open questions of all your agents, oldest first.",
+    summary: "List the open questions of all your agents, and of agencies where you may chat, oldest first.",
     query: pageQuerySchema,
     response: questionListSchema,
   }),

@@ -27,6 +27,7 @@ export const webhookEndpoints = {
   createWebhook: defineEndpoint({
     ...routes.createWebhook,
     access: "admin",
+    excludesMembers: true,
     summary:
       "Create a webhook. Its secret is shown only once; anyone who has it can start turns without a token, hence the scope.",
     params: agentParams,

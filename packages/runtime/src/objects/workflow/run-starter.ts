@@ -1,0 +1,67 @@
+import { defaultChannel, type NewAgent, type Workflow } from "@thinkery/sdk";
+import type { RunRecord } from "../../agency/team/run-record.ts";
+import { toNewAgent } from "../../agency/team/to-new-agent.ts";
+import type { AgencyContext } from "../agency-feature.ts";
+import type { AgencyTeam } from "../agency-team.ts";
+import type { DocumentsApi } from "../documents-api.ts";
+
+interface StarterOptions extends Pick<AgencyContext, "agents" | "getThink"> {
+  record: RunRecord;
+  team: AgencyTeam;
+  documents: DocumentsApi;
+  createAgent(agent: NewAgent): Promise<unknown>;
+}
+
+/** Does what the start of a run takes. Every part of it can be repeated. */
+export class RunStarter {
+  readonly #options: StarterOptions;
+
+  constructor(options: StarterOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { kickoff, resident } = this.#options.record.get();
+    await this.createAgents();
+    await this.#prepareContext();
+    if (resident) await this.#createSchedules();
+    if (kickoff !== undefined) await this.#postKickoff(kickoff);
+  }
+
+  async createAgents(): Promise<void> {
+    const { agents, createAgent } = this.#options;
+    for (const [name, agent] of this.#listAgents()) if (!agents.find(name)) await createAgent(toNewAgent(name, agent));
+  }
+
+  async #prepareContext(): Promise<void> {
+    const { team, documents, record } = this.#options;
+    const { context } = record.definition ?? {};
+    const by = { kind: "user" as const, name: record.get().startedBy };
+    for (const name of context?.channels ?? []) team.channels.ensure(name, by);
+    const entries = Object.entries(context?.documents ?? {});
+    if (entries.length > 0) await documents.seed(Object.fromEntries(entries), by.name);
+  }
+
+  async #createSchedules(): Promise<void> {
+    const { record, getThink } = this.#options;
+    const { startedBy, startedAt, kickoff = "It is time for your scheduled work." } = record.get();
+    for (const [name, { schedule }] of this.#listAgents()) {
+      if (schedule === undefined) continue;
+      const input = { when: schedule, input: kickoff, missed: "once" as const, overlap: "skip" as const };
+      await getThink(name).schedules.create({ ...input, idempotencyKey: `workflow:${startedAt}` }, { user: startedBy });
+    }
+  }
+
+  /** A kickoff that mentions nobody is for all. */
+  async #postKickoff(content: string): Promise<void> {
+    const { team, record } = this.#options;
+    const { startedBy, startedAt, agents } = record.get();
+    const to = team.mentionsAnyone(content) ? {} : { to: agents };
+    const by = { kind: "user" as const, name: startedBy };
+    await team.post(defaultChannel, { content, ...to, idempotencyKey: `kickoff:${startedAt}` }, by);
+  }
+
+  #listAgents(): [string, Workflow["agents"][string]][] {
+    return Object.entries(this.#options.record.definition?.agents ?? {});
+  }
+}
