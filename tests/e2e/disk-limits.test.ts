@@ -116,6 +116,18 @@ test("a user over the disk limit can neither store nor start turns, but delete",
   await waitUntil("room for a turn", () => invoke("three").catch(() => undefined));
 });
 
+test("old versions of an agency's documents are limited", async () => {
+  await host.client.call("createAgency", { body: { id: "archive" } });
+  const documents = host.client.documents("archive");
+  for (let version = 0; version < 4; version++) await documents.write("a.bin", random(500));
+  await expect(documents.write("a.bin", random(500))).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringMatching(/^This agency already stores 1 MB of large documents/),
+  });
+  await documents.write("a.txt", "text is not a blob");
+  expect((await documents.read("a.bin", { version: 1 })).size).toBe(500_000);
+});
+
 test("documents and resources of an agency count towards the disk limit of its user", async () => {
   await host.client.call("addUser", { body: { name: "ida", limits: { diskMb: 2 } } });
   const ida = await openClient("ida", "admin");

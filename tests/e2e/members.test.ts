@@ -17,6 +17,10 @@ const scripts = {
       when: "write",
       steps: [{ call: { tool: "writeFile", input: { path: "w.txt", content: "w" } } }, { text: "{{ results.0 }}" }],
     },
+    {
+      when: "ask",
+      steps: [{ call: { tool: "askUser", input: { prompt: "Which color?" } } }, { text: "{{ results.0 }}" }],
+    },
     { steps: [{ text: "You said: {{ message }}" }] },
   ],
 };
@@ -305,6 +309,29 @@ test("a member with approve sees what the agents ask and answers it, and another
   await expect(ann.call("answerApproval", { params: { id: third.id }, body })).rejects.toMatchObject({
     code: "not_found",
   });
+});
+
+test("a member with chat sees the questions of the agents and answers them, and one who only approves does not", async () => {
+  await share("quiz", ["chat"]);
+  const drew = await addUser("drew");
+  await bob.members("quiz").put("drew", ["approve"]);
+  const turn = await bob.agent("kim@quiz").send("ask");
+  const [question] = await waitUntil("the question", async () => {
+    const { questions } = await ann.call("listQuestions");
+    return questions.length > 0 && questions;
+  });
+  expect(question).toMatchObject({ agent: "quiz@bob~kim", prompt: "Which color?" });
+  expect((await drew.call("listQuestions")).questions).toEqual([]);
+  const answer = (client: Client) =>
+    client.call("answerQuestion", { params: { agency: "quiz@bob", agent: "kim" }, body: { value: "Blue" } });
+  await expect(answer(drew)).rejects.toMatchObject({ code: "forbidden" });
+  await answer(ann);
+  expect((await turn.outcome()).content).toContain("Blue");
+  await waitUntil("the question to be gone", async () => (await ann.call("listQuestions")).questions.length === 0);
+
+  // The command line knows the agent by the name that Ann has for it.
+  const asked = await host.runCli(["run", "kim@quiz@bob", "ask"], { env: { THINKERY_TOKEN: tokens.ann ?? "" } });
+  expect([asked.code, asked.stderr]).toEqual([4, expect.stringContaining("thinkery answer kim@quiz@bob")]);
 });
 
 test("runs name agents of shared agencies as targets, and end when the membership does", async () => {

@@ -250,6 +250,17 @@ describe("a workflow", () => {
     const workflow = { name: "loop", agents: duo("polite"), kickoff: "@one, begin", limits: { max_turns: 4 } };
     const done = (await runJob({ workflow, tag: "x" })).at(-1);
     expect(done).toMatchObject({ status: "failed", reason: "turn_limit", run: { turns: 4 } });
+    const listMessages = async () => (await testbed.api("/agency/loop:x/channels/general/messages")).body.messages;
+    const count = (await listMessages()).length;
+    for (const agent of ["one", "two"]) {
+      expect((await testbed.api(`/agency/loop:x/inbox/${agent}`)).body.items).toEqual([]);
+      expect((await testbed.api(`/agency/loop:x/agent/${agent}/state`)).body.run.status).not.toBe("running");
+    }
+    const { items } = (await testbed.api("/agency/loop:x/inbox/one?status=all")).body;
+    expect(items.length).toBeGreaterThan(1);
+    // Nobody goes on with it.
+    await testbed.restartMain();
+    expect((await listMessages()).length).toBe(count);
   });
 
   test("fails if a message was given up", async () => {

@@ -20,7 +20,7 @@ export class StepGenerator {
     const often = (times: number, create: () => Step) => Array.from({ length: times }, () => create);
     this.#drawCall = random.deck([
       ...often(3, () => this.#insertChannel()),
-      ...often(1, () => createStep("deleteChannel", this.#spell(random.pick(channels)))),
+      ...often(2, () => this.#deleteChannel()),
       ...often(24, () => this.#insertMessage()),
       ...often(24, () => this.#insertItem()),
       ...often(24, () => createStep("updateItem", this.#drawAgent(), this.#drawMessage(), this.#drawPatch())),
@@ -46,6 +46,7 @@ export class StepGenerator {
     const all = { limit: 10_000, order: "oldest" } as const;
     return [
       createStep("listChannels", "", 100),
+      createStep("listHiddenChannels"),
       createStep("listMessages", all),
       createStep("listDeliveries"),
       createStep("hasOpenItems"),
@@ -66,6 +67,13 @@ export class StepGenerator {
       return createStep("insertChannel", { ...channel, name, kind: "direct", members: ["ann", "bob"] });
     const description = this.#maybe(() => this.#random.text(5));
     return createStep("insertChannel", { ...channel, name, kind: "channel", ...(description ? { description } : {}) });
+  }
+
+  /** Most of what is left of a channel is deleted soon, so that its name is free again. */
+  #deleteChannel(): Step {
+    const [hidden] = this.#store.listHiddenChannels();
+    const name = hidden !== undefined && this.#random.chance(0.8) ? hidden : this.#random.pick(channels);
+    return createStep("deleteChannel", this.#spell(name), this.#random.pick([1, 3, 1000]));
   }
 
   #insertMessage(): Step {
@@ -99,6 +107,7 @@ export class StepGenerator {
     return {
       status: this.#maybe(() => this.#random.pick(inboxStatuses)),
       attempts: this.#maybe(() => this.#random.below(9)),
+      failures: this.#maybe(() => this.#random.below(9)),
       dueAt: this.#maybe(() => (this.#random.chance(0.3) ? null : this.#drawTime())),
       error: this.#maybe(() => (this.#random.chance(0.5) ? null : this.#random.text(4))),
       delivery: this.#maybe(() => (this.#random.chance(0.5) ? null : this.#random.below(9))),

@@ -208,7 +208,7 @@ describe.each([
       [3, {}, { status: "acked" }],
     ]);
     await insertItems("bob", [[3, {}]]);
-    await store.deleteChannel("OTHER");
+    await store.deleteChannel("OTHER", 1000);
     expect(await store.findChannel("other")).toBeUndefined();
     expect(await list({})).toEqual([2]);
     expect(await store.findMessageByKey("k")).toBeUndefined();
@@ -217,15 +217,37 @@ describe.each([
     expect(await store.countItems("bob")).toEqual(noItems);
     expect([await store.hasOpenItems(), await store.listDueAgents(9)]).toEqual([false, []]);
     expect(await store.getNextDueAt(0)).toBeUndefined();
-    await store.deleteChannel("other");
+    await store.deleteChannel("other", 1000);
     await store.insertChannel(createChannel("other"));
     expect(await store.insertMessage(createMessage("other", { key: "k" }))).toBe(4);
     expect(await store.findChannel("other")).toMatchObject({ messages: 1 });
   });
 
+  test("a channel that is deleted in parts is hidden at once, and its name is taken until nothing is left", async () => {
+    await store.insertChannel(createChannel("other"));
+    await insertMessages("other", [1, 1, 1]);
+    await insertItems(
+      "ann",
+      [1, 2, 3].map((message) => [message, {}]),
+    );
+    expect(await store.deleteChannel("Other", 2)).toBe(false);
+    expect(await store.listHiddenChannels()).toEqual(["other"]);
+    expect(await store.findChannel("other")).toBeUndefined();
+    expect(await store.listChannels("", 10)).toMatchObject([{ name: "general" }]);
+    expect(await list({})).toEqual([3]);
+    expect(await store.countItems("ann")).toEqual({ ...noItems, pending: 1 });
+    await expect(store.insertChannel(createChannel("OTHER"))).rejects.toMatchObject(conflict);
+    await expect(store.insertMessage(createMessage("other"))).rejects.toMatchObject({ code: "not_found" });
+    expect(await store.deleteChannel("other", 1)).toBe(true);
+    expect([await store.listHiddenChannels(), await store.hasOpenItems()]).toEqual([[], false]);
+    await store.insertChannel(createChannel("other"));
+    expect(await store.findChannel("other")).toMatchObject({ messages: 0 });
+    expect(await store.deleteChannel("nothing", 1)).toBe(true);
+  });
+
   test("numbers are never used again", async () => {
     await insertMessages("general", [1, 1]);
-    await store.deleteChannel("general");
+    await store.deleteChannel("general", 1000);
     await store.insertChannel(createChannel("general"));
     expect(await store.insertMessage(createMessage("general"))).toBe(3);
     const delivery = { agent: "ann", messages: [1], startedAt: 1 };
@@ -268,22 +290,32 @@ describe.each([
     await insertMessages("general", [1]);
     await insertItems("ann", [[1, { priority: "high" }]]);
     await expect(store.insertItem(createItem("ANN", 1))).rejects.toMatchObject(conflict);
-    expect(await store.findItem("Ann", 1)).toEqual({ ...createItem("ann", 1, { priority: "high" }), attempts: 0 });
+    expect(await store.findItem("Ann", 1)).toEqual({
+      ...createItem("ann", 1, { priority: "high" }),
+      attempts: 0,
+      failures: 0,
+    });
     expect(await store.countItems("ann")).toEqual({ ...noItems, pending: 1 });
   });
 
   test("an item is changed where the patch says so, null removes, and counts follow", async () => {
     await insertMessages("general", [1, 1]);
     await insertItems("ann", [[1, {}]]);
-    const item = { ...createItem("ann", 1), attempts: 0 };
-    const patch = { status: "deferred" as const, attempts: 2, dueAt: 50, error: "failed", delivery: 7 };
+    const item = { ...createItem("ann", 1), attempts: 0, failures: 0 };
+    const patch = { status: "deferred" as const, attempts: 2, failures: 1, dueAt: 50, error: "failed", delivery: 7 };
     await store.updateItem("ANN", 1, patch);
     expect(await store.findItem("ann", 1)).toEqual({ ...item, ...patch });
     await store.updateItem("ann", 1, {});
     await store.updateItem("ann", 1, { status: "deferred", dueAt: null, error: null });
-    expect(await store.findItem("ann", 1)).toEqual({ ...item, status: "deferred", attempts: 2, delivery: 7 });
+    expect(await store.findItem("ann", 1)).toEqual({
+      ...item,
+      status: "deferred",
+      attempts: 2,
+      failures: 1,
+      delivery: 7,
+    });
     await store.updateItem("ann", 1, { status: "acked", delivery: null });
-    expect(await store.findItem("ann", 1)).toEqual({ ...item, status: "acked", attempts: 2 });
+    expect(await store.findItem("ann", 1)).toEqual({ ...item, status: "acked", attempts: 2, failures: 1 });
     await store.updateItem("ann", 2, { status: "acked" });
     expect(await store.countItems("ann")).toEqual({ ...noItems, acked: 1 });
   });
@@ -399,7 +431,7 @@ describe.each([
   test("a transaction whose work throws stores nothing, at any depth", async () => {
     const post = (key: string) => createStep("insertMessage", createMessage("general", { key }));
     const outcomes = await run([
-      { transaction: [post("a"), createStep("deleteChannel", "general")], throws: true },
+      { transaction: [post("a"), createStep("deleteChannel", "general", 1000)], throws: true },
       {
         transaction: [
           post("b"),

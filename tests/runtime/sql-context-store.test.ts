@@ -91,6 +91,8 @@ test("random steps have the same outcomes in SQLite as in memory, and none of th
     "SELECT 1 FR… SCAN inbox_counts USING COVERING INDEX inbox_counts_open",
     // Agents with open items.
     "SELECT DIST… SCAN counts USING COVERING INDEX inbox_counts_open",
+    // Channels that are being deleted.
+    "SELECT name… SCAN channels USING COVERING INDEX channels_hidden",
   ]);
 });
 

@@ -28,7 +28,17 @@ afterAll(async () => {
   await host?.stop();
 });
 
-const newAgent = async (name: string) => (await host.client.agents().create({ name })).name;
+/** Whose files are written: an agent's, or those that the members of an agency share. */
+const kinds = ["files", "documents"] as const;
+type Kind = (typeof kinds)[number];
+
+async function create(kind: Kind, name: string): Promise<void> {
+  if (kind === "files") await host.client.agents().create({ name });
+  else await host.client.call("createAgency", { body: { id: name } });
+}
+
+const buildRoot = (kind: Kind, name: string) =>
+  kind === "files" ? `/agents/${name}/files` : `/agency/${name}/documents`;
 
 function ask(method: string, path: string, body?: string | Buffer) {
   const headers = {
@@ -38,75 +48,82 @@ function ask(method: string, path: string, body?: string | Buffer) {
   return send({ port: host.port, agent, method, path, headers, ...(body === undefined ? {} : { body }) });
 }
 
-/** Runs all cases, a few at a time. Each worker has its own agent, so that cases do not conflict. */
+/** Runs all cases, a few at a time. Each worker has its own agent or agency, so that cases do not conflict. */
 async function forEachCase(
+  kind: Kind,
   prefix: string,
   attempt: (agent: string, path: string, storedAs: string | undefined) => Promise<void>,
 ): Promise<void> {
   const queue = [...pathCases];
   const worker = async (_: unknown, index: number) => {
-    const name = await newAgent(`${prefix}-${index}`);
+    const name = `${prefix}-${index}`;
+    await create(kind, name);
     for (let next = queue.pop(); next; next = queue.pop()) await attempt(name, next.path, next.storedAs);
   };
   await Promise.all(Array.from({ length: 8 }, worker));
 }
 
-const listFiles = async (name: string) => (await host.client.agent(name).files()).files.map(({ path }) => path);
-
-/** Checks that the agent has only this file, and deletes it. */
-async function expectOnlyFile(name: string, path: string): Promise<void> {
-  expect(await listFiles(name)).toEqual([path]);
-  await host.client.agent(name).deleteFile(path);
+async function listFiles(name: string, kind: Kind = "files"): Promise<string[]> {
+  const { client } = host;
+  const { files } = await (kind === "files" ? client.agent(name).files() : client.documents(name).list());
+  return files.map(({ path }) => path);
 }
 
-test("edits that write, move or delete hostile paths are rejected or stay inside the workspace", async () => {
-  await forEachCase("edits", async (name, path, storedAs) => {
-    // An unpaired surrogate cannot be encoded in UTF-8, but JSON can escape it.
-    const response = await ask(
-      "POST",
-      `/agents/${name}/files`,
-      JSON.stringify({ edits: [{ write: path, content: "x" }] }),
-    );
-    expect([path, response.status]).toEqual([path, storedAs === undefined ? 400 : 201]);
-    if (storedAs !== undefined) return expectOnlyFile(name, storedAs);
-    // All edits share one validation; a quarter of the paths is enough.
-    if (path.length % 4 !== 0) return;
-    for (const edit of [{ delete: path }, { move: "a.txt", to: path }, { move: path, to: "a.txt" }]) {
-      expect([edit, (await ask("POST", `/agents/${name}/files`, JSON.stringify({ edits: [edit] }))).status]).toEqual([
-        edit,
-        400,
-      ]);
-    }
-  });
-}, 120_000);
+/** Checks that there is only this file, and deletes it. */
+async function expectOnlyFile(name: string, path: string, kind: Kind = "files"): Promise<void> {
+  expect(await listFiles(name, kind)).toEqual([path]);
+  await (kind === "files" ? host.client.agent(name).deleteFile(path) : host.client.documents(name).delete(path));
+}
 
-test("a PUT to a hostile path is rejected or stays inside the workspace", async () => {
-  await forEachCase("address", async (name, path, storedAs) => {
-    if (path.length > 2000) return;
-    const encoded = path.toWellFormed().split("/").map(encodeURIComponent).join("/");
-    // With encoded slashes, only our code splits it.
-    for (const rest of [encoded, encodeURIComponent(path.toWellFormed())]) {
-      const response = await ask("PUT", `/agents/${name}/files/${rest}`, Buffer.from("x"));
-      expect([path, rest, response.status]).toEqual([
-        path,
-        rest,
-        expect.toSatisfy((status: number) => [200, 201, 400, 404, 405].includes(status)),
-      ]);
-      if (response.status !== 201) continue;
-      const { path: stored } = JSON.parse(response.body);
-      // URL parsing removes dot segments; the rest is validated like every other path.
-      if (rest.includes("/")) expect(parseFilePath(stored)).toBe(stored);
-      else expect([path, stored]).toEqual([path, storedAs]);
-      expect(
-        (await ask("GET", `/agents/${name}/files/${stored.split("/").map(encodeURIComponent).join("/")}`)).body,
-      ).toBe("x");
-      await expectOnlyFile(name, stored);
-    }
-  });
-}, 120_000);
+test.each(kinds)(
+  "edits of %s that name hostile paths are rejected or stay inside the workspace",
+  async (kind) => {
+    await forEachCase(kind, "edits", async (name, path, storedAs) => {
+      const root = buildRoot(kind, name);
+      // An unpaired surrogate cannot be encoded in UTF-8, but JSON can escape it.
+      const response = await ask("POST", root, JSON.stringify({ edits: [{ write: path, content: "x" }] }));
+      expect([path, response.status]).toEqual([path, storedAs === undefined ? 400 : 201]);
+      if (storedAs !== undefined) return expectOnlyFile(name, storedAs, kind);
+      // All edits share one validation; a quarter of the paths is enough.
+      if (path.length % 4 !== 0) return;
+      for (const edit of [{ delete: path }, { move: "a.txt", to: path }, { move: path, to: "a.txt" }]) {
+        expect([edit, (await ask("POST", root, JSON.stringify({ edits: [edit] }))).status]).toEqual([edit, 400]);
+      }
+    });
+  },
+  120_000,
+);
+
+test.each(kinds)(
+  "a PUT of %s to a hostile path is rejected or stays inside the workspace",
+  async (kind) => {
+    await forEachCase(kind, "address", async (name, path, storedAs) => {
+      const root = buildRoot(kind, name);
+      if (path.length > 2000) return;
+      const encoded = path.toWellFormed().split("/").map(encodeURIComponent).join("/");
+      // With encoded slashes, only our code splits it.
+      for (const rest of [encoded, encodeURIComponent(path.toWellFormed())]) {
+        const response = await ask("PUT", `${root}/${rest}`, Buffer.from("x"));
+        expect([path, rest, response.status]).toEqual([
+          path,
+          rest,
+          expect.toSatisfy((status: number) => [200, 201, 400, 404, 405].includes(status)),
+        ]);
+        if (response.status !== 201) continue;
+        const { path: stored } = JSON.parse(response.body);
+        // URL parsing removes dot segments; the rest is validated like every other path.
+        if (rest.includes("/")) expect(parseFilePath(stored)).toBe(stored);
+        else expect([path, stored]).toEqual([path, storedAs]);
+        expect((await ask("GET", `${root}/${stored.split("/").map(encodeURIComponent).join("/")}`)).body).toBe("x");
+        await expectOnlyFile(name, stored, kind);
+      }
+    });
+  },
+  120_000,
+);
 
 test("hostile names in a zip are rejected or stay inside, and a hostile folder never breaks a listing", async () => {
-  await forEachCase("zip", async (name, path, storedAs) => {
+  await forEachCase("files", "zip", async (name, path, storedAs) => {
     const under = await ask("GET", `/agents/${name}/files?under=${encodeURIComponent(path.toWellFormed())}`);
     expect([path, under.status < 500]).toEqual([path, true]);
     // A zip name has a 16-bit length, and an unpaired surrogate would become another character in UTF-8.

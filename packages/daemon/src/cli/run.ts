@@ -57,7 +57,9 @@ function reportUsageError(error: CommanderError, usageErrors: UsageErrors, outpu
   const message = usageErrors.last
     ?.replace(/^error: /, "")
     .trim()
-    .replaceAll("\n", " ");
+    .replaceAll("\n", " ")
+    // No option has a space: it is a text, such as an item of a list.
+    .replace(/^unknown option '-[^']*\s.*$/, (text) => `${text}. Put -- before text that starts with “-”.`);
   // Without a message, commander has already printed the help of a command group.
   if (message || output.isJson)
     output.writeError(fail("bad_request", message ?? "Missing command. Run with --help for a list."));

@@ -1,11 +1,16 @@
 import * as sdk from "@thinkery/sdk";
 import type { Cli } from "./cli.ts";
 
-export { type AgentTarget, type ChannelTarget, isChannelTarget, parseAgencyId } from "@thinkery/sdk";
+export { type AgentTarget, isChannelTarget, parseAgencyId } from "@thinkery/sdk";
 
-/** The agency of targets that name none. It depends on the user whose token the commands send. */
+/** The user whose token the commands send. */
+export function getUser(cli: Cli): string {
+  return sdk.readTokenUser(cli.env.THINKERY_TOKEN);
+}
+
+/** The agency of targets that name none. */
 export function getDefaultAgency(cli: Cli): string {
-  return sdk.getDefaultAgency(sdk.readTokenUser(cli.env.THINKERY_TOKEN));
+  return sdk.getDefaultAgency(getUser(cli));
 }
 
 export function parseTarget(cli: Cli, text: string): ReturnType<typeof sdk.parseTarget> {

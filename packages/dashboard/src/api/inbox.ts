@@ -1,4 +1,4 @@
-import { type Approval, parseAddress, parseAgencyKey, type Question } from "@thinkery/sdk";
+import { type Approval, formatAgencyRef, parseAddress, type Question } from "@thinkery/sdk";
 import { useSyncExternalStore } from "react";
 import { followObject, followState } from "./follow.ts";
 import { call } from "./host.ts";
@@ -45,11 +45,11 @@ export function forgetInbox(): void {
   counts.clear();
 }
 
-/** Parses `agency~agent/sub-agent`, as items of the inbox name their agent. */
-export function parseAgentPlace(address: string): AgentPlace {
+/** Parses `agency~agent/sub-agent`, as items of the inbox name their agent, into the names that the user has for it. */
+export function parseAgentPlace(address: string, user: string): AgentPlace {
   const parsed = parseAddress(address);
   if (!parsed) return { agency: "", agent: address };
-  return { agency: parseAgencyKey(parsed.agency).id, agent: parsed.path.join("/") };
+  return { agency: formatAgencyRef(user, parsed.agency), agent: parsed.path.join("/") };
 }
 
 /** Loads an approval as its agent has it: in full, and also when it was answered. */

@@ -1,10 +1,11 @@
 import type { Scope, Who } from "@thinkery/sdk";
 import { globalAgency, hasScope, isThinkeryError } from "@thinkery/sdk";
-import { forgetAgencies } from "./agencies.ts";
+import { forgetAgencies, getAgenciesSource } from "./agencies.ts";
 import { call, setUnauthorizedHandler } from "./host.ts";
 import { forgetInbox } from "./inbox.ts";
 import { takeCode } from "./login-code.ts";
 import { setPageSecret } from "./page-secret.ts";
+import { useSource } from "./source.ts";
 import { createStore, useStore } from "./store.ts";
 import { forgetTeams } from "./team/team.ts";
 
@@ -18,10 +19,16 @@ const login = createStore<Login>({ state: "checking" });
 
 export const useLogin = () => useStore(login);
 
-/** Whether the user has a scope. The host enforces it; this only hides buttons that would be rejected. */
-export function useHasScope(scope: Scope): boolean {
+/**
+ * Whether the user has a scope, in an agency if one is given: it may be that of another user. The host enforces it; this
+ * only hides buttons that would be rejected.
+ */
+export function useHasScope(scope: Scope, agency?: string): boolean {
   const login = useLogin();
-  return login.state === "in" && hasScope(login.who.scopes, scope);
+  const user = login.state === "in" && agency !== undefined ? login.who.user : undefined;
+  const { value } = useSource(user === undefined ? undefined : getAgenciesSource(user));
+  const member = value?.items.find(({ id }) => id === agency)?.scopes;
+  return login.state === "in" && hasScope(member ?? login.who.scopes, scope);
 }
 
 /** The agency that targets without an agency mean for this user. */

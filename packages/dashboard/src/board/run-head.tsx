@@ -104,7 +104,7 @@ function RunFigures({ run: { turns, usage, startedAt, endedAt }, isOpen }: { run
 }
 
 function RunActions({ agency, status }: { agency: string; status: WorkflowStatus }) {
-  const canChange = useHasScope("chat");
+  const canChange = useHasScope("chat", agency);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string>();
   if (!canChange || status === "completed" || status === "failed") return null;

@@ -26,7 +26,7 @@ interface AboutProps {
 
 /** Details of the agent, collapsed to leave room for the conversation. */
 export function About({ agent, blueprint, status, canManage, usage }: AboutProps) {
-  const canDelete = useHasScope("admin");
+  const canDelete = useHasScope("admin", agent.agency);
   const isUserCode = runsUserCode({ agent, blueprint });
   const [deleting, setDeleting] = useState(false);
   const [open, setOpen] = useState(false);

@@ -43,7 +43,7 @@ export function Chat({ user, agency, agent, blueprint, match }: ChatProps) {
   });
   const { reconnect, title, lastMessage } = think;
   const usage = useUsage(agency.id, agent.name, think.turnCount);
-  const canChat = useHasScope("chat");
+  const canChat = useHasScope("chat", agency.id);
   const running = think.run !== undefined || (think.status !== "idle" && think.status !== "stopped");
   const { value: host } = useSource(health);
   // The code of a user chooses a model for each call, if any.

@@ -35,7 +35,7 @@ interface ConversationProps {
 export function Conversation({ user, agency, agent, model, think, running, turn }: ConversationProps) {
   const { connection, error } = think;
   const [text, setText] = useDraft({ user, agency, agent });
-  const canChat = useHasScope("chat");
+  const canChat = useHasScope("chat", agency);
   const field = useRef<HTMLTextAreaElement>(null);
   const cancel = connection.state === "open" && running ? () => think.cancel() : undefined;
   useEscape(canChat ? cancel : undefined);

@@ -9,7 +9,7 @@ import { sanitizeText } from "./call/sanitize-text.ts";
 /** Why a turn failed or a message was rejected, and what to do about it. */
 export function TurnErrorView({ error, refused, agency }: { error: EntryError; refused: boolean; agency: string }) {
   const { message, advice, budget } = error;
-  const canRaise = useHasScope("admin");
+  const canRaise = useHasScope("admin", agency);
   // A limit that cannot be enforced, e.g. without a price, also ends a turn, however little was spent.
   const isExceeded = budget && budget.spent + budget.reserved >= budget.limit;
   return (

@@ -47,7 +47,7 @@ interface WorkspaceProps {
 
 export function WorkspaceProvider({ agency, agent, user, place, lastChanged, changeCount, children }: WorkspaceProps) {
   const { branch } = place;
-  const canWrite = useHasScope("chat");
+  const canWrite = useHasScope("chat", agency);
   const open = useMemo(() => {
     const workspace = { agency, agent, branch };
     const listing = createListingSource(workspace);

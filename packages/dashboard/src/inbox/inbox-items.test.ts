@@ -1,7 +1,7 @@
 import type { Approval, Question } from "@thinkery/sdk";
 import { expect, test } from "vitest";
-import { parseAgentPlace } from "../api/inbox.ts";
-import { listInboxItems, mergeItems } from "./inbox-items.ts";
+import { type Inbox, parseAgentPlace } from "../api/inbox.ts";
+import { type InboxItem, listInboxItems as listItems, mergeItems } from "./inbox-items.ts";
 import { findAsk } from "./use-asks.ts";
 
 const createApproval = (id: string, second: number, part: Partial<Approval> = {}): Approval => ({
@@ -16,13 +16,15 @@ const createApproval = (id: string, second: number, part: Partial<Approval> = {}
   ...part,
 });
 const question: Question = { id: "q", agent: "review@bob~al/sub", turn: "t", createdAt: new Date(5000).toISOString() };
-const summarize = (items: ReturnType<typeof listInboxItems>) => items.map(({ id, isOpen }) => `${id} ${isOpen}`);
+const listInboxItems = (inbox: Inbox) => listItems(inbox, "bob");
+const summarize = (items: InboxItem[]) => items.map(({ id, isOpen }) => `${id} ${isOpen}`);
 
 test("items of all kinds are listed, oldest first, with the agent that asks", () => {
   const items = listInboxItems({ approvals: [createApproval("a", 9), createApproval("b", 1)], questions: [question] });
   expect(summarize(items)).toEqual(["b true", "q true", "a true"]);
   expect(items[1]?.place).toEqual({ agency: "review", agent: "al/sub" });
-  expect(parseAgentPlace("nonsense")).toEqual({ agency: "", agent: "nonsense" });
+  expect(items[2]?.place).toEqual({ agency: "global@owner", agent: "alice" });
+  expect(parseAgentPlace("nonsense", "bob")).toEqual({ agency: "", agent: "nonsense" });
 });
 
 test("an item that is gone stays where it was, and new ones come after those that were shown", () => {

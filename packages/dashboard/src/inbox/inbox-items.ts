@@ -10,11 +10,11 @@ export type InboxItem = { id: string; place: AgentPlace; createdAt: string; isOp
 /** Approvals as the host returned them for our answers, by id. The inbox has them a moment later. */
 export type KnownApprovals = Readonly<Record<string, Approval>>;
 
-/** Lists what is in the inbox, oldest first. */
-export function listInboxItems({ approvals, questions }: Inbox): InboxItem[] {
+/** Lists what is in the inbox of a user, oldest first. */
+export function listInboxItems({ approvals, questions }: Inbox, user: string): InboxItem[] {
   const items = [
-    ...approvals.map((approval): InboxItem => ({ ...toItem(approval), kind: "approval", approval })),
-    ...questions.map((question): InboxItem => ({ ...toItem(question), kind: "question", question })),
+    ...approvals.map((approval): InboxItem => ({ ...toItem(approval, user), kind: "approval", approval })),
+    ...questions.map((question): InboxItem => ({ ...toItem(question, user), kind: "question", question })),
   ];
   return items.sort((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
@@ -46,9 +46,9 @@ function applyKnown(item: InboxItem, known: KnownApprovals, isListed: boolean): 
 const countDecided = ({ calls, status }: Approval) =>
   status === "pending" ? calls.filter(({ decision }) => decision !== undefined).length : Infinity;
 
-const toItem = ({ id, agent, createdAt }: Pick<Approval, "id" | "agent" | "createdAt">) => ({
+const toItem = ({ id, agent, createdAt }: Pick<Approval, "id" | "agent" | "createdAt">, user: string) => ({
   id,
-  place: parseAgentPlace(agent),
+  place: parseAgentPlace(agent, user),
   createdAt,
   isOpen: true,
 });

@@ -16,7 +16,7 @@ export function InboxView({ user }: { user: string }) {
   const { value, error } = useSource(source);
   const [known, setKnown] = useState<KnownApprovals>({});
   const list = useRef<HTMLUListElement>(null);
-  const listed = useMemo(() => value && listInboxItems(value), [value]);
+  const listed = useMemo(() => value && listInboxItems(value, user), [value, user]);
   const items = useShownItems(listed, known);
   const open = items.filter(({ isOpen }) => isOpen).length;
 

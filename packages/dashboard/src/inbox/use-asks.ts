@@ -14,10 +14,10 @@ export function useAsks(agency: string, agent: string, isNeeded: boolean): Ask[]
   const login = useLogin();
   const user = login.state === "in" ? login.who.user : undefined;
   const { value } = useSource(isNeeded && user !== undefined ? getInboxSource(user) : undefined);
-  if (!value) return [];
+  if (!value || user === undefined) return [];
   const asks = [
-    ...value.approvals.map((item) => ({ ...parseAgentPlace(item.agent), kind: "approval" as const })),
-    ...value.questions.map((item) => ({ ...parseAgentPlace(item.agent), kind: "answer" as const })),
+    ...value.approvals.map((item) => ({ ...parseAgentPlace(item.agent, user), kind: "approval" as const })),
+    ...value.questions.map((item) => ({ ...parseAgentPlace(item.agent, user), kind: "answer" as const })),
   ];
   return asks.filter((ask) => ask.agency === agency && ask.agent.startsWith(`${agent}/`));
 }

@@ -53,7 +53,7 @@ function People({ user, agency, team }: { user: string; agency: Agency; team: Te
   const { value, error } = useSource(source);
   const changes = useStore(team.changes).members;
   useEffect(() => void source.reload(), [source, changes]);
-  const canChange = useHasScope("admin") && agency.owner === user;
+  const canChange = useHasScope("admin", agency.id);
   const [dialog, setDialog] = useState<{ kind: "put" | "remove"; member?: UserMember }>();
   const close = () => setDialog(undefined);
   const reload = () => source.reload();
@@ -188,6 +188,7 @@ function AgentItem({ team, agent }: { team: Team; agent: TeamAgent }) {
     <li>
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
+          <Icon name="chevron" />
           <span className="dot" data-tone={statusTones[status]} data-busy={status === "working" || undefined} />
           <span className="member-name">{name}</span>
           <span className="faint">{describeAgentState(agent)}</span>

@@ -24,7 +24,7 @@ import { VersionList } from "./version-list.tsx";
 export function PackageView({ agency, name }: { agency: Agency; name: string }) {
   const source = useMemo(() => createPackageSource(agency.id, name), [agency.id, name]);
   const { value, error } = useSource(source);
-  const canManage = useHasScope("admin");
+  const canManage = useHasScope("admin", agency.id);
   const [dialog, setDialog] = useState<"delete" | PackageVersion>();
   const close = () => setDialog(undefined);
 

@@ -23,7 +23,7 @@ const pollIntervalMs = 5000;
 
 /** When an agent gets messages by itself, and what became of each time. */
 export function SchedulesView({ agency, agent, think }: SchedulesViewProps) {
-  const canChange = useHasScope("chat");
+  const canChange = useHasScope("chat", agency);
   const [adding, setAdding] = useState(false);
   const [failure, setFailure] = useState<string>();
   const source = useMemo(

@@ -18,7 +18,7 @@ interface SettingsViewProps {
 export function SettingsView({ agency, agent }: SettingsViewProps) {
   const source = useMemo(() => createSettingsSource({ agency, agent }), [agency, agent]);
   const { value, error } = useSource(source);
-  const canChange = useHasScope("chat");
+  const canChange = useHasScope("chat", agency);
   const count = value ? Object.keys(value.schema).length : 0;
   return (
     <article className="view">

@@ -33,7 +33,7 @@ export function SubagentItem({
 }) {
   const { agency, agent, subagent } = props;
   const { agentType, facetName, status } = subagent;
-  const canChat = useHasScope("chat");
+  const canChat = useHasScope("chat", agency);
   const work = describeWork(subagent, stream);
   return (
     <li data-status={status} data-subagent={facetName} data-ask={ask?.kind}>

@@ -25,7 +25,7 @@ export function TasksView({ agency, agent, think }: TasksViewProps) {
   const [archived, setArchived] = useState(false);
   const [limit, setLimit] = useState(50);
   const [failure, setFailure] = useState<string>();
-  const canChat = useHasScope("chat");
+  const canChat = useHasScope("chat", agency);
   const params = { agency, agent };
   const source = useMemo(
     () =>

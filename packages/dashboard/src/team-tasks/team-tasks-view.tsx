@@ -27,7 +27,7 @@ interface TeamTasksViewProps {
 export function TeamTasksView({ user, agency }: TeamTasksViewProps) {
   const team = useTeam(agency.id);
   const { value, error } = useSource(team.tasks);
-  const canChange = useHasScope("chat");
+  const canChange = useHasScope("chat", agency.id);
   const [shown, setShown] = useState<"open" | "all">("open");
   const [creating, setCreating] = useState<{ parentId?: string }>();
   const [failure, setFailure] = useState<string>();

@@ -46,7 +46,7 @@ export function InboxList({ team, agent, isGivenUpOnly = false }: InboxListProps
     );
   const ack = (ids: string[]) =>
     void change(call("ackInbox", { params, body: { ids } }), `${formatCount(ids.length, "message")} acknowledged.`);
-  const canChange = useHasScope("chat");
+  const canChange = useHasScope("chat", team.agency);
 
   if (!value) {
     if (!error) return <p className="faint">Loading…</p>;

@@ -1,4 +1,4 @@
-import { mentionPattern } from "@thinkery/sdk/internal";
+import { scanMentions } from "@thinkery/sdk/internal";
 
 /** A part of a text: a mention of somebody, or what is between mentions. */
 export interface MentionPiece {
@@ -12,12 +12,12 @@ export function splitMentions(text: string, names: ReadonlySet<string>): Mention
   const byCase = new Map([...names].map((name) => [name.toLowerCase(), name]));
   const pieces: MentionPiece[] = [];
   let end = 0;
-  for (const match of text.matchAll(mentionPattern)) {
-    const name = byCase.get((match[1] ?? "").toLowerCase());
+  for (const { name: written = "", start, end: next } of scanMentions(text)) {
+    const name = byCase.get(written.toLowerCase());
     if (name === undefined) continue;
-    if (match.index > end) pieces.push({ text: text.slice(end, match.index) });
-    end = match.index + match[0].length;
-    pieces.push({ text: match[0], name });
+    if (start > end) pieces.push({ text: text.slice(end, start) });
+    end = next;
+    pieces.push({ text: text.slice(start, next), name });
   }
   if (end < text.length) pieces.push({ text: text.slice(end) });
   return pieces;

@@ -44,6 +44,12 @@ export class AgentRegistry {
     return row?.state === "ready" ? this.#toAgent(row) : undefined;
   }
 
+  /** Returns an agent's name as it is written, without reading anything else. */
+  findName(name: string): string | undefined {
+    const query = "SELECT name FROM agents WHERE name = ? AND state = 'ready'";
+    return this.#sql.exec<{ name: string }>(query, name).toArray()[0]?.name;
+  }
+
   get(name: string): Agent {
     const agent = this.find(name);
     if (!agent) throw fail("not_found", `Agent “${name}” not found in ${this.#agency}.`);
@@ -78,6 +84,17 @@ export class AgentRegistry {
     const query = "SELECT name FROM agents WHERE blueprint = ? AND state = 'ready' ORDER BY name LIMIT ?";
     return this.#sql
       .exec<{ name: string }>(query, blueprint, limit)
+      .toArray()
+      .map(({ name }) => name);
+  }
+
+  /** Returns one agent of each blueprint. */
+  listOnePerBlueprint(limit: number): string[] {
+    return this.#sql
+      .exec<{ name: string }>(
+        "SELECT min(name) AS name FROM agents WHERE state = 'ready' GROUP BY blueprint ORDER BY blueprint LIMIT ?",
+        limit,
+      )
       .toArray()
       .map(({ name }) => name);
   }

@@ -51,7 +51,7 @@ export interface AgencyContext {
   /** Makes sure that features are asked for what is due, at this time if it is given. */
   updateTimer(time?: number): Promise<void>;
   /** Sends a frame to everyone who watches the agency. Built only if somebody does. */
-  publish(createFrame: () => TeamFrame): void;
+  publish(createFrame: () => TeamFrame | undefined): void;
   /** Called when agents have to read again what the agency says. */
   onAgentsChange(): void;
   waitUntil(work: Promise<unknown>): void;

@@ -3,32 +3,32 @@ import {
   type ChannelMessage,
   fail,
   type InboxAck,
+  type InboxChange,
   type InboxDefer,
-  type InboxItem,
   type NewChannelMessage,
   type PostedMessage,
   type TeamAgent,
 } from "@thinkery/sdk";
-import { findNearest } from "@thinkery/sdk/internal";
+import { findMentions, findNearest, type Names } from "@thinkery/sdk/internal";
 import { type AgentActivity, noActivity } from "../agency/team/agent-activity.ts";
 import { Channels } from "../agency/team/channels.ts";
 import type { ContextStore, DeliveryRow, MessageRow } from "../agency/team/context-store.ts";
 import { Deliveries, type DeliveryReport } from "../agency/team/deliveries.ts";
 import { Inboxes } from "../agency/team/inboxes.ts";
 import { LoopGuard } from "../agency/team/loop-guard.ts";
-import { findMentions, type Names } from "../agency/team/mentions.ts";
 import { formatMessageId } from "../agency/team/message-id.ts";
 import { SqlContextStore } from "../agency/team/sql-context-store.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyResources } from "./agency-resources.ts";
 import type { AgencyTasks } from "./agency-tasks.ts";
+import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import type { Actor } from "./team-actor.ts";
 import { TeamApi } from "./team-api.ts";
 
 export interface TeamListener {
   onMessage(message: ChannelMessage): void;
   onSettled(report: DeliveryReport): void;
-  onAgent(agent: TeamAgent): void;
+  onAgent(describe: () => TeamAgent): void;
   /** Called when messages were given up: those of a turn, or because nobody makes progress. */
   onGivenUp(agent: string, reason: "given_up" | "no_progress", message: string): void;
 }
@@ -49,6 +49,8 @@ interface TeamOptions extends AgencyContext {
 /** A crash between a message and its delivery leaves it undelivered for this long. */
 const recoveryMs = 5000;
 const maxNoteChars = 500;
+/** To ask an agent wakes it. */
+const maxConcurrentQuestions = 16;
 
 /** What the members of an agency write to each other, and the turns in which agents handle it. */
 export class AgencyTeam implements AgencyFeature {
@@ -60,11 +62,12 @@ export class AgencyTeam implements AgencyFeature {
   readonly #names: Names;
   readonly #deliveries: Deliveries;
   readonly #guard: LoopGuard;
+  readonly #clearing = new RepeatableWork(() => this.channels.clear());
   /** What the agents last said they do. Asked again after the memory was lost. */
   readonly #activities = new Map<string, AgentActivity>();
 
   constructor(options: TeamOptions) {
-    const { storage, agents, resources, getSettings, open, redactor, publish } = options;
+    const { storage, key: owner, agents, resources, getSettings, open, redactor, publish } = options;
     this.#options = options;
     this.#store = new SqlContextStore(storage);
     this.api = new TeamApi(async () => {
@@ -72,7 +75,7 @@ export class AgencyTeam implements AgencyFeature {
       return this;
     });
     this.#names = {
-      findAgent: (name) => agents.find(name)?.name,
+      findAgent: (name) => agents.findName(name),
       hasPerson: (name) => options.hasPerson(name),
       listAgents: () => agents.listNames(),
     };
@@ -83,10 +86,18 @@ export class AgencyTeam implements AgencyFeature {
     });
     this.inboxes = new Inboxes({
       store: this.#store,
-      onItem: (item) => publish(() => ({ type: "inbox", item })),
+      owner,
+      onItem: (describe) =>
+        publish(() => {
+          const item = describe();
+          // With its counts.
+          if (item) publish(() => ({ type: "agent", agent: this.#describe(item.agent) }));
+          return item && { type: "inbox", item };
+        }),
     });
     this.channels = new Channels({
       store: this.#store,
+      owner,
       names: this.#names,
       storeText: (text, createdBy) => resources.store(text, createdBy),
       redact: (text) => redactor.redactLog(text),
@@ -102,7 +113,7 @@ export class AgencyTeam implements AgencyFeature {
       inboxes: this.inboxes,
       getSettings,
       isHeld: () => options.isHeld(),
-      hasAgent: (name) => agents.find(name) !== undefined,
+      hasAgent: (name) => agents.findName(name) !== undefined,
       send: (delivery) => options.getThink(delivery.agent).team.deliver(delivery),
       onGivenUp: ({ agent, message }, { channel, number, thread }, reason) => {
         const text = `${agent} could not handle ${formatMessageId(message)}, and it was given up: ${reason}`;
@@ -129,8 +140,8 @@ export class AgencyTeam implements AgencyFeature {
 
   getAgentName(name: string): string {
     const { agents } = this.#options;
-    const agent = agents.find(name);
-    if (agent) return agent.name;
+    const agent = agents.findName(name);
+    if (agent !== undefined) return agent;
     const suggestion = findNearest(name, agents.listNames());
     const hint = suggestion ? ` Did you mean “${suggestion}”?` : "";
     throw fail("not_found", `Agent “${name}” not found.${hint}`, suggestion ? { suggestion } : undefined);
@@ -144,6 +155,7 @@ export class AgencyTeam implements AgencyFeature {
       this.#options.onAgentsChange();
     }
     const posted = await this.channels.post(channel, message, by);
+    if (by.kind === "user") this.#guard.reset();
     if (posted.to.length > 0) this.deliverSoon();
     return posted;
   }
@@ -153,26 +165,31 @@ export class AgencyTeam implements AgencyFeature {
     return findMentions(text, this.#names).agents.length > 0;
   }
 
-  deleteChannel(name: string): void {
-    const deleted = this.channels.delete(name);
-    this.#options.publish(() => ({ type: "channel-removed", name: deleted }));
+  async deleteChannel(name: string): Promise<void> {
+    // Before it is hidden: a crash must not leave the rest of it for good.
+    await this.#options.updateTimer(Date.now() + recoveryMs);
+    const hidden = this.channels.hide(name);
+    this.#options.publish(() => ({ type: "channel-removed", name: hidden }));
+    await this.#clearing.run();
   }
 
-  ack(agent: string, ack: InboxAck): InboxItem[] {
+  ack(agent: string, ack: InboxAck): Promise<InboxChange> {
     return this.inboxes.ack(agent, ack);
   }
 
-  async defer(agent: string, defer: InboxDefer): Promise<InboxItem[]> {
-    const items = this.inboxes.defer(agent, defer, Date.now());
+  async defer(agent: string, defer: InboxDefer): Promise<InboxChange> {
+    await this.#options.updateTimer(Date.now() + recoveryMs);
+    const changed = this.inboxes.defer(agent, defer, Date.now());
     await this.#options.updateTimer();
-    return items;
+    return changed;
   }
 
-  retry(agent: string, ids: string[]): InboxItem[] {
-    const items = this.inboxes.retry(agent, ids);
+  async retry(agent: string, ids: string[]): Promise<InboxChange> {
+    await this.#options.updateTimer(Date.now() + recoveryMs);
+    const changed = this.inboxes.retry(agent, ids);
     this.#guard.reset();
     this.deliverSoon();
-    return items;
+    return changed;
   }
 
   setNote(agent: string, note: string, task: string | undefined): void {
@@ -189,8 +206,10 @@ export class AgencyTeam implements AgencyFeature {
     waitUntil(work.catch((error: unknown) => console.error("the inboxes could not be delivered", error)));
   }
 
-  settle(report: DeliveryReport): void {
-    const { tasks, listener } = this.#options;
+  async settle(report: DeliveryReport): Promise<void> {
+    const { tasks, listener, updateTimer } = this.#options;
+    // Before it is stored: a crash must not leave what becomes due by it without anything to wake the agency.
+    await updateTimer(Date.now() + recoveryMs);
     const delivery = this.#store.findDelivery(report.delivery);
     if (!delivery || !this.#deliveries.settle(report)) return;
     if (report.status === "completed") this.#noteProgress(report, delivery);
@@ -201,7 +220,7 @@ export class AgencyTeam implements AgencyFeature {
 
   noteActivity(agent: string, activity: AgentActivity): void {
     const { agents, tasks } = this.#options;
-    const name = agents.find(agent)?.name;
+    const name = agents.findName(agent);
     if (name === undefined) return;
     const before = this.#activities.get(name);
     this.#activities.set(name, activity);
@@ -216,8 +235,10 @@ export class AgencyTeam implements AgencyFeature {
   /** Returns agents with what they do; all by default. Those that are no part of the team are not asked. */
   async describeAgents(listed?: readonly string[]): Promise<TeamAgent[]> {
     const { agents } = this.#options;
-    const names = listed ?? agents.listNames().flatMap((name) => agents.find(name)?.name ?? []);
-    await Promise.all(names.filter((name) => this.includes(name)).map((name) => this.getActivity(name)));
+    const names = listed ?? agents.listNames().flatMap((name) => agents.findName(name) ?? []);
+    const asked = names.filter((name) => this.includes(name) && !this.#activities.has(name));
+    for (let from = 0; from < asked.length; from += maxConcurrentQuestions)
+      await Promise.all(asked.slice(from, from + maxConcurrentQuestions).map((name) => this.#tryGetActivity(name)));
     return names.map((name) => this.#describe(name));
   }
 
@@ -230,6 +251,11 @@ export class AgencyTeam implements AgencyFeature {
     return activity;
   }
 
+  /** An agent that cannot be asked, perhaps because it was just deleted, does nothing as far as others know. */
+  async #tryGetActivity(agent: string): Promise<void> {
+    await this.getActivity(agent).catch((error: unknown) => console.error("an agent could not be asked", error));
+  }
+
   /** Delivers again after everything was held. */
   resumeAll(): void {
     for (const name of this.#options.agents.listNames()) this.#deliveries.resume(name);
@@ -238,6 +264,9 @@ export class AgencyTeam implements AgencyFeature {
 
   wake(): void {
     if (!this.isQuiet) this.deliverSoon();
+    if (this.#store.listHiddenChannels().length === 0) return;
+    const logError = (error: unknown) => console.error("a channel could not be deleted; it is tried again", error);
+    this.#options.waitUntil(this.#clearing.run().catch(logError));
   }
 
   forgetAgent(name: string): void {
@@ -256,7 +285,6 @@ export class AgencyTeam implements AgencyFeature {
 
   #addToInboxes(message: MessageRow, recipients: readonly string[]): void {
     const isNew = recipients.some((agent) => !this.includes(agent));
-    if (message.fromKind === "user") this.#guard.reset();
     for (const agent of recipients) {
       const isBlocked = message.fromKind === "agent" && this.#guard.isTripped(agent);
       this.inboxes.add(message, agent, isBlocked ? "The agents make no progress." : undefined);
@@ -277,9 +305,8 @@ export class AgencyTeam implements AgencyFeature {
   }
 
   #publishAgent(name: string): void {
-    const agent = this.#describe(name);
-    this.#options.publish(() => ({ type: "agent", agent }));
-    this.#options.listener().onAgent(agent);
+    this.#options.publish(() => ({ type: "agent", agent: this.#describe(name) }));
+    this.#options.listener().onAgent(() => this.#describe(name));
   }
 
   #describe(name: string): TeamAgent {

@@ -89,8 +89,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     return this.#record.find()?.workflow;
   }
 
-  get isStopped(): boolean {
-    return this.#record.find()?.status === "stopped";
+  /** Whether agents get no messages: a person stopped the run, or it is about to end because of its limits. */
+  get isHeld(): boolean {
+    const run = this.#record.find();
+    return run?.status === "stopped" || (run !== undefined && isOverLimit(run));
   }
 
   describe(): WorkflowRun {
@@ -149,8 +151,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   async stop(by: string): Promise<WorkflowRun> {
     const run = this.#record.get();
     if (!isOpenRun(run)) throw fail("conflict", `The run is ${run.status} already.`);
-    if (run.status === "stopped") return this.describe();
-    this.#setStatus({ status: "stopped" });
+    if (run.status !== "stopped") this.#setStatus({ status: "stopped" });
+    // Also if it is stopped already: a crash may have kept some of them from hearing of it.
     await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.stop(by));
     return this.describe();
   }
@@ -162,8 +164,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       throw fail("conflict", `The run is ${run.status} already. Start the workflow again with the same tag.`);
     if (run.status !== "stopped") return this.describe();
     await this.#options.updateTimer(Date.now() + checkMs);
-    this.#setStatus({ status: "running" });
+    // Before the status changes: after a crash, a run that is stopped can be resumed again.
     await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.start(by));
+    if (this.#record.get().status !== "stopped") return this.describe();
+    this.#setStatus({ status: "running" });
     this.#options.team.resumeAll();
     await this.#starting.run();
     this.#checkSoon();
@@ -186,19 +190,23 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#streams.send({ type: "message", agent: message.from, message });
   }
 
-  onAgent(agent: TeamAgent): void {
-    this.#streams.send({ type: "status", agent: agent.name, status: agent });
+  onAgent(describe: () => TeamAgent): void {
+    if (this.#streams.isFollowed) {
+      const agent = describe();
+      this.#streams.send({ type: "status", agent: agent.name, status: agent });
+    }
     if (this.#isRunning) this.#checkSoon();
   }
 
   onSettled(report: DeliveryReport): void {
-    if (!this.#isRunning) return;
+    // Those that are canceled because the run is over its limits do not count.
+    if (!this.#isRunning || this.isHeld) return;
     this.#record.addTurn(report);
     this.#streams.noteReply(report);
     if (report.code === "budget") this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
     const { turns } = this.#record.get();
     const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
-    if (turns >= maxTurns) void this.#stopWith("turn_limit", `The run has had ${turns} turns.`);
+    if (turns >= maxTurns) this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
     this.#checkSoon();
   }
 
@@ -240,7 +248,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const { max_seconds: maxSeconds = defaultMaxSeconds } = this.#record.definition?.limits ?? {};
     const seconds = Math.round((now - Date.parse(run.startedAt)) / 1000);
     if (!run.resident && seconds > maxSeconds)
-      return this.#stopWith("time_limit", `The run has taken ${seconds} seconds.`);
+      this.#record.update({ reason: "time_limit", message: `The run has taken ${seconds} seconds.` });
     await this.#checking.run();
   }
 
@@ -275,10 +283,12 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   /** Ends the run if nothing is left to do. */
   async #check(): Promise<void> {
     const { team } = this.#options;
-    if (!this.#isRunning || !this.#record.isReady) return;
+    if (!this.#isRunning) return;
+    if (isOverLimit(this.#record.get())) return this.#endOverLimit();
+    if (!this.#record.isReady) return;
     const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
     const activities = await Promise.all(names.map((name) => team.getActivity(name, true)));
-    if (!this.#isRunning) return;
+    if (!this.#isRunning || isOverLimit(this.#record.get())) return;
     if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
     this.#noteWaiting(false);
     if (!team.isQuiet || activities.some(({ status }) => status === "working")) return;
@@ -298,10 +308,13 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (this.#record.get().reason === undefined) this.#record.update({ reason, message });
   }
 
-  async #stopWith(reason: WorkflowReason, message: string): Promise<void> {
-    this.#finish("failed", reason, message);
-    const cancel = async (agent: string) => void (await this.#options.getThink(agent).conversation.cancel());
-    await this.#forEachAgent(cancel);
+  /** Ends a run that has reached its limits: turns are canceled, and what is left to handle is given up. */
+  async #endOverLimit(): Promise<void> {
+    const { team, getThink } = this.#options;
+    await this.#forEachAgent(async (agent) => void (await getThink(agent).conversation.cancel()));
+    const { agents, reason, message = "The run has ended." } = this.#record.get();
+    for (const agent of agents) await team.inboxes.giveUpAll(agent, message);
+    if (this.#isRunning) this.#finish("failed", reason, message);
   }
 
   #finish(status: "completed" | "failed", reason: WorkflowReason | undefined, message: string | undefined): void {
@@ -318,8 +331,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   }
 
   #publish(): void {
-    const run = this.describe();
-    this.#options.publish(() => ({ type: "workflow", run }));
+    this.#options.publish(() => ({ type: "workflow", run: this.describe() }));
   }
 
   #reportInBackground(): void {
@@ -338,6 +350,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   }
 
   #resolveWaiters(): void {
+    if (this.#waiters.size === 0) return;
     const run = this.describe();
     for (const resolve of this.#waiters) resolve(run);
     this.#waiters.clear();
@@ -350,3 +363,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       if (result.status === "rejected") console.error("an agent of a workflow could not be reached", result.reason);
   }
 }
+
+const isOverLimit = ({ status, reason }: Pick<WorkflowRun, "status" | "reason">) =>
+  (status === "running" || status === "waiting") && (reason === "turn_limit" || reason === "time_limit");

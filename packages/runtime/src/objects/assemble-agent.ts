@@ -31,14 +31,15 @@ import { LeasedBudgetClient } from "./leased-budget-client.ts";
 import { openOwnerBlobs } from "./owner-blobs.ts";
 import { createQueueHooks } from "./queue-hooks.ts";
 import { Registration } from "./registration.ts";
-import { forgetSandboxes, openCheckSandbox } from "./sandboxes.ts";
+import { openCheckSandbox } from "./sandboxes.ts";
 import { SchedulesFeature } from "./schedules-feature.ts";
 import { Sockets } from "./sockets.ts";
 import { SubagentsFeature } from "./subagents-feature.ts";
 import { ChildClient, type Facets } from "./subagents/child-client.ts";
 import { ChildStream } from "./subagents/child-stream.ts";
+import { closeAccounts } from "./subagents/close-accounts.ts";
 import { createDelegatedTasks } from "./subagents/delegated-tasks.ts";
-import { LeaseClient } from "./subagents/lease-client.ts";
+import { openLease } from "./subagents/open-lease.ts";
 import { SubagentSummaries } from "./subagents/summaries.ts";
 import { TasksFeature } from "./tasks-feature.ts";
 import { createTeamClient } from "./team-client.ts";
@@ -107,16 +108,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
     ...own,
     isMetered: () => resolver.isMetered(),
   });
-  const lease: LeaseClient | undefined = isRoot
-    ? undefined
-    : new LeaseClient({
-        store,
-        task: () => assignment,
-        flush: () => void queue.measureReserved(),
-        openParent: () => context.openParent(),
-        onOver: (token) => assignment.cancel(token),
-        waitUntil: (work) => context.waitUntil(work),
-      });
+  const lease = isRoot ? undefined : openLease(store, context, () => ({ assignment, queue }));
   const resolver = new AgentResolver({
     ...own,
     sandboxKey: root,
@@ -182,11 +174,7 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
       const isHeard = broadcaster.relay(frames);
       return (!isRoot && stream.pass(frames)) || isHeard;
     },
-    closeAccounts: async (reports) => {
-      if (reports.length > 0) await agency().usage.close(reports);
-      const names = reports.map((report) => `${address.agency}~${report.name}`);
-      for (const child of names) await Promise.all([forgetSandboxes(env, child), inbox().forget(child)]);
-    },
+    closeAccounts: (reports) => closeAccounts(env, address.agency, inbox(), reports),
   });
   const summaries = new SubagentSummaries({
     address,
@@ -264,24 +252,18 @@ export function assembleAgent({ storage, env, address, system, layer, schedule, 
   const sockets = new Sockets({ store, blobs, broadcaster, recorder, queue, turnLease, turnWaits, waits });
   const tasks = new TasksFeature(store.tasks, recorder);
   const schedules: SchedulesFeature = new SchedulesFeature({
+    ...own,
     storage,
     isRoot,
-    store,
-    blobs,
-    registration,
     queue,
     turnLease,
     redactor,
     wakeAt: (time) => timer.update(time),
   });
   const team: TeamFeature = new TeamFeature({
-    name: address.path[0],
-    isRoot,
+    ...own,
     storage,
     createTable: () => createTables("team"),
-    store,
-    blobs,
-    registration,
     queue: () => queue,
     turnLease,
     agency: () => agency().team,

@@ -38,7 +38,7 @@ export class InboxApi extends RpcTarget {
     return (await this.#open()).inbox.listApprovals(query, agency);
   }
 
-  async listQuestions(page: PageQuery): Promise<QuestionList> {
-    return (await this.#open()).inbox.listQuestions(page);
+  async listQuestions(page: PageQuery, agency?: string): Promise<QuestionList> {
+    return (await this.#open()).inbox.listQuestions(page, agency);
   }
 }

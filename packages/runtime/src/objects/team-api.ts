@@ -3,8 +3,8 @@ import {
   type ChannelMessageList,
   type ChannelQuery,
   type InboxAck,
+  type InboxChange,
   type InboxDefer,
-  type InboxItem,
   type InboxItemList,
   type InboxQuery,
   type NewChannel,
@@ -37,7 +37,7 @@ export class TeamApi extends RpcTarget {
   }
 
   async deleteChannel(name: string): Promise<void> {
-    (await this.#open()).deleteChannel(name);
+    await (await this.#open()).deleteChannel(name);
   }
 
   async post(channel: string, message: NewChannelMessage, by: Actor): Promise<PostedMessage> {
@@ -53,17 +53,17 @@ export class TeamApi extends RpcTarget {
     return team.inboxes.list(team.getAgentName(agent), query);
   }
 
-  async ack(agent: string, ack: InboxAck): Promise<InboxItem[]> {
+  async ack(agent: string, ack: InboxAck): Promise<InboxChange> {
     const team = await this.#open();
     return team.ack(team.getAgentName(agent), ack);
   }
 
-  async defer(agent: string, defer: InboxDefer): Promise<InboxItem[]> {
+  async defer(agent: string, defer: InboxDefer): Promise<InboxChange> {
     const team = await this.#open();
     return team.defer(team.getAgentName(agent), defer);
   }
 
-  async retry(agent: string, ids: string[]): Promise<InboxItem[]> {
+  async retry(agent: string, ids: string[]): Promise<InboxChange> {
     const team = await this.#open();
     return team.retry(team.getAgentName(agent), ids);
   }

@@ -19,8 +19,8 @@ export function createTeamClient({ env, address }: TeamClientOptions): TeamPort 
     post: (channel, message) => agency().team.post(channel, message, actor),
     readChannel: (channel, query) => agency().team.readChannel(channel, query, actor),
     listInbox: async () => (await agency().team.listInbox(agent, { limit: 100, status: "open" })).items,
-    ack: (ack) => agency().team.ack(agent, ack),
-    defer: (defer) => agency().team.defer(agent, defer),
+    ack: async (ack) => (await agency().team.ack(agent, ack)).items,
+    defer: async (defer) => (await agency().team.defer(agent, defer)).items,
     setStatus: (note, task) => agency().team.setNote(agent, note, task),
     leaveFeedback: (feedback, runId, key) => agency().feedback.create(feedback, actor, { runId, key }),
     openDocuments: ({ createKey, ...call }) =>

@@ -1,4 +1,4 @@
-import type { AgentEvent, EventData, FailureCode } from "@thinkery/sdk";
+import type { AgentAddress, AgentEvent, EventData, FailureCode } from "@thinkery/sdk";
 import type { AgentActivity } from "../agency/team/agent-activity.ts";
 import type { Delivery, DeliveryReport } from "../agency/team/deliveries.ts";
 import type { AgentStore } from "../store/agent-store.ts";
@@ -23,10 +23,7 @@ export interface TeamStub {
 }
 
 interface TeamFeatureOptions {
-  /** The agent's name in its agency. */
-  name: string;
-  /** A sub-agent is no member of the team. */
-  isRoot: boolean;
+  address: AgentAddress;
   storage: DurableObjectStorage;
   createTable(): void;
   store: AgentStore;
@@ -70,6 +67,10 @@ const activityEvents: ReadonlySet<AgentEvent["type"]> = new Set([
  */
 export class TeamFeature implements AgentFeature {
   readonly #options: TeamFeatureOptions;
+  /** The agent's name in its agency. */
+  readonly #name: string;
+  /** A sub-agent is no member of the team. */
+  readonly #isMember: boolean;
   readonly #turns: TeamTurns<DeliveryReport>;
   readonly #sending = new RepeatableWork(() => this.#sendReports());
   #retryAt: number | undefined;
@@ -79,6 +80,8 @@ export class TeamFeature implements AgentFeature {
 
   constructor(options: TeamFeatureOptions) {
     this.#options = options;
+    this.#name = options.address.path[0];
+    this.#isMember = options.address.path.length === 1;
     this.#turns = new TeamTurns(options.storage.sql, () => options.createTable());
   }
 
@@ -100,7 +103,7 @@ export class TeamFeature implements AgentFeature {
 
   /** Called after every write. What ends a turn and its report are written together. */
   noteEvents(events: readonly RecordedEvent[]): void {
-    if (!this.#options.isRoot) return;
+    if (!this.#isMember) return;
     let hasReport = false;
     let isActive = false;
     for (const { event } of events) {
@@ -113,12 +116,12 @@ export class TeamFeature implements AgentFeature {
   }
 
   wake(): void {
-    if (this.#options.isRoot && this.#turns.listReports().length > 0) this.#sendInBackground();
+    if (this.#isMember && this.#turns.listReports().length > 0) this.#sendInBackground();
   }
 
   /** Tells the agency what the agent does, if it wants to know. Nothing is lost if that fails: it can ask. */
   showActivityIfUsed(): void {
-    if (!this.#options.isRoot || !(this.#turns.isUsed || this.#options.isWatched())) return;
+    if (!this.#isMember || !(this.#turns.isUsed || this.#options.isWatched())) return;
     if (this.#activityTimer) {
       this.#hasNewActivity = true;
       return;
@@ -150,9 +153,9 @@ export class TeamFeature implements AgentFeature {
   }
 
   #sendActivity(): void {
-    const { name, agency, waitUntil } = this.#options;
+    const { agency, waitUntil } = this.#options;
     const sent = agency()
-      .noteActivity(name, this.getActivity())
+      .noteActivity(this.#name, this.getActivity())
       .catch((error: unknown) => console.error("an agency was not told what its agent does", error));
     waitUntil(sent);
   }
@@ -180,14 +183,14 @@ export class TeamFeature implements AgentFeature {
   }
 
   #createReport(delivery: number, turn: TurnRow, cancelReason: string | undefined): DeliveryReport {
-    const { name, store } = this.#options;
+    const { store } = this.#options;
     const { inputTokens, outputTokens, costUsd } = getTurnUsage(store, turn.id);
     const isCanceled = turn.status === "canceled";
     const error = isCanceled ? "The turn was canceled." : turn.failure?.message;
     const isPutBack = cancelReason === "stopped" || cancelReason === "interrupted";
     return {
       delivery,
-      agent: name,
+      agent: this.#name,
       runId: turn.id,
       status: turn.status === "completed" ? "completed" : isCanceled ? "canceled" : "error",
       ...(turn.status === "completed" || error === undefined ? {} : { error }),

@@ -7,7 +7,6 @@ import {
   type RoleEfforts,
   type PersonWait,
   type Props,
-  type SubagentFrame,
   type Tool,
 } from "@thinkery/sdk";
 import type { Connection, ConnectionContext } from "agents";
@@ -20,6 +19,7 @@ import { AppApi } from "./app-api.ts";
 import { type AgentParts, assembleAgent } from "./assemble-agent.ts";
 import type { ParentStub } from "./assignment-feature.ts";
 import { BaseObject } from "./base-object.ts";
+import { checkDue } from "./check-due.ts";
 import { CodeApi } from "./code-api.ts";
 import { ConversationApi } from "./conversation-api.ts";
 import type { Credential } from "./credential-watch.ts";
@@ -52,18 +52,10 @@ export abstract class Think extends BaseObject<AgentStatus> {
   #parts: AgentParts | undefined;
   readonly #conversation = new ConversationApi(() => this.#open(), this.credentialWatch);
   readonly #files = new FilesApi(
-    async () => {
-      const { disk, files } = await this.#open();
-      await disk.refresh();
-      return files.workspace;
-    },
+    async () => (await this.#openFiles()).workspace,
     async () => (await this.#open()).merges,
   );
-  readonly #workspace = new WorkspaceApi(async () => {
-    const { disk, files } = await this.#open();
-    await disk.refresh();
-    return files.port;
-  });
+  readonly #workspace = new WorkspaceApi(async () => (await this.#openFiles()).port);
   readonly #app = new AppApi(async () => (await this.#open()).app);
   readonly #code = new CodeApi(async () => (await this.#open()).code);
   readonly #subagents = new SubagentsApi(() => this.#open());
@@ -237,7 +229,7 @@ export abstract class Think extends BaseObject<AgentStatus> {
   }
 
   /** Called by a sub-agent that streams. */
-  async relayFrames(sender: Reporter, frames: SubagentFrame[]): Promise<{ hasListeners: boolean }> {
+  async relayFrames(...[sender, frames]: Parameters<ParentStub["relayFrames"]>): Promise<{ hasListeners: boolean }> {
     return (await this.#open()).subagents.reports.relayFrames(sender, frames);
   }
 
@@ -257,15 +249,13 @@ export abstract class Think extends BaseObject<AgentStatus> {
       : result;
   }
 
-  /** Called by the schedule when something is due. It must not throw: an alarm that fails repeatedly is abandoned. */
-  async checkDue(at: number): Promise<void> {
-    try {
+  /** Called by the schedule when something is due. */
+  checkDue(at: number): Promise<void> {
+    const open = async () => {
       await this.ensureReady();
-      await this.#agent.timer.check(at);
-    } catch (error) {
-      console.error("what was due could not be checked", error);
-      await this.#scheduleDue(Math.max(at, Date.now()) + 60_000).catch(() => undefined);
-    }
+      return this.#agent.timer;
+    };
+    return checkDue(at, { open, schedule: (next) => this.#scheduleDue(next) });
   }
 
   /** Called by the alarm while a turn runs, and once after it: resumes what a crash interrupted, ends what is stuck. */
@@ -368,6 +358,13 @@ export abstract class Think extends BaseObject<AgentStatus> {
     // The caller may let a sub-agent go on that waits for a person. From then on a crash must not leave it asleep.
     if (!heartbeat.isRunning && !assignment.isReported) await heartbeat.begin();
     return this.#agent;
+  }
+
+  /** Wakes the agent, and reads what its user may still store. */
+  async #openFiles(): Promise<AgentParts["files"]> {
+    const { disk, files } = await this.#open();
+    await disk.refresh();
+    return files;
   }
 
   get #agent(): AgentParts {

@@ -40,7 +40,10 @@ export class Registry<Row extends ColumnValues> {
   }
 
   listNames(): string[] {
-    return this.#select("").map((row) => String(row[this.#key]));
+    return this.#sql
+      .exec<{ name: string }>(`SELECT ${this.#key} AS name FROM ${this.#table}`)
+      .toArray()
+      .map(({ name }) => name);
   }
 
   /**

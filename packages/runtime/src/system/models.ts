@@ -32,3 +32,8 @@ export function checkModel(models: Models, id: string, path: string[]): void {
     throw fail(error.code, error.message, { ...error.details, issues: [{ path, message: error.message }] });
   }
 }
+
+/** A custom price function may return nonsense, which counts as unknown. */
+export function toValidCost(usd: number | undefined): number | undefined {
+  return usd !== undefined && usd >= 0 && usd < Infinity ? usd : undefined;
+}

@@ -79,8 +79,8 @@ export class Inbox {
     return { approvals: items, ...rest };
   }
 
-  listQuestions(page: PageQuery): QuestionList {
-    const { items, ...rest } = this.#list<Question>({ kind: "question", status: "pending", agency: "", page });
+  listQuestions(page: PageQuery, agency = ""): QuestionList {
+    const { items, ...rest } = this.#list<Question>({ kind: "question", status: "pending", agency, page });
     return { questions: items, ...rest };
   }
 

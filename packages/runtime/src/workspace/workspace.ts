@@ -241,11 +241,7 @@ export class Workspace {
   }
 
   /** Returns the result of a commit that was already made, or that cannot be made because a file is stale. */
-  #findSettledResult(
-    branch: string,
-    key: string | undefined,
-    expected: Expectation["expected"] = {},
-  ): CommitResult | undefined {
+  #findSettledResult(branch: string, key?: string, expected: Expectation["expected"] = {}): CommitResult | undefined {
     const earlier = key === undefined ? undefined : this.#commits.find(key);
     if (earlier) return earlier;
     const stale = Object.keys(expected).find(
@@ -294,11 +290,11 @@ export class Workspace {
   *planRevert(
     { version, turn, toolCall, branch, dryRun }: Revert,
     origin: Origin,
-    options: Pick<CommitOptions, "record"> = {},
+    { record }: Pick<CommitOptions, "record"> = {},
   ): Work<MergeResponse> {
     const name = (version !== undefined && this.#history.getBranch(version)) || this.#requireBranch(branch);
     const ids = version === undefined ? this.#findVersionIds(name, turn, toolCall) : [this.#requireVersion(version).id];
-    return yield* this.#merger.revert(ids, name, origin, { dryRun, ...pickRecord(options) });
+    return yield* this.#merger.revert(ids, name, origin, { dryRun, ...(record ? { record } : {}) });
   }
 
   listBranches(): Branch[] {
@@ -373,5 +369,3 @@ export class Workspace {
 
 /** Units of work. */
 const units = { listed: 15 };
-
-const pickRecord = ({ record }: Pick<CommitOptions, "record">) => (record ? { record } : {});

@@ -1,5 +1,6 @@
 import { getDefaultAgency, readTokenUser } from "../protocol/default-agency.ts";
 import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
+import { type AgencyTools, createAgencyTools } from "./agency-tools.ts";
 import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
@@ -15,6 +16,7 @@ import { createWorkflowRunHandle, type WorkflowRunHandle } from "./workflow-run.
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
 export { watchAgency, type WatchAgencyOptions } from "./agency-socket.ts";
+export type { AgencyTools } from "./agency-tools.ts";
 export type { AgentHandle, EventsOptions, NewMessage } from "./agent.ts";
 export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
@@ -51,6 +53,8 @@ export interface ClientOptions extends RequestOptions {
 
 /** A client of a Thinkery host. */
 export interface Client extends Caller {
+  /** The user of the token. */
+  readonly user: string;
   /**
    * Returns a handle to an agent, named as `alice`, `alice@review`, `alice@review:pr-123` or `alice@review@bob`. Sends
    * no request; the agent need not exist yet.
@@ -80,6 +84,12 @@ export interface Client extends Caller {
    * @param agency Defaults like that of `agents`.
    */
   feedback(agency?: string): AgencyFeedback;
+  /**
+   * The tools that are given to the agents of an agency.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  tools(agency?: string): AgencyTools;
   /**
    * The documents that the members of an agency share.
    *
@@ -116,15 +126,18 @@ export interface Client extends Caller {
 export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOptions): Client {
   const fetchEndpoint = createEndpointFetch(options);
   const { call } = toCaller(fetchEndpoint);
-  const defaultAgency = getDefaultAgency(readTokenUser(options.token));
+  const user = readTokenUser(options.token);
+  const defaultAgency = getDefaultAgency(user);
   const transport = { fetchEndpoint, fetchHost: createHostFetch(options), call, retryTimeoutMs };
   return {
     call,
+    user,
     agent: (target) => createAgentHandle(transport, parseAgentTarget(target, defaultAgency)),
     agents: (agency = defaultAgency) => createAgents(transport, parseAgencyId(agency)),
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
     tasks: (agency = defaultAgency) => createSharedTasks(transport, parseAgencyId(agency)),
     feedback: (agency = defaultAgency) => createAgencyFeedback(transport, parseAgencyId(agency)),
+    tools: (agency = defaultAgency) => createAgencyTools(transport, parseAgencyId(agency)),
     documents: (agency = defaultAgency) => createDocuments(transport, parseAgencyId(agency)),
     resources: (agency = defaultAgency) => createResources(transport, parseAgencyId(agency)),
     workflowRun: (agency) => createWorkflowRunHandle(transport, parseAgencyId(agency)),

@@ -1,6 +1,6 @@
 import type { Caller } from "../client/caller.ts";
 import type { Continuation, Question } from "../protocol/continuation.ts";
-import { parseAddress, parseAgencyKey } from "../protocol/names.ts";
+import { parseAddress } from "../protocol/names.ts";
 import type { Waits } from "./waits.ts";
 
 /** Loads what an agent already waits for. `pending` is what its state names: approvals first, then questions. */
@@ -15,7 +15,7 @@ export async function loadWaits(
     isApproval ? call("listAgentApprovals", { params, query: { status: "pending" } }) : { approvals: [] },
     call("listQuestions"),
   ]);
-  const own = questions.questions.filter(({ agent }) => isSameAgent(agent, params));
+  const own = questions.questions.filter(({ agent, turn }) => turn === pending.turn && isPathOf(agent, params.agent));
   return {
     approvals: approvals.approvals,
     continuations: [
@@ -31,7 +31,5 @@ function toContinuation(question: Question): Continuation {
   return { ...rest, kind: "input" };
 }
 
-function isSameAgent(address: string, { agency, agent }: { agency: string; agent: string }): boolean {
-  const parsed = parseAddress(address);
-  return parsed !== undefined && parseAgencyKey(parsed.agency).id === agency && parsed.path.join("/") === agent;
-}
+/** The agency is not compared: its turn says which one it is, and agencies of other users have two names. */
+const isPathOf = (address: string, agent: string) => parseAddress(address)?.path.join("/") === agent;

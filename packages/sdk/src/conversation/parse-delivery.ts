@@ -11,6 +11,9 @@ export interface DeliveredMessage {
 const headerPattern =
   /^\[(msg-\d{1,15}) from ([A-Za-z0-9][\w.-]{0,63}) in (?:#([A-Za-z0-9][\w.-]{0,63})|(@[\w.@+~-]{1,140}))(?:, thread (msg-\d{1,15}))?\]$/;
 
+/** A line of a content that looks like a header was given a backslash. */
+const quotedPattern = /^\\(?=\\*[^\S\r\n\u2028\u2029]*\[msg-\d+ from )/gim;
+
 /**
  * Parses the message of a turn that handles an agent's inbox: a line such as `[msg-7 from bob in #general]` before each
  * message, and a blank line between them. Returns undefined if it is any other message.
@@ -27,7 +30,10 @@ export function parseDelivery(text: string): DeliveredMessage[] | undefined {
     } else if (index === 0) return undefined;
     else messages.at(-1)?.lines.push(line);
   }
-  return messages.map(({ lines: content, ...message }) => ({ ...message, content: content.join("\n") }));
+  return messages.map(({ lines: content, ...message }) => ({
+    ...message,
+    content: content.join("\n").replace(quotedPattern, ""),
+  }));
 }
 
 function parseHeader(line: string): Omit<DeliveredMessage, "content"> | undefined {

@@ -17,16 +17,16 @@ export const newCollectionSchema = z
 
 export const blobReportSchema = z
   .object({
-    needed: totalsSchema.meta({ description: "Blobs that an agent refers to." }),
+    needed: totalsSchema.meta({ description: "Blobs that an agent or agency refers to." }),
     freed: totalsSchema.meta({ description: "Blobs that nobody refers to. A dry run only counts them." }),
     recent: totalsSchema.meta({
       description: "Blobs that are not needed any more, or not yet. A later collection decides about them.",
     }),
     unknown: totalsSchema.meta({
-      description: "Blobs that were kept because not all agents could be asked whether they need them.",
+      description: "Blobs that were kept because not all agents and agencies could be asked whether they need them.",
     }),
     partials: z.number().meta({ description: "Files that interrupted writes left behind, and that were deleted." }),
-    missing: z.number().meta({ description: "Blobs that an agent refers to but that are not stored." }),
+    missing: z.number().meta({ description: "Blobs that somebody refers to but that are not stored." }),
   })
   .meta({ id: "BlobReport" });
 
@@ -40,8 +40,8 @@ export const collectionSchema = z
     agents: z.number().meta({ description: "Agents asked so far." }),
     progress: z.number().meta({ description: "Part of the blobs examined so far, from 0 to 1." }),
     report: blobReportSchema,
-    unreadable: z.array(z.string()).meta({ description: "Agents that could not be read, at most 20." }),
-    unknownAgents: z.number().meta({ description: "Agents with data that belong to no known user." }),
+    unreadable: z.array(z.string()).meta({ description: "Agents and agencies that could not be read, at most 20." }),
+    unknownAgents: z.number().meta({ description: "Agents and agencies with data that belong to no known user." }),
     error: z.string().optional(),
   })
   .meta({ id: "Collection", description: "A collection of unused blobs." });

@@ -28,6 +28,13 @@ export const inboxItemListSchema = z.object({ items: z.array(inboxItemSchema), n
 
 export type InboxItemList = z.infer<typeof inboxItemListSchema>;
 
+export const inboxChangeSchema = z.object({
+  items: z.array(inboxItemSchema),
+  omitted: z.number().optional().meta({ description: "How many more were changed than are listed." }),
+});
+
+export type InboxChange = z.infer<typeof inboxChangeSchema>;
+
 export const inboxQuerySchema = pageQuerySchema.extend({
   status: z
     .enum([...inboxStatuses, "open", "all"])

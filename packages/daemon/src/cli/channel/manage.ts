@@ -9,6 +9,7 @@ import { formatWhen } from "../format-when.ts";
 import { formatExamples } from "../help.ts";
 import { readAllPages } from "../lists.ts";
 import { formatAgencySuffix, parseAgencyTarget, parseChannelTarget } from "../target.ts";
+import { explainMissingChannel } from "./messages.ts";
 import { channelHelp } from "./read.ts";
 
 export function addList(group: Command, cli: Cli): void {
@@ -65,11 +66,12 @@ export function addRemove(group: Command, cli: Cli): void {
     .option("-y, --yes", "skip confirmation")
     .addHelpText("after", formatExamples(["channel rm dev@review", ""], ["channel rm dev --yes", ""]))
     .action(async (text: string, { yes }: { yes?: boolean }) => {
-      const { agency, channel } = parseChannelTarget(cli, text);
+      const target = parseChannelTarget(cli, text);
+      const { agency, channel } = target;
       const { client } = await connect(cli);
       if (!yes) await confirm(cli, `Delete the channel ${channel} in ${agency} and all its messages?`);
       await client.call("deleteChannel", { params: { agency, channel } }).catch(async (error: unknown) => {
-        throw await explainMissingAgency(client, agency, error);
+        throw await explainMissingChannel(client, target, error);
       });
       cli.output.reply({ deleted: channel, agency }, () => `Deleted #${channel} in ${agency}.`);
     });

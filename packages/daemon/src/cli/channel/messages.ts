@@ -1,5 +1,6 @@
-import { type ChannelMessage, type ChannelTarget, fail } from "@thinkery/sdk";
+import { type ChannelMessage, type ChannelTarget, fail, isThinkeryError } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
+import { explainMissingAgency } from "../agents.ts";
 import { parseDuration } from "../duration.ts";
 
 const maxPage = 500;
@@ -54,6 +55,17 @@ export async function readSince(
     if (page.next === undefined || page.next === after) return messages;
     after = page.next;
   }
+}
+
+/** Returns the error of a request to a channel, with what to do if there is no such channel or agency. */
+export async function explainMissingChannel(
+  client: Client,
+  { agency }: ChannelTarget,
+  error: unknown,
+): Promise<unknown> {
+  const explained = await explainMissingAgency(client, agency, error);
+  if (!isThinkeryError(explained) || !/^Channel “[^”]*” not found\.$/.test(explained.message)) return explained;
+  return fail("not_found", `${explained.message} List them with \`thinkery channel ls @${agency}\`.`);
 }
 
 /** Accepts `msg-12` and `12`. */

@@ -1,13 +1,12 @@
 import type { ChannelMessage, ChannelTarget } from "@thinkery/sdk";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { explainMissingAgency } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { formatAgencySuffix, parseChannelTarget } from "../target.ts";
 import { followChannel } from "./follow.ts";
 import { formatChannelMessage } from "./format.ts";
-import { parseMessageId, parseSince, readNewest, readSince } from "./messages.ts";
+import { explainMissingChannel, parseMessageId, parseSince, readNewest, readSince } from "./messages.ts";
 
 export const channelHelp =
   "channel, as '#general@review', or '#@alice' for direct messages; quote it, or leave out the #";
@@ -69,7 +68,7 @@ export async function readChannel(
       ? readNewest(client, target, lines ?? defaultLines, filter)
       : readSince(client, target, filter).then((messages) => ({ messages, previous: undefined }));
   const { messages, previous } = await read.catch(async (error: unknown) => {
-    throw await explainMissingAgency(client, target.agency, error);
+    throw await explainMissingChannel(client, target, error);
   });
   const print = createMessagePrinter(cli, target.agency);
   if (follow) {
@@ -81,7 +80,7 @@ export async function readChannel(
   }
   const { agency, channel } = target;
   cli.output.reply({ agency, channel, messages, ...(previous === undefined ? {} : { previous }) }, () => {
-    if (messages.length === 0) return describeNothing(cli, target, Object.keys(filter).length > 0);
+    if (messages.length === 0) return describeNothing(cli, target, lines === 0 || Object.keys(filter).length > 0);
     const more =
       previous === undefined ? [] : [cli.output.dim(`For earlier messages, use --before ${messages[0]?.id}`)];
     return [...more, ...messages.map((message) => formatMessage(cli, message, agency))].join("\n\n");

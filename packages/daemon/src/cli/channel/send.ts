@@ -9,7 +9,6 @@ import {
 } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import { type Command, Option } from "commander";
-import { explainMissingAgency } from "../agents.ts";
 import type { Cli } from "../cli.ts";
 import { type Connection, connect } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
@@ -18,7 +17,7 @@ import { formatExamples } from "../help.ts";
 import { readMessage } from "../message.ts";
 import { formatAgencySuffix, parseChannelTarget } from "../target.ts";
 import { explainWaits } from "../waits/explain.ts";
-import { parseMessageId } from "./messages.ts";
+import { explainMissingChannel, parseMessageId } from "./messages.ts";
 import { channelHelp, createMessagePrinter } from "./read.ts";
 import { waitUntilHandled } from "./wait.ts";
 
@@ -91,12 +90,13 @@ export async function sendToChannel(
 
 function post(
   client: Client,
-  { agency, channel }: ChannelTarget,
+  target: ChannelTarget,
   body: Parameters<typeof client.call<"postChannelMessage">>[1]["body"],
 ): Promise<PostedMessage> {
-  return withRetry((signal) => client.call("postChannelMessage", { params: { agency, channel }, body, signal })).catch(
+  const params = { agency: target.agency, channel: target.channel };
+  return withRetry((signal) => client.call("postChannelMessage", { params, body, signal })).catch(
     async (error: unknown) => {
-      throw await explainMissingAgency(client, agency, error);
+      throw await explainMissingChannel(client, target, error);
     },
   );
 }

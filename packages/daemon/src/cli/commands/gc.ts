@@ -9,13 +9,13 @@ import { formatExamples } from "../help.ts";
 export function addGc(program: Command, cli: Cli): void {
   program
     .command("gc")
-    .description("delete stored content that no agent needs any more")
+    .description("delete stored content that no agent or agency needs any more")
     .option("--dry-run", "only show what would be deleted")
     .addHelpText(
       "after",
       formatExamples(
         ["gc --dry-run", "show what would be deleted"],
-        ["gc", "delete it. What deleted agents stored is deleted without this"],
+        ["gc", "delete it. What deleted agents and agencies stored is deleted without this"],
       ),
     )
     .action(async ({ dryRun = false }: { dryRun?: boolean }) => {
@@ -54,12 +54,14 @@ function describeCollection(cli: Cli, { dryRun, agents, report, unreadable, unkn
     ["recent", recent.blobs === 0 ? undefined : `${formatTotals(recent)}, left for a later run`],
     ["unknown", unknown.blobs === 0 ? undefined : `${formatTotals(unknown)}, kept`],
     ["leftovers", partials === 0 ? undefined : `${partials} of interrupted writes`],
-    ["missing", missing === 0 ? undefined : `${missing}, which agents refer to`],
+    ["missing", missing === 0 ? undefined : `${missing}, which are still referred to`],
   ]);
   const notes = [
     ...(unreadable.length > 0 ? [`Could not read ${unreadable.join(", ")}. See \`thinkery logs\`.`] : []),
     ...(unknownAgents > 0
-      ? [`${unknownAgents} agents belong to users of an earlier release. \`thinkery token new\` for a user adds them.`]
+      ? [
+          `${unknownAgents} agents or agencies belong to users of an earlier release. \`thinkery token new\` for a user adds them.`,
+        ]
       : []),
   ];
   return [fields, ...notes].join("\n");

@@ -1,4 +1,4 @@
-import { fail, type InboxItem, type InboxStatus, inboxStatuses } from "@thinkery/sdk";
+import { fail, type InboxChange, type InboxItem, type InboxStatus, inboxStatuses } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import { type Command, Option } from "commander";
 import { explainMissingAgency, findAgent } from "../agents.ts";
@@ -182,14 +182,16 @@ async function change(
   cli: Cli,
   text: string,
   done: string,
-  send: (client: Client, params: { agency: string; agent: string }) => Promise<{ items: InboxItem[] }>,
+  send: (client: Client, params: { agency: string; agent: string }) => Promise<InboxChange>,
 ): Promise<void> {
   const target = parseAgentTarget(cli, text);
   const { client } = await connect(cli);
   const { agency, agent } = target;
   await findAgent(client, target);
-  const { items } = await withRetry(() => send(client, { agency, agent }));
-  cli.output.reply({ items }, () =>
-    items.length === 0 ? "Nothing to change." : `${done}: ${items.map(({ id }) => id).join(", ")}.`,
-  );
+  const changed = await withRetry(() => send(client, { agency, agent }));
+  const { items, omitted = 0 } = changed;
+  cli.output.reply(changed, () => {
+    const more = omitted > 0 ? ` and ${omitted} more` : "";
+    return items.length === 0 ? "Nothing to change." : `${done}: ${items.map(({ id }) => id).join(", ")}${more}.`;
+  });
 }

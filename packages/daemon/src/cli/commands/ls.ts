@@ -7,7 +7,7 @@ import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
 import { listAgents } from "../lists.ts";
 import { type AgentTarget, parseAgencyTarget, parseTarget } from "../target.ts";
-import { listWaits, type OpenWaits, toAgentTarget } from "../waits/inbox.ts";
+import { getAgentPath, listWaits, type OpenWaits } from "../waits/inbox.ts";
 
 export function addLs(program: Command, cli: Cli): void {
   program
@@ -55,8 +55,8 @@ function listWorking(
 /** Returns what agents wait for, by their path in the agency. */
 function createWaitNotes({ approvals, questions }: OpenWaits): Map<string, string> {
   return new Map([
-    ...questions.map(({ agent }) => [toAgentTarget(agent).agent, "waits for an answer"] as const),
-    ...approvals.map(({ agent }) => [toAgentTarget(agent).agent, "waits for approval"] as const),
+    ...questions.map(({ agent }) => [getAgentPath(agent), "waits for an answer"] as const),
+    ...approvals.map(({ agent }) => [getAgentPath(agent), "waits for approval"] as const),
   ]);
 }
 

@@ -62,7 +62,7 @@ export function converse(options: ConverseOptions): Promise<Outcome | WaitingTur
 
   return new Promise<Outcome | WaitingTurn>((resolve, reject) => {
     const handleWaits = (run: string, found: OpenWaits) => {
-      const waits = keepCurrent(found, target, pausedRunId);
+      const waits = keepCurrent(found, connection.client.user, target, pausedRunId);
       if (onWaits) onWaits(waits, () => leave(run, waits));
       else if (waits.approvals.length + waits.questions.length > 0) leave(run, waits);
     };
@@ -186,9 +186,14 @@ function findPausedRun(frame: ChatFrame | AgentEvent, before: string | undefined
 }
 
 /** Leaves out what turns of the agent that are over had waited for: the inbox may not know yet. */
-function keepCurrent({ approvals, questions }: OpenWaits, target: AgentTarget, runId: string | undefined): OpenWaits {
+function keepCurrent(
+  { approvals, questions }: OpenWaits,
+  user: string,
+  target: AgentTarget,
+  runId: string | undefined,
+): OpenWaits {
   const isCurrent = ({ agent, turn }: { agent: string; turn: string }) =>
-    turn === runId || !isSameAgent(toAgentTarget(agent), target);
+    turn === runId || !isSameAgent(toAgentTarget(agent, user), target);
   return { approvals: approvals.filter(isCurrent), questions: questions.filter(isCurrent) };
 }
 

@@ -1,7 +1,7 @@
 import type { AgentTarget } from "@thinkery/sdk";
 import type { Cli } from "../cli.ts";
 import { toOneLine } from "../conversation/lines.ts";
-import { getDefaultAgency } from "../target.ts";
+import { getDefaultAgency, getUser } from "../target.ts";
 import { formatCalls, formatQuestion, summarizeCalls } from "./format.ts";
 import { isSameAgent, type OpenWaits, shortenIds, toAgentTarget } from "./inbox.ts";
 
@@ -11,7 +11,7 @@ export function formatTarget(cli: Cli, { agent, agency }: Pick<AgentTarget, "age
 }
 
 /** Formats who asks, from an address such as `global~alice`. */
-export const formatAsker = (cli: Cli, address: string) => formatTarget(cli, toAgentTarget(address));
+export const formatAsker = (cli: Cli, address: string) => formatTarget(cli, toAgentTarget(address, getUser(cli)));
 
 /** Says what agents wait for, and with which commands to answer. */
 export function explainWaits(
@@ -42,7 +42,7 @@ export function summarizeWaits(cli: Cli, { approvals, questions }: OpenWaits, ta
   const shorten = shortenIds(approvals.map(({ id }) => id));
   // Only sub-agents are named: the others are the target itself.
   const formatOrigin = (address: string) => {
-    const asker = toAgentTarget(address);
+    const asker = toAgentTarget(address, getUser(cli));
     return isSameAgent(asker, target) ? "" : `, asked by ${formatTarget(cli, asker)}`;
   };
   return [

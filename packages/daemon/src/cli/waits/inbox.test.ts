@@ -18,6 +18,10 @@ test("ids are shortened to at least 8 characters that tell them apart", () => {
 });
 
 test("addresses become targets", () => {
-  expect(toAgentTarget("global~alice/sub")).toEqual({ kind: "agent", agency: "global", agent: "alice/sub" });
-  expect(toAgentTarget("review:pr-1@bob~alice")).toEqual({ kind: "agent", agency: "review:pr-1", agent: "alice" });
+  const kind = "agent";
+  expect(toAgentTarget("global~alice/sub", "owner")).toEqual({ kind, agency: "global", agent: "alice/sub" });
+  expect(toAgentTarget("review:pr-1@bob~alice", "bob")).toEqual({ kind, agency: "review:pr-1", agent: "alice" });
+  // Those of other users are named with their owner.
+  expect(toAgentTarget("review:pr-1@bob~alice", "ann")).toEqual({ kind, agency: "review:pr-1@bob", agent: "alice" });
+  expect(toAgentTarget("global~alice", "ann")).toEqual({ kind, agency: "global@owner", agent: "alice" });
 });

@@ -4,8 +4,8 @@ import {
   type Approval,
   type ApprovalStatus,
   fail,
+  formatAgencyRef,
   parseAddress,
-  parseAgencyKey,
   type Question,
 } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
@@ -17,16 +17,16 @@ export interface OpenWaits {
   questions: Question[];
 }
 
-/** Returns the agent that asks. */
-export function toAgentTarget(address: string): AgentTarget {
+/** Returns the agent that asks, as the user names it. */
+export function toAgentTarget(address: string, user: string): AgentTarget {
   const { agency = "", path = [address] } = parseAddress(address) ?? {};
-  return { kind: "agent", agency: parseAgencyKey(agency).id, agent: path.join("/") };
+  return { kind: "agent", agency: formatAgencyRef(user, agency), agent: path.join("/") };
 }
 
 /** Returns what all agents of the user wait for, or only those of an agency, or an agent and its sub-agents. */
 export async function listWaits(client: Client, scope?: AgencyTarget | AgentTarget): Promise<OpenWaits> {
   const [approvals, questions] = await Promise.all([listApprovals(client, scope), listAllQuestions(client)]);
-  return { approvals, questions: questions.filter(({ agent }) => isInScope(agent, scope)) };
+  return { approvals, questions: questions.filter(({ agent }) => isInScope(client, agent, scope)) };
 }
 
 /** Returns approvals, oldest first: the pending ones by default. */
@@ -44,7 +44,7 @@ export async function listApprovals(
     );
     return { items: page.approvals, next: page.next };
   });
-  return approvals.filter(({ agent }) => isInScope(agent, scope));
+  return approvals.filter(({ agent }) => isInScope(client, agent, scope));
 }
 
 /** Returns an approval by its id or the start of it; the only pending one if there is no id. */
@@ -61,7 +61,7 @@ export async function findApproval(client: Client, id: string | undefined): Prom
 /** Returns the open questions of one agent, without those of its sub-agents. */
 export async function listQuestions(client: Client, target: AgentTarget): Promise<Question[]> {
   const questions = await listAllQuestions(client);
-  return questions.filter(({ agent }) => isSameAgent(toAgentTarget(agent), target));
+  return questions.filter(({ agent }) => isSameAgent(toAgentTarget(agent, client.user), target));
 }
 
 function listAllQuestions(client: Client): Promise<Question[]> {
@@ -111,7 +111,7 @@ function pickOnly(pending: Approval[]): Approval {
 /** Lists cut long inputs; the agent itself has all of them. */
 export async function readWhole(client: Client, approval: Approval): Promise<Approval> {
   if (!approval.shortened) return approval;
-  const { agency, agent } = toAgentTarget(approval.agent);
+  const { agency, agent } = toAgentTarget(approval.agent, client.user);
   const query = { id: approval.id };
   const { approvals } = await withRetry((signal) =>
     client.call("listAgentApprovals", { params: { agency, agent }, query, signal }),
@@ -120,11 +120,18 @@ export async function readWhole(client: Client, approval: Approval): Promise<App
 }
 
 const describeApproval = ({ agent, calls }: Approval) =>
-  `${calls.map(({ name }) => name).join(", ")} of ${toAgentTarget(agent).agent}`;
+  `${calls.map(({ name }) => name).join(", ")} of ${getAgentPath(agent)}`;
 
-function isInScope(address: string, scope: AgencyTarget | AgentTarget | undefined): boolean {
+/** Returns the path of an agent in its agency. */
+export const getAgentPath = (address: string) => parseAddress(address)?.path.join("/") ?? address;
+
+function isInScope(
+  { user }: Pick<Client, "user">,
+  address: string,
+  scope: AgencyTarget | AgentTarget | undefined,
+): boolean {
   if (!scope) return true;
-  const { agency, agent } = toAgentTarget(address);
+  const { agency, agent } = toAgentTarget(address, user);
   if (agency !== scope.agency) return false;
   return scope.kind === "agency" || agent === scope.agent || agent.startsWith(`${scope.agent}/`);
 }

@@ -103,7 +103,7 @@ export class Prompter {
 
   private async askQuestion(question: Question, signal: AbortSignal): Promise<"answered" | "left"> {
     const { cli, client, terminal } = this.options;
-    const { agency, agent } = toAgentTarget(question.agent);
+    const { agency, agent } = toAgentTarget(question.agent, client.user);
     terminal.write(`${formatAsker(cli, question.agent)} asks:`);
     for (const line of formatQuestion(question)) terminal.write(`  ${line}`);
     for (;;) {

@@ -16,7 +16,7 @@ function open(stored: ChannelMessage[], options: Partial<LogOptions> = {}) {
     log,
     load,
     subscribe,
-    ...{ wait: () => vi.waitFor(() => expect(log.get().loading).toBeUndefined()) },
+    wait: () => vi.waitFor(() => expect(log.get().loading).toBeUndefined()),
   };
 }
 

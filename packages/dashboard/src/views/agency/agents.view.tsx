@@ -26,7 +26,7 @@ export const view = defineView({
 function AgentsView({ agency, user }: AgencyViewProps) {
   const source = getContentsSource(agency.id);
   const { value, error } = useSource(source);
-  const canChange = useHasScope("chat");
+  const canChange = useHasScope("chat", agency.id);
   const canDelete = useHasScope("admin");
   const defaultAgency = useDefaultAgency();
   const [dialog, setDialog] = useState<"create" | "delete">();
@@ -45,8 +45,8 @@ function AgentsView({ agency, user }: AgencyViewProps) {
           <h1>{agency.name}</h1>
         </div>
         <div className="actions">
-          {/* The default agency always exists and cannot be deleted. */}
-          {canDelete && agency.id !== defaultAgency && (
+          {/* The default agency always exists and cannot be deleted, and others only by their owner. */}
+          {canDelete && agency.id !== defaultAgency && agency.scopes === undefined && (
             <Button onClick={() => setDialog("delete")}>
               <Icon name="trash" /> Delete
             </Button>

@@ -21,7 +21,7 @@ interface BudgetSectionProps {
 export function BudgetSection({ agency, statuses, onChange }: BudgetSectionProps) {
   const level: BudgetLevel = agency ? "agency" : "user";
   const own = statuses.filter((budgetStatus) => budgetStatus.level === level);
-  const canChange = useHasScope("admin");
+  const canChange = useHasScope("admin", agency?.id);
   const [dialog, setDialog] = useState<"set" | "clear">();
   const close = () => setDialog(undefined);
 

@@ -30,7 +30,7 @@ interface ApprovalPanelProps extends AgentPlace {
  * with other inputs, or with a result in the tool's place.
  */
 export function ApprovalPanel({ agency, agent, approval, onChange }: ApprovalPanelProps) {
-  const canApprove = useHasScope("approve");
+  const canApprove = useHasScope("approve", agency);
   const [drafts, setDrafts] = useState<CallDrafts>({});
   const [issue, setIssue] = useState<DraftIssue>();
   const [remember, setRemember] = useState<RememberScope>("once");

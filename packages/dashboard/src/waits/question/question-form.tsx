@@ -21,7 +21,7 @@ interface QuestionFormProps extends AgentPlace {
 
 /** A question of an agent with a form for its answer, drawn from its schema. A wrong answer keeps what was entered. */
 export function QuestionForm({ agency, agent, question: { id, prompt, schema }, onChange }: QuestionFormProps) {
-  const canAnswer = useHasScope("chat");
+  const canAnswer = useHasScope("chat", agency);
   const control = useMemo(() => (schema ? parseSchema(schema) : ({ kind: "text", long: true } as const)), [schema]);
   const [draft, setDraft] = useState<AnswerDraft>(() => createDraft(control, schema?.default));
   const [issues, setIssues] = useState<AnswerIssues>({});

@@ -11,11 +11,11 @@ import {
   type PageQuery,
   type PostedMessage,
 } from "@thinkery/sdk";
-import { findNearest } from "@thinkery/sdk/internal";
+import { findMentions, findNearest, type Mentions, type Names, searchMentions } from "@thinkery/sdk/internal";
+import { Pacer, runFairly } from "../../host/fair-work.ts";
 import { takePage } from "../../store/page.ts";
 import type { ChannelRow, ContextStore, MessageFilter, MessageRow, NewMessageRow } from "./context-store.ts";
 import { formatDirectChannel, isDirectChannel, listDirectAgents, type Participant } from "./direct-channel.ts";
-import { findMentions, type Names } from "./mentions.ts";
 import { formatMessageId, parseBoundary, requireMessageId } from "./message-id.ts";
 
 export interface ChannelsOptions {
@@ -29,11 +29,18 @@ export interface ChannelsOptions {
   deliver(message: MessageRow, agents: readonly string[]): void;
   onMessage(message: ChannelMessage): void;
   onChannel(channel: Channel): void;
+  /** Whose work it is to search or delete much. */
+  owner?: string;
 }
 
 const maxChannels = 1000;
 const maxRecipients = 50;
 const maxPreviewChars = 2000;
+/** Longer texts are searched in slices. */
+const maxCharsAtOnce = 64 * 1024;
+/** Messages that are deleted at once, and how much work one of them is, in microseconds. */
+const messagesPerSlice = 100;
+const unitsPerMessage = 200;
 
 /** What members write to each other: logs of messages that only grow. */
 export class Channels {
@@ -61,6 +68,7 @@ export class Channels {
     if (known) throw fail("conflict", `Channel “${known.name}” already exists.`);
     if (store.listChannels("", maxChannels).length === maxChannels)
       throw fail("conflict", `An agency can have at most ${maxChannels} channels. Delete those you no longer need.`);
+    this.#checkNotHidden(name);
     store.insertChannel({
       name,
       kind: "channel",
@@ -78,11 +86,21 @@ export class Channels {
     if (!this.#options.store.findChannel(name)) this.create({ name }, by);
   }
 
-  delete(name: string): string {
+  /** Hides a channel. What is in it is deleted by `clear`. */
+  hide(name: string): string {
     const channel = this.#require(name);
     if (channel.name === defaultChannel) throw fail("conflict", `The channel “${defaultChannel}” cannot be deleted.`);
-    this.#options.store.deleteChannel(channel.name);
+    this.#options.store.deleteChannel(channel.name, 0);
     return channel.name;
+  }
+
+  /** Deletes what is in hidden channels, in slices. A crash leaves the rest for the next time. */
+  async clear(): Promise<void> {
+    const { store, owner } = this.#options;
+    const pacer = new Pacer(owner);
+    for (const name of store.listHiddenChannels()) {
+      while (!store.deleteChannel(name, messagesPerSlice)) await pacer.pauseIfDue(messagesPerSlice * unitsPerMessage);
+    }
   }
 
   /** Posts a message. The same key of the same sender again returns the message that was posted. */
@@ -91,13 +109,13 @@ export class Channels {
     { content: given, to = [], thread, priority = "normal", idempotencyKey }: NewChannelMessage,
     by: Participant,
   ): Promise<PostedMessage> {
-    const { store, names, redact, storeText } = this.#options;
+    const { store, redact, storeText } = this.#options;
     const key = idempotencyKey === undefined ? undefined : `${by.kind}:${by.name}:${idempotencyKey}`;
     const known = key === undefined ? undefined : store.findMessageByKey(key);
     if (known) return { ...toMessage(known), duplicate: true };
     const content = redact(given);
     const channel = this.#resolve(channelName, by);
-    const mentions = findMentions(content, names);
+    const mentions = await this.#findMentions(content);
     const recipients = this.#listRecipients(typeof to === "string" ? [to] : to, mentions.agents, channel, by);
     const root = thread === undefined ? undefined : this.#findThread(thread, channel.name);
     const isLong = content.length > maxInlineChars;
@@ -154,6 +172,13 @@ export class Channels {
     return { messages: items.toReversed(), ...(next === undefined ? {} : { previous: next }) };
   }
 
+  async #findMentions(text: string): Promise<Mentions> {
+    const { names, owner } = this.#options;
+    return text.length <= maxCharsAtOnce
+      ? findMentions(text, names)
+      : runFairly(() => searchMentions(text, names), { owner });
+  }
+
   #insert(row: NewMessageRow, channel: Pick<ChannelRow, "name">): ChannelMessage {
     const { store, deliver, onMessage } = this.#options;
     const stored = store.transaction(() => {
@@ -199,6 +224,7 @@ export class Channels {
     const members = [by.name, other.name];
     const row = { name: channel, kind: "direct" as const, members, createdBy: by.name, createdAt: Date.now() };
     if (!isWriting) return { ...row, messages: 0 };
+    this.#checkNotHidden(channel);
     store.insertChannel(row);
     onChannel(toChannel({ ...row, messages: 0 }));
     return this.#require(channel);
@@ -210,6 +236,11 @@ export class Channels {
       store.insertChannel({ name: defaultChannel, kind: "channel", createdBy: "thinkery", createdAt: Date.now() });
     }
     return this.#require(defaultChannel);
+  }
+
+  #checkNotHidden(name: string): void {
+    if (this.#options.store.listHiddenChannels().some((hidden) => hidden.toLowerCase() === name.toLowerCase()))
+      throw fail("conflict", `The channel “${name}” is still being deleted. Try again in a moment.`);
   }
 
   /** Returns whom a message wakes: those it names, without its author. In a direct channel, the other one. */

@@ -35,6 +35,7 @@ export interface StoredItem extends Record<string, SqlStorageValue> {
   status: InboxStatus;
   priority: number;
   attempts: number;
+  failures: number;
   due_at: number;
   error: string | null;
   delivery: number | null;
@@ -98,6 +99,7 @@ export function toItemRow(row: StoredItem): ItemRow {
     status: row.status,
     priority: toPriority(row.priority),
     attempts: row.attempts,
+    failures: row.failures,
     ...(row.due_at === 0 ? {} : { dueAt: row.due_at }),
     ...(row.error === null ? {} : { error: row.error }),
     ...(row.delivery === null ? {} : { delivery: row.delivery }),

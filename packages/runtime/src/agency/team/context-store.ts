@@ -58,7 +58,10 @@ export interface ItemRow {
   message: number;
   status: InboxStatus;
   priority: Priority;
+  /** Turns that were to handle it. In some of them its agent put it off. */
   attempts: number;
+  /** Those that failed. */
+  failures: number;
   /** When it comes again, if it waits (epoch ms). A pending or deferred item without it is due. */
   dueAt?: number;
   error?: string;
@@ -77,7 +80,7 @@ export interface ItemFilter {
   limit: number;
 }
 
-export type ItemPatch = Partial<Pick<ItemRow, "status" | "attempts">> & {
+export type ItemPatch = Partial<Pick<ItemRow, "status" | "attempts" | "failures">> & {
   /** Null removes it. */
   dueAt?: number | null;
   error?: string | null;
@@ -129,8 +132,13 @@ export interface ContextStore {
   findChannel(name: string): ChannelRow | undefined;
   /** Throws `conflict` if the name is taken. */
   insertChannel(channel: NewChannelRow): void;
-  /** Deletes a channel with its messages, and their inbox items. Does nothing if there is none. */
-  deleteChannel(name: string): void;
+  /**
+   * Hides a channel, and deletes up to so many of its messages with their inbox items. Returns whether nothing is left of
+   * it. Until then its name stays taken. Does nothing if there is none.
+   */
+  deleteChannel(name: string, maxMessages: number): boolean;
+  /** Returns the channels that are hidden, and not deleted yet, by name. */
+  listHiddenChannels(): string[];
 
   /**
    * Stores a message, and counts it in its channel and its thread. Returns its number, which is never used again. Throws

@@ -1,4 +1,4 @@
-import { type FailureCode, isThinkeryError, type UsageTotal } from "@thinkery/sdk";
+import { type ErrorCode, type FailureCode, isThinkeryError, type UsageTotal } from "@thinkery/sdk";
 import type { ContextStore, DeliveryRow, ItemRow, MessageRow } from "./context-store.ts";
 import { formatDelivery } from "./format-delivery.ts";
 import type { Inboxes } from "./inboxes.ts";
@@ -35,6 +35,9 @@ export interface DeliveryReport {
   usage: Pick<UsageTotal, "inputTokens" | "outputTokens" | "costUsd">;
 }
 
+/** Why a turn did not handle its messages, and what that means for them. */
+type Failure = Pick<DeliveryReport, "error" | "isFinal" | "isPutBack">;
+
 export interface DeliveriesOptions {
   store: ContextStore;
   inboxes: Inboxes;
@@ -50,7 +53,15 @@ export interface DeliveriesOptions {
 
 const maxMessages = 20;
 const maxChars = 100_000;
+/** A stopped agent is offered its messages again and again, so only the first of them wait. */
+const maxResumed = 500;
 const retryMs = 5000;
+/** An agent that cannot be reached for so long has failed. */
+const maxSendAttempts = 60;
+/** Errors of an agent that cannot take messages now, or no longer exists: the messages wait. */
+const putBackErrors: readonly ErrorCode[] = ["conflict", "not_found"];
+/** Errors that are over in a moment. */
+const passingErrors: readonly ErrorCode[] = ["unavailable", "rate_limited", "internal"];
 /** How long a stopped agent is left alone, unless it is started before. */
 const stoppedRetryMs = 60_000;
 const maxBackoffMs = 3600_000;
@@ -62,6 +73,8 @@ const maxBackoffMs = 3600_000;
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   readonly #sending = new Map<number, Promise<void>>();
+  /** How often deliveries could not be sent, by number. */
+  readonly #sendFailures = new Map<number, number>();
   #retryAt: number | undefined;
 
   constructor(options: DeliveriesOptions) {
@@ -95,7 +108,6 @@ export class Deliveries {
     const { store, inboxes } = this.#options;
     const delivery = store.findDelivery(report.delivery);
     if (!delivery || delivery.agent.toLowerCase() !== report.agent.toLowerCase()) return false;
-    if (!store.listDeliveries(delivery.agent).some(({ number }) => number === delivery.number)) return false;
     store.transaction(() => {
       for (const item of this.#listItems(delivery)) {
         if (report.status === "completed")
@@ -110,8 +122,11 @@ export class Deliveries {
   /** Makes what waits for a stopped agent due at once. */
   resume(agent: string): void {
     const { store, inboxes } = this.#options;
-    for (const item of store.listItems({ agent, statuses: ["pending"], after: 0, limit: maxMessages }))
-      if (item.dueAt !== undefined && item.attempts === 0) inboxes.update(agent, item.message, { dueAt: null });
+    const now = Date.now();
+    // What waits because its turn failed has failures.
+    for (const item of store.listItems({ agent, statuses: ["pending"], after: 0, limit: maxResumed }))
+      if (item.dueAt !== undefined && item.dueAt > now && item.failures === 0)
+        inboxes.update(agent, item.message, { dueAt: null });
   }
 
   /** Stores a delivery of what is due for an agent, unless it has one. */
@@ -161,11 +176,27 @@ export class Deliveries {
         from: first.from,
       });
       store.setDeliveryRun(delivery.number, runId);
+      this.#sendFailures.delete(delivery.number);
     } catch (error) {
       if (!isThinkeryError(error)) console.error("messages could not be delivered", error);
-      if (isThinkeryError(error) && ["conflict", "not_found"].includes(error.code)) this.#putBack(delivery);
-      else this.#retryAt = Date.now() + retryMs;
+      const code = isThinkeryError(error) ? error.code : "internal";
+      if (putBackErrors.includes(code)) return this.#putBack(delivery);
+      const failures = (this.#sendFailures.get(delivery.number) ?? 0) + 1;
+      if (!passingErrors.includes(code) || failures >= maxSendAttempts)
+        return this.#refuse(delivery, isThinkeryError(error) ? error.message : "The agent could not be reached.");
+      this.#sendFailures.set(delivery.number, failures);
+      this.#retryAt = Date.now() + retryMs;
     }
+  }
+
+  /** The agent cannot take it, for example because its disk space is used up. That counts as a turn that failed. */
+  #refuse(delivery: DeliveryRow, error: string): void {
+    const { store } = this.#options;
+    store.transaction(() => {
+      for (const item of this.#listItems(delivery)) this.#fail(item, { error });
+      store.closeDelivery(delivery.number);
+    });
+    this.#sendFailures.delete(delivery.number);
   }
 
   /** The agent is stopped, its queue is full, or it was deleted. */
@@ -180,21 +211,22 @@ export class Deliveries {
     });
   }
 
-  #fail(item: ItemRow, { error = "The turn failed.", isFinal, isPutBack }: DeliveryReport): void {
+  #fail(item: ItemRow, { error = "The turn failed.", isFinal, isPutBack }: Failure): void {
     const { store, inboxes, getSettings, onGivenUp } = this.#options;
     const { agent, message, attempts } = item;
+    const failures = item.failures + 1;
     const { maxAttempts, backoffSeconds } = getSettings();
     if (isPutBack) {
       const patch = { status: "pending" as const, attempts: attempts - 1, delivery: null, dueAt: null };
       return inboxes.update(agent, message, patch);
     }
-    if (!isFinal && attempts < maxAttempts) {
-      const dueAt = Date.now() + Math.min(backoffSeconds * 1000 * 4 ** (attempts - 1), maxBackoffMs);
-      return inboxes.update(agent, message, { status: "pending", error, delivery: null, dueAt });
+    if (!isFinal && failures < maxAttempts) {
+      const dueAt = Date.now() + Math.min(backoffSeconds * 1000 * 4 ** (failures - 1), maxBackoffMs);
+      return inboxes.update(agent, message, { status: "pending", failures, error, delivery: null, dueAt });
     }
-    inboxes.update(agent, message, { status: "given_up", error, delivery: null, dueAt: null });
+    inboxes.update(agent, message, { status: "given_up", failures, error, delivery: null, dueAt: null });
     const row = store.findMessage(message);
-    if (row) onGivenUp({ ...item, status: "given_up", error }, row, error);
+    if (row) onGivenUp({ ...item, status: "given_up", failures, error }, row, error);
   }
 
   /** Returns the items that a delivery still has: its agent may have put some off or acknowledged them. */

@@ -2,7 +2,13 @@ import type { MessageRow } from "./context-store.ts";
 import { isDirectChannel } from "./direct-channel.ts";
 import { formatMessageId } from "./message-id.ts";
 
-/** Formats messages as the input of one turn: each has a line that says where it comes from, then its text verbatim. */
+// What a model could take for the beginning of another message, perhaps of its owner.
+const headerLikePattern = /^(?=\\*[^\S\r\n\u2028\u2029]*\[msg-\d+ from )/gim;
+
+/**
+ * Formats messages as the input of one turn: each has a line that says where it comes from, then its text verbatim. Only
+ * lines that look like that one get a backslash.
+ */
 export function formatDelivery(messages: readonly MessageRow[]): string {
   return messages.map((message) => `[${describe(message)}]\n${formatContent(message)}`).join("\n\n");
 }
@@ -15,6 +21,7 @@ function describe({ number, from, channel, thread }: MessageRow): string {
 }
 
 function formatContent({ content, resource, size }: MessageRow): string {
-  if (resource === undefined) return content;
-  return `${content}\n(The first part of ${size} characters. Read all of it with resource_read {"id": "${resource}"}.)`;
+  const text = content.replace(headerLikePattern, "\\");
+  if (resource === undefined) return text;
+  return `${text}\n(The first part of ${size} characters. Read all of it with resource_read {"id": "${resource}"}.)`;
 }

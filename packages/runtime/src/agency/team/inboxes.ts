@@ -1,6 +1,7 @@
 import {
   fail,
   type InboxAck,
+  type InboxChange,
   type InboxCounts,
   type InboxDefer,
   type InboxItem,
@@ -9,13 +10,17 @@ import {
   type InboxStatus,
   inboxStatuses,
 } from "@thinkery/sdk";
-import { takePage } from "../../store/page.ts";
+import { Pacer } from "../../host/fair-work.ts";
+import { maxPageChars, takePage } from "../../store/page.ts";
 import type { ContextStore, ItemPatch, ItemRow, MessageRow } from "./context-store.ts";
 import { formatMessageId, parseBoundary, requireMessageId } from "./message-id.ts";
 
 export interface InboxesOptions {
   store: ContextStore;
-  onItem(item: InboxItem): void;
+  /** Called when an item was added or changed. There is none to describe if its message was deleted. */
+  onItem(describe: () => InboxItem | undefined): void;
+  /** Whose work it is to change many items. */
+  owner?: string;
 }
 
 export const openStatuses = ["pending", "seen", "deferred"] as const satisfies readonly InboxStatus[];
@@ -24,7 +29,11 @@ const defaultDeferMs = 5 * 60_000;
 const maxDeferMs = 366 * 24 * 3600_000;
 /** What is put off again and again is never handled. */
 const maxDefers = 20;
-const maxChanged = 500;
+/** Items that a response describes. */
+const maxItems = 500;
+/** Items that are changed at once, and how much work one of them is, in microseconds. */
+const itemsPerSlice = 100;
+const unitsPerItem = 100;
 
 /** What the agents of an agency have to handle. */
 export class Inboxes {
@@ -71,37 +80,92 @@ export class Inboxes {
   }
 
   /** Marks items as handled. Those that are already are left out. */
-  ack(agent: string, { ids, until }: InboxAck): InboxItem[] {
-    const rows = ids ? ids.map((id) => this.#require(agent, id)) : this.#listUntil(agent, until ?? "");
-    return this.#update(
-      rows.filter(({ status }) => status !== "acked"),
-      () => ({ status: "acked", dueAt: null, error: null }),
+  async ack(agent: string, { ids, until }: InboxAck): Promise<InboxChange> {
+    const patch: ItemPatch = { status: "acked", dueAt: null, error: null };
+    if (ids === undefined) return this.#updateUntil(agent, until ?? "", patch);
+    const rows = ids.map((id) => this.#require(agent, id));
+    return this.#describeChange(
+      this.#update(
+        rows.filter(({ status }) => status !== "acked"),
+        patch,
+      ),
     );
   }
 
   /** Puts an open item off, also one that its agent is handling. */
-  defer(agent: string, { id, until }: InboxDefer, now: number): InboxItem[] {
+  defer(agent: string, { id, until }: InboxDefer, now: number): InboxChange {
     const row = this.#require(agent, id);
     if (!isOpen(row)) throw fail("conflict", `“${id}” is ${row.status.replace("_", " ")} and cannot be deferred.`);
-    if (row.attempts > maxDefers)
+    if (row.attempts - row.failures > maxDefers)
       throw fail("conflict", `“${id}” was put off ${maxDefers} times. Handle it, or acknowledge it with a reply.`);
     const dueAt = parseUntil(until, now);
-    return this.#update([row], () => ({ status: "deferred", dueAt, delivery: null }));
+    return this.#describeChange(this.#update([row], { status: "deferred", dueAt, delivery: null }));
   }
 
-  /** Makes items pending again that were given up or put off. */
-  retry(agent: string, ids: readonly string[]): InboxItem[] {
-    const rows = ids.map((id) => this.#require(agent, id)).filter(({ status }) => status !== "seen");
-    return this.#update(rows, () => ({ status: "pending", attempts: 0, dueAt: null, error: null, delivery: null }));
+  /** Makes items due that were given up or wait for something. Those that are handled are left out. */
+  retry(agent: string, ids: readonly string[]): InboxChange {
+    const rows = ids.map((id) => this.#require(agent, id));
+    const isLeftOut = ({ status }: ItemRow) => status === "seen" || status === "acked";
+    const counts = { attempts: 0, failures: 0 };
+    const patch: ItemPatch = { status: "pending", ...counts, dueAt: null, error: null, delivery: null };
+    return this.#describeChange(
+      this.#update(
+        rows.filter((row) => !isLeftOut(row)),
+        patch,
+      ),
+    );
+  }
+
+  /** Gives up everything that is open. */
+  async giveUpAll(agent: string, error: string): Promise<void> {
+    await this.#updateOpen(agent, { status: "given_up", dueAt: null, error }, () => true);
   }
 
   /** Changes items together, and tells those who watch. */
-  #update(rows: readonly ItemRow[], createPatch: (row: ItemRow) => ItemPatch): InboxItem[] {
+  #update(rows: readonly ItemRow[], patch: ItemPatch): readonly ItemRow[] {
     const { store } = this.#options;
     store.transaction(() => {
-      for (const row of rows) store.updateItem(row.agent, row.message, createPatch(row));
+      for (const row of rows) store.updateItem(row.agent, row.message, patch);
     });
-    return rows.flatMap(({ agent, message }) => this.#publish(agent, message) ?? []);
+    for (const { agent, message } of rows) this.#publish(agent, message);
+    return rows;
+  }
+
+  async #updateUntil(agent: string, until: string, patch: ItemPatch): Promise<InboxChange> {
+    const boundary = parseBoundary(until, "until");
+    const isWanted = ({ message, createdAt }: ItemRow) =>
+      "message" in boundary ? message <= boundary.message : createdAt <= boundary.time;
+    return this.#describeChange(await this.#updateOpen(agent, patch, isWanted));
+  }
+
+  /** Changes open items in slices: there may be any number of them. What is added meanwhile is left as it is. */
+  async #updateOpen(agent: string, patch: ItemPatch, isWanted: (row: ItemRow) => boolean): Promise<ItemRow[]> {
+    const { store, owner } = this.#options;
+    const [newest] = store.listMessages({ limit: 1, order: "newest" });
+    const pacer = new Pacer(owner);
+    const changed: ItemRow[] = [];
+    for (let after = 0; ;) {
+      const rows = store.listItems({ agent, statuses: openStatuses, after, limit: itemsPerSlice });
+      const wanted = rows.filter((row) => row.message <= (newest?.number ?? 0) && isWanted(row));
+      changed.push(...this.#update(wanted, patch));
+      after = rows.at(-1)?.message ?? 0;
+      if (rows.length < itemsPerSlice) return changed;
+      await pacer.pauseIfDue(itemsPerSlice * unitsPerItem);
+    }
+  }
+
+  /** Describes the items that were changed, as far as they fit into a response. */
+  #describeChange(rows: readonly ItemRow[]): InboxChange {
+    const items: InboxItem[] = [];
+    let chars = 0;
+    for (const { agent, message } of rows) {
+      if (items.length === maxItems || chars > maxPageChars) break;
+      const item = this.#find(agent, message);
+      if (!item) continue;
+      items.push(item);
+      chars += item.content.length;
+    }
+    return items.length < rows.length ? { items, omitted: rows.length - items.length } : { items };
   }
 
   /** Changes one item, and tells those who watch. */
@@ -110,27 +174,19 @@ export class Inboxes {
     this.#publish(agent, message);
   }
 
-  #listUntil(agent: string, until: string): ItemRow[] {
-    const boundary = parseBoundary(until, "until");
-    return this.#options.store
-      .listItems({ agent, statuses: openStatuses, after: 0, limit: maxChanged })
-      .filter(({ message, createdAt }) =>
-        "message" in boundary ? message <= boundary.message : createdAt <= boundary.time,
-      );
-  }
-
   #require(agent: string, id: string): ItemRow {
     const row = this.#options.store.findItem(agent, requireMessageId(id));
     if (!row) throw fail("not_found", `“${id}” is not in the inbox of ${agent}.`);
     return row;
   }
 
-  #publish(agent: string, message: number): InboxItem | undefined {
-    const { store, onItem } = this.#options;
-    const row = store.findItem(agent, message);
-    const item = row && this.#describe(row);
-    if (item) onItem(item);
-    return item;
+  #publish(agent: string, message: number): void {
+    this.#options.onItem(() => this.#find(agent, message));
+  }
+
+  #find(agent: string, message: number): InboxItem | undefined {
+    const row = this.#options.store.findItem(agent, message);
+    return row && this.#describe(row);
   }
 
   #describe(row: ItemRow): InboxItem | undefined {

@@ -13,6 +13,8 @@ interface LoopGuardOptions {
  */
 export class LoopGuard {
   readonly #options: LoopGuardOptions;
+  /** Whether all counts are known to be 0: most messages of people change none. */
+  #isReset = false;
 
   constructor(options: LoopGuardOptions) {
     this.#options = options;
@@ -20,6 +22,7 @@ export class LoopGuard {
 
   noteTurn(agent: string, hasProgress: boolean): void {
     if (hasProgress) return this.reset();
+    this.#isReset = false;
     const { store } = this.#options;
     const { turnsWithoutProgress = 0 } = store.findAgent(agent) ?? {};
     store.putAgent(agent, { turnsWithoutProgress: turnsWithoutProgress + 1 });
@@ -32,9 +35,11 @@ export class LoopGuard {
   }
 
   reset(): void {
+    if (this.#isReset) return;
     const { store, listAgents } = this.#options;
     for (const agent of listAgents()) {
       if (store.findAgent(agent)?.turnsWithoutProgress) store.putAgent(agent, { turnsWithoutProgress: 0 });
     }
+    this.#isReset = true;
   }
 }

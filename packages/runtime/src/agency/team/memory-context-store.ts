@@ -25,6 +25,10 @@ import type {
 } from "./context-store.ts";
 import { MemoryTables } from "./memory-tables.ts";
 
+interface StoredChannel extends ChannelRow {
+  isHidden?: boolean;
+}
+
 interface StoredMessage {
   row: MessageRow;
   key?: string;
@@ -35,7 +39,7 @@ interface StoredMessage {
 /** Stores channels and inboxes in memory: for tests, and where nothing has to last. Lists read everything. */
 export class MemoryContextStore implements ContextStore {
   readonly #tables = new MemoryTables();
-  readonly #channels = new Map<string, ChannelRow>();
+  readonly #channels = new Map<string, StoredChannel>();
   readonly #messages = new Map<number, StoredMessage>();
   readonly #keys = new Map<string, number>();
   readonly #items = new Map<string, ItemRow>();
@@ -49,11 +53,12 @@ export class MemoryContextStore implements ContextStore {
 
   listChannels(after: string, limit: number): ChannelRow[] {
     const names = [...this.#channels.keys()].filter((name) => name > toKey(after)).sort();
-    return names.slice(0, limit).map((name) => structuredClone(this.#channels.get(name) as ChannelRow));
+    return names.flatMap((name) => this.findChannel(name) ?? []).slice(0, limit);
   }
 
   findChannel(name: string): ChannelRow | undefined {
-    return structuredClone(this.#channels.get(toKey(name)));
+    const channel = this.#channels.get(toKey(name));
+    return channel?.isHidden ? undefined : structuredClone(channel);
   }
 
   insertChannel(channel: NewChannelRow): void {
@@ -61,10 +66,12 @@ export class MemoryContextStore implements ContextStore {
     this.#tables.set(this.#channels, toKey(channel.name), { ...structuredClone(channel), messages: 0 });
   }
 
-  deleteChannel(name: string): void {
-    this.transaction(() => {
-      const isGone = ({ row }: StoredMessage) => isSame(row.channel, name);
-      const gone = new Set([...this.#messages.values()].filter(isGone).map(({ row }) => row.number));
+  deleteChannel(name: string, maxMessages: number): boolean {
+    return this.transaction(() => {
+      const channel = this.#channels.get(toKey(name));
+      if (channel) this.#tables.set(this.#channels, toKey(name), { ...channel, isHidden: true });
+      const numbers = [...this.#messages.values()].flatMap(({ row }) => (isSame(row.channel, name) ? row.number : []));
+      const gone = new Set(numbers.sort((one, other) => one - other).slice(0, maxMessages));
       for (const { agent, message } of this.#items.values())
         if (gone.has(message)) this.#tables.set(this.#items, toItemKey(agent, message), undefined);
       for (const number of gone) {
@@ -74,14 +81,21 @@ export class MemoryContextStore implements ContextStore {
       }
       const clock = [...this.#messages.values()].reduce((latest, message) => Math.max(latest, message.clock), 0);
       this.#tables.set(this.#counters, "clock", clock);
+      if (gone.size < numbers.length) return false;
       this.#tables.set(this.#channels, toKey(name), undefined);
+      return true;
     });
+  }
+
+  listHiddenChannels(): string[] {
+    const hidden = [...this.#channels.values()].flatMap(({ name, isHidden }) => (isHidden ? name : []));
+    return hidden.sort((one, other) => (toKey(one) < toKey(other) ? -1 : 1));
   }
 
   insertMessage({ key, ...message }: NewMessageRow): number {
     return this.transaction(() => {
       if (key !== undefined && this.#keys.has(key)) throw createKeyUsedError(key);
-      const channel = this.#channels.get(toKey(message.channel));
+      const channel = this.findChannel(message.channel);
       if (!channel) throw createNoChannelError(message.channel);
       if (message.thread !== undefined) this.#countReply(message.thread, channel.name);
       const number = this.#createNumber("message");
@@ -136,7 +150,7 @@ export class MemoryContextStore implements ContextStore {
   insertItem(item: NewItemRow): void {
     const key = toItemKey(item.agent, item.message);
     if (this.#items.has(key)) throw createItemExistsError(item.agent, item.message);
-    this.#tables.set(this.#items, key, { ...item, attempts: 0 });
+    this.#tables.set(this.#items, key, { ...item, attempts: 0, failures: 0 });
   }
 
   findItem(agent: string, message: number): ItemRow | undefined {
@@ -151,11 +165,12 @@ export class MemoryContextStore implements ContextStore {
       .slice(0, limit);
   }
 
-  updateItem(agent: string, message: number, { status, attempts, dueAt, ...optional }: ItemPatch): void {
+  updateItem(agent: string, message: number, { status, attempts, failures, dueAt, ...optional }: ItemPatch): void {
     const key = toItemKey(agent, message);
     const item = this.#items.get(key);
     if (!item) return;
-    const changed = { ...item, status: status ?? item.status, attempts: attempts ?? item.attempts };
+    const counts = { attempts: attempts ?? item.attempts, failures: failures ?? item.failures };
+    const changed = { ...item, status: status ?? item.status, ...counts };
     // A time of 0 is none.
     this.#tables.set(this.#items, key, patchRow(changed, { ...optional, dueAt: dueAt === 0 ? null : dueAt }));
   }

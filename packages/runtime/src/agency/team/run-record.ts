@@ -4,20 +4,27 @@ import type { DeliveryReport } from "./deliveries.ts";
 
 interface Row extends Record<string, SqlStorageValue> {
   run: string;
-  definition: string;
   key: string | null;
   ready: number;
   reported: number;
-  result: string | null;
 }
 
 type StoredRun = Omit<WorkflowRun, "result">;
 
+/** A row as it is stored. Each turn asks for it several times. */
+interface CachedRow {
+  run: StoredRun;
+  key?: string;
+  isReady: boolean;
+  isReported: boolean;
+}
+
 /** The run of a workflow that an agency is, or was. */
 export class RunRecord {
   readonly #sql: SqlStorage;
-  /** Cached, because each turn asks. Null if there is none. */
-  #cached: StoredRun | null | undefined;
+  /** Null if there is none. */
+  #cached: CachedRow | null | undefined;
+  #definition: Workflow | undefined;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -25,11 +32,7 @@ export class RunRecord {
 
   /** Returns the run without its result, which may be long. */
   find(): StoredRun | undefined {
-    if (this.#cached === undefined) {
-      const row = this.#read();
-      this.#cached = row ? (JSON.parse(row.run) as StoredRun) : null;
-    }
-    return this.#cached ?? undefined;
+    return this.#find()?.run;
   }
 
   get(): StoredRun {
@@ -39,52 +42,51 @@ export class RunRecord {
   }
 
   describe(): WorkflowRun {
-    const result = this.#read()?.result;
+    const result = this.#readText("result");
     return { ...this.get(), ...(result ? { result } : {}) };
   }
 
   get definition(): Workflow | undefined {
-    const row = this.#read();
-    return row && (JSON.parse(row.definition) as Workflow);
+    if (!this.#find()) return undefined;
+    return (this.#definition ??= JSON.parse(this.#readText("definition") ?? "") as Workflow);
   }
 
   /** Whether its agents exist, and the kickoff is posted. */
   get isReady(): boolean {
-    return this.#read()?.ready === 1;
+    return this.#find()?.isReady === true;
   }
 
   get isReported(): boolean {
-    return this.#read()?.reported !== 0;
+    return this.#find()?.isReported !== false;
   }
 
   /** Whether the run was started under this idempotency key. */
   hasKey(key: string): boolean {
-    return this.#read()?.key === key;
+    return this.#find()?.key === key;
   }
 
   begin(run: StoredRun, definition: Workflow, key: string | undefined): void {
     this.#sql.exec("DELETE FROM workflow_run");
-    this.#sql.exec(
-      "INSERT INTO workflow_run (only, run, definition, key) VALUES (1, ?, ?, ?)",
-      JSON.stringify(run),
-      JSON.stringify(definition),
-      key ?? null,
-    );
-    this.#cached = run;
+    this.#sql.exec("DELETE FROM workflow_texts");
+    this.#sql.exec("INSERT INTO workflow_run (only, run, key) VALUES (1, ?, ?)", JSON.stringify(run), key ?? null);
+    this.#sql.exec("INSERT INTO workflow_texts (name, text) VALUES ('definition', ?)", JSON.stringify(definition));
+    this.#cached = undefined;
+    this.#definition = undefined;
   }
 
   markReady(): void {
     this.#sql.exec("UPDATE workflow_run SET ready = 1");
+    this.#cached = undefined;
   }
 
   markReported(): void {
     this.#sql.exec("UPDATE workflow_run SET reported = 1");
+    this.#cached = undefined;
   }
 
   update(change: Partial<StoredRun>): void {
-    const run = { ...this.get(), ...change };
-    this.#sql.exec("UPDATE workflow_run SET run = ?, reported = 0", JSON.stringify(run));
-    this.#cached = run;
+    this.#sql.exec("UPDATE workflow_run SET run = ?, reported = 0", JSON.stringify({ ...this.get(), ...change }));
+    this.#cached = undefined;
   }
 
   /** Adds a turn. What its agent replied is the result so far. */
@@ -100,12 +102,28 @@ export class RunRecord {
         costUsd,
       },
     });
-    if (status === "completed" && result.trim() !== "") this.#sql.exec("UPDATE workflow_run SET result = ?", result);
+    if (status !== "completed" || result.trim() === "") return;
+    const query =
+      "INSERT INTO workflow_texts (name, text) VALUES ('result', ?) ON CONFLICT DO UPDATE SET text = excluded.text";
+    this.#sql.exec(query, result);
   }
 
-  #read(): Row | undefined {
-    return this.#sql.exec<Row>("SELECT * FROM workflow_run").toArray()[0];
+  #find(): CachedRow | undefined {
+    if (this.#cached === undefined) {
+      const [row] = this.#sql.exec<Row>("SELECT * FROM workflow_run").toArray();
+      this.#cached = row ? parseRow(row) : null;
+    }
+    return this.#cached ?? undefined;
   }
+
+  #readText(name: "definition" | "result"): string | undefined {
+    return this.#sql.exec<{ text: string }>("SELECT text FROM workflow_texts WHERE name = ?", name).toArray()[0]?.text;
+  }
+}
+
+function parseRow({ run, key, ready, reported }: Row): CachedRow {
+  const base = { run: JSON.parse(run) as StoredRun, isReady: ready === 1, isReported: reported === 1 };
+  return key === null ? base : { ...base, key };
 }
 
 export const isOpenRun = ({ status }: Pick<WorkflowRun, "status">) =>

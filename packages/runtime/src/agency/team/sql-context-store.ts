@@ -60,13 +60,15 @@ export class SqlContextStore implements ContextStore {
   }
 
   listChannels(after: string, limit: number): ChannelRow[] {
-    return this.#read<StoredChannel>("SELECT * FROM channels WHERE name > ? ORDER BY name LIMIT ?", after, limit).map(
-      toChannelRow,
-    );
+    return this.#read<StoredChannel>(
+      "SELECT * FROM channels WHERE name > ? AND hidden = 0 ORDER BY name LIMIT ?",
+      after,
+      limit,
+    ).map(toChannelRow);
   }
 
   findChannel(name: string): ChannelRow | undefined {
-    return this.#read<StoredChannel>("SELECT * FROM channels WHERE name = ?", name).map(toChannelRow)[0];
+    return this.#read<StoredChannel>("SELECT * FROM channels WHERE name = ? AND hidden = 0", name).map(toChannelRow)[0];
   }
 
   insertChannel({ name, kind, description, members, createdBy, createdAt }: NewChannelRow): void {
@@ -83,19 +85,35 @@ export class SqlContextStore implements ContextStore {
     if (inserted.length === 0) throw createChannelTakenError(name);
   }
 
-  deleteChannel(name: string): void {
-    const isOfChannel = "message IN (SELECT number FROM channel_messages WHERE channel = ?)";
-    this.transaction(() => {
+  deleteChannel(name: string, maxMessages: number): boolean {
+    return this.transaction(() => {
+      this.#read("UPDATE channels SET hidden = 1 WHERE name = ? AND hidden = 0", name);
+      const [end] = this.#read<{ number: number | null }>(
+        `SELECT max(number) AS number FROM
+           (SELECT number FROM channel_messages WHERE channel = ? ORDER BY number LIMIT ?)`,
+        name,
+        maxMessages,
+      );
+      const last = end?.number ?? 0;
+      const isPart = "message IN (SELECT number FROM channel_messages WHERE channel = ? AND number <= ?)";
       this.#read(
         `INSERT INTO inbox_counts (agent, status, items)
-         SELECT agent, status, -count(*) FROM inbox_items WHERE ${isOfChannel} GROUP BY agent, status ${addToCounts}`,
+         SELECT agent, status, -count(*) FROM inbox_items WHERE ${isPart} GROUP BY agent, status ${addToCounts}`,
         name,
+        last,
       );
       for (const table of ["inbox_items", "channel_threads"])
-        this.#read(`DELETE FROM ${table} WHERE ${isOfChannel}`, name);
-      this.#read("DELETE FROM channel_messages WHERE channel = ?", name);
+        this.#read(`DELETE FROM ${table} WHERE ${isPart}`, name, last);
+      this.#read("DELETE FROM channel_messages WHERE channel = ? AND number <= ?", name, last);
+      if (this.#read("SELECT 1 FROM channel_messages WHERE channel = ? LIMIT 1", name).length > 0) return false;
       this.#read("DELETE FROM channels WHERE name = ?", name);
+      return true;
     });
+  }
+
+  listHiddenChannels(): string[] {
+    const query = "SELECT name FROM channels WHERE hidden = 1 ORDER BY name";
+    return this.#read<{ name: string }>(query).map(({ name }) => name);
   }
 
   insertMessage(message: NewMessageRow): number {
@@ -129,7 +147,7 @@ export class SqlContextStore implements ContextStore {
   /** Returns the channel's name as it was spelled when it was created. */
   #countMessage({ channel, createdAt }: NewMessageRow): string {
     const [counted] = this.#read<{ name: string }>(
-      "UPDATE channels SET messages = messages + 1, last_message_at = ? WHERE name = ? RETURNING name",
+      "UPDATE channels SET messages = messages + 1, last_message_at = ? WHERE name = ? AND hidden = 0 RETURNING name",
       createdAt,
       channel,
     );
@@ -207,10 +225,11 @@ export class SqlContextStore implements ContextStore {
   }
 
   updateItem(agent: string, message: number, patch: ItemPatch): void {
-    const { status, attempts, dueAt, error, delivery } = patch;
+    const { status, attempts, failures, dueAt, error, delivery } = patch;
     const values = {
       ...(status === undefined ? {} : { status }),
       ...(attempts === undefined ? {} : { attempts }),
+      ...(failures === undefined ? {} : { failures }),
       ...(dueAt === undefined ? {} : { due_at: dueAt ?? 0 }),
       ...(error === undefined ? {} : { error }),
       ...(delivery === undefined ? {} : { delivery }),

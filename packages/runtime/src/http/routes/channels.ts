@@ -41,15 +41,9 @@ export function addChannelRoutes(app: Hono<HonoEnv>): void {
 
   route(app, endpoints.listInbox, async (call) => (await openTeam(call)).listInbox(call.params.agent, call.query));
 
-  route(app, endpoints.ackInbox, async (call) => ({
-    items: await (await openTeam(call)).ack(call.params.agent, call.body),
-  }));
+  route(app, endpoints.ackInbox, async (call) => (await openTeam(call)).ack(call.params.agent, call.body));
 
-  route(app, endpoints.deferInbox, async (call) => ({
-    items: await (await openTeam(call)).defer(call.params.agent, call.body),
-  }));
+  route(app, endpoints.deferInbox, async (call) => (await openTeam(call)).defer(call.params.agent, call.body));
 
-  route(app, endpoints.retryInbox, async (call) => ({
-    items: await (await openTeam(call)).retry(call.params.agent, call.body.ids),
-  }));
+  route(app, endpoints.retryInbox, async (call) => (await openTeam(call)).retry(call.params.agent, call.body.ids));
 }

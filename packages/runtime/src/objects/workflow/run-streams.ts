@@ -9,6 +9,10 @@ export class RunStreams {
   /** What the agents last replied, the latest last. What they did before the memory was lost is missing. */
   readonly #replies = new Map<string, string>();
 
+  get isFollowed(): boolean {
+    return this.#streams.size > 0;
+  }
+
   /** Forgets what agents replied in an earlier run. */
   reset(): void {
     this.#replies.clear();

@@ -4,7 +4,7 @@ import type { Migrations } from "../migrate.ts";
 export const teamMigrations: Migrations = [
   // `clock` is the latest time of this message and all before it, so that a date leads to a number although clocks may
   // be set back. Replies are counted in a table of their own, so that a long message is not written again with each.
-  // `due_at` is 0 if an item waits for nothing. `inbox_counts` has no rows for statuses never seen.
+  // `due_at` is 0 if an item waits for nothing. A hidden channel is being deleted. `inbox_counts` has no rows for statuses never seen.
   `
   CREATE TABLE channels (
     name TEXT PRIMARY KEY COLLATE NOCASE,
@@ -14,8 +14,10 @@ export const teamMigrations: Migrations = [
     created_by TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     messages INTEGER NOT NULL DEFAULT 0,
-    last_message_at INTEGER
+    last_message_at INTEGER,
+    hidden INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
+  CREATE INDEX channels_hidden ON channels (name) WHERE hidden = 1;
   CREATE TABLE channel_messages (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     channel TEXT NOT NULL COLLATE NOCASE,
@@ -45,6 +47,7 @@ export const teamMigrations: Migrations = [
     status TEXT NOT NULL CHECK (status IN ('pending', 'seen', 'deferred', 'acked', 'given_up')),
     priority INTEGER NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
     due_at INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     delivery INTEGER,

@@ -54,7 +54,7 @@ function normalizeInput(input: unknown): unknown {
 const toNumber = (value: unknown) => (typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value);
 
 function readName(input: unknown): unknown {
-  const { name, id } = (input ?? {}) as Record<string, unknown>;
+  const { name, id } = (normalizeInput(input) ?? {}) as Record<string, unknown>;
   return name ?? id;
 }
 

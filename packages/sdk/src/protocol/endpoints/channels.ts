@@ -11,9 +11,9 @@ import {
 import { defineEndpoint } from "../endpoint.ts";
 import {
   inboxAckSchema,
+  inboxChangeSchema,
   inboxDeferSchema,
   inboxItemListSchema,
-  inboxItemSchema,
   inboxQuerySchema,
   inboxRetrySchema,
 } from "../inbox.ts";
@@ -26,7 +26,6 @@ const channelParams = agencyParams.extend({
   channel: z.string().min(1).max(140).meta({ description: "A name, or `@alice` for direct messages with alice." }),
 });
 const inboxParams = agencyParams.extend({ agent: agentNameSchema });
-const changed = z.object({ items: z.array(inboxItemSchema) });
 
 /** Endpoints for channels, and for what agents have to handle of them. */
 export const channelEndpoints = {
@@ -86,7 +85,7 @@ export const channelEndpoints = {
     summary: "Mark items as handled, so that their agent need not handle them.",
     params: inboxParams,
     body: inboxAckSchema,
-    response: changed,
+    response: inboxChangeSchema,
   }),
   deferInbox: defineEndpoint({
     ...routes.deferInbox,
@@ -94,7 +93,7 @@ export const channelEndpoints = {
     summary: "Put an item off until later.",
     params: inboxParams,
     body: inboxDeferSchema,
-    response: changed,
+    response: inboxChangeSchema,
   }),
   retryInbox: defineEndpoint({
     ...routes.retryInbox,
@@ -102,6 +101,6 @@ export const channelEndpoints = {
     summary: "Deliver items again that were given up or deferred.",
     params: inboxParams,
     body: inboxRetrySchema,
-    response: changed,
+    response: inboxChangeSchema,
   }),
 } as const;

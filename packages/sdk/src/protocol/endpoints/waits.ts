@@ -42,7 +42,7 @@ export const waitEndpoints = {
   listQuestions: defineEndpoint({
     ...routes.listQuestions,
     access: "read",
-    summary: "List the open questions of all your agents, oldest first.",
+    summary: "List the open questions of all your agents, and of agencies where you may chat, oldest first.",
     query: pageQuerySchema,
     response: questionListSchema,
   }),
