@@ -8,6 +8,8 @@ const ttlMs = 30_000;
 
 type AgencyRules = Omit<ResolvedByAgency, "metered">;
 
+const noRules: Omit<AgencyRules, "types"> = { rules: [], grants: [], provided: [], tools: [], watched: false };
+
 /** A value from the agency, and when it was read. */
 interface Cached<T> {
   value: T;
@@ -32,7 +34,7 @@ export class AgencyReader {
 
   /** The rules and grants of the agency as last read, with the blueprint. */
   get lastRules(): Omit<AgencyRules, "types"> {
-    return this.#rules?.value ?? { rules: [], grants: [], provided: [], watched: false };
+    return this.#rules?.value ?? noRules;
   }
 
   async readRules(): Promise<AgencyRules> {

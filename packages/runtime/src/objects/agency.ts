@@ -28,6 +28,7 @@ import type { ResourcesApi } from "./agency-resources.ts";
 import type { SettingsApi } from "./agency-settings.ts";
 import { AgencySockets } from "./agency-sockets.ts";
 import type { AgencyStorageApi } from "./agency-storage-api.ts";
+import type { AgencyToolsApi } from "./agency-tools.ts";
 import { type AgencyParts, assembleAgency } from "./assemble-agency.ts";
 import { BaseObject } from "./base-object.ts";
 import { BlueprintsApi } from "./blueprints-api.ts";
@@ -131,6 +132,8 @@ export abstract class Agency extends BaseObject<Revision> {
       waitUntil: (work) => ctx.waitUntil(work),
       createAgent: (agent) => this.createAgent(agent),
       findBlueprint: (name) => this.#blueprints.find(name),
+      system: this.getSystem(),
+      listProviders: () => this.#packages.listProviders(),
     });
     this.#packages = new AgencyPackages({
       sql: ctx.storage.sql,
@@ -176,6 +179,10 @@ export abstract class Agency extends BaseObject<Revision> {
   /** `tasks` is a property of the Agents SDK. */
   get sharedTasks(): SharedTasksApi {
     return this.#parts.tasks.api;
+  }
+
+  get agencyTools(): AgencyToolsApi {
+    return this.#parts.tools.api;
   }
 
   get feedback(): FeedbackApi {
@@ -281,7 +288,8 @@ export abstract class Agency extends BaseObject<Revision> {
   async resolveRules(agent: string): Promise<ResolvedByAgency> {
     await this.#open();
     const stored = { blueprints: this.#blueprints, policy: this.#policy, usage: this.#usage };
-    const live = { team: this.#parts.describeTeam(agent), isWatched: this.#sockets.isWatched };
+    const { describeTeam, tools } = this.#parts;
+    const live = { team: describeTeam(agent), tools: tools.listOf(agent), isWatched: this.#sockets.isWatched };
     return resolveRules({ ...stored, ...live, agents: this.#registry, packages: this.#packages });
   }
 

@@ -1,5 +1,7 @@
 import { defaultBlueprint, type NewAgent, type TeamFrame } from "@thinkery/sdk";
 import type { TeamInfo } from "../agency/team/team-prompt.ts";
+import type { System } from "../system/system.ts";
+import type { ToolProvider } from "../tools/provided-tools.ts";
 import { AgencyDocuments } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import { AgencyFeedback } from "./agency-feedback.ts";
@@ -10,6 +12,7 @@ import { AgencySettings } from "./agency-settings.ts";
 import { AgencyStorageApi } from "./agency-storage-api.ts";
 import { AgencyTasks } from "./agency-tasks.ts";
 import { AgencyTeam } from "./agency-team.ts";
+import { AgencyTools } from "./agency-tools.ts";
 import { AgencyWorkflow } from "./agency-workflow.ts";
 import { DiskQuota } from "./disk-quota.ts";
 import { DueTimer } from "./due-timer.ts";
@@ -25,10 +28,21 @@ interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "settings"
   announceName(name: string): Promise<void>;
   createAgent(agent: NewAgent): Promise<unknown>;
   findBlueprint(name: string): { description: string } | undefined;
+  system: System;
+  /** Returns the tools that agents of the agency provide. */
+  listProviders(): readonly ToolProvider[];
 }
 
 /** Creates the features of an agency, when its object is constructed. */
-export function assembleAgency({ scheduleDue, announceName, createAgent, findBlueprint, ...options }: AssemblyOptions) {
+export function assembleAgency({
+  scheduleDue,
+  announceName,
+  createAgent,
+  findBlueprint,
+  system,
+  listProviders,
+  ...options
+}: AssemblyOptions) {
   const { env, storage, key, record, agents } = options;
   const disk = new DiskQuota({ env, storage, key, ownsBlobs: true, getOwner: () => record.owner });
   const base = {
@@ -55,6 +69,7 @@ export function assembleAgency({ scheduleDue, announceName, createAgent, findBlu
   const getSettings = () => ({ ...settings.settings, ...workflow.limits });
   const tasks = new AgencyTasks({ ...context, getSettings });
   const feedback = new AgencyFeedback(context);
+  const tools = new AgencyTools({ ...context, system, listProviders });
   const team: AgencyTeam = new AgencyTeam({
     ...context,
     resources,
@@ -76,7 +91,7 @@ export function assembleAgency({ scheduleDue, announceName, createAgent, findBlu
     createAgent,
     reportRun: (run) => env.User.getByName(record.owner).workflows.noteRun(run),
   });
-  const features: AgencyFeature[] = [members, schedules, documents, tasks, team, workflow];
+  const features: AgencyFeature[] = [members, schedules, documents, tasks, tools, team, workflow];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => scheduleDue(at) });
 
   /** Returns what an agent is for, in the words of its blueprint. */
@@ -116,6 +131,7 @@ export function assembleAgency({ scheduleDue, announceName, createAgent, findBlu
     resources,
     tasks,
     feedback,
+    tools,
     team,
     workflow,
     features,

@@ -1,4 +1,4 @@
-import type { Grant, PolicyRule } from "@thinkery/sdk";
+import type { AgencyToolDefinition, Grant, PolicyRule } from "@thinkery/sdk";
 import type { AgentRegistry } from "../agency/agents.ts";
 import type { Blueprints } from "../agency/blueprints.ts";
 import type { AgencyPolicy } from "../agency/policy.ts";
@@ -16,6 +16,8 @@ export interface ResolvedByAgency {
   grants: Grant[];
   /** The tools that agents of the agency provide. */
   provided: ToolProvider[];
+  /** The tools that the agency gives to the agent. */
+  tools: AgencyToolDefinition[];
   /** The other members, if the agent works with them. */
   team?: TeamInfo;
   /** Whether the agent could write to others. */
@@ -31,6 +33,7 @@ interface RuleSources {
   agents: AgentRegistry;
   packages: AgencyPackages;
   team: TeamInfo | undefined;
+  tools: AgencyToolDefinition[];
   isWatched: boolean;
 }
 
@@ -42,6 +45,7 @@ export function resolveRules({
   agents,
   packages,
   team,
+  tools,
   isWatched,
 }: RuleSources): ResolvedByAgency {
   return {
@@ -50,6 +54,7 @@ export function resolveRules({
     rules: policy.get().rules,
     grants: policy.listGrants(),
     provided: packages.listProviders(),
+    tools,
     ...(team ? { team } : {}),
     ...(agents.count() > 1 ? { hasOthers: true } : {}),
     watched: isWatched,
