@@ -44,6 +44,7 @@ const params: Record<string, string> = {
   task: "task-1",
   schedule: "schedule-1",
   package: "nobody",
+  tool: "weather",
 };
 
 /** Valid bodies, so that a rejection is due to the caller. */
@@ -85,6 +86,11 @@ const bodies: Record<string, unknown> = {
   editDocuments: { edits: [{ write: "a.txt", content: "x" }] },
   revertDocuments: { version: 1 },
   createResource: { content: "x" },
+  createTeamTask: { title: "Fix it" },
+  updateTeamTask: { status: "complete" },
+  claimTeamTask: {},
+  createFeedback: { message: "Fine." },
+  putAgencyTool: { tool: { name: "weather", mock: "Sunny." } },
   createBranch: { name: "try" },
   mergeBranch: { check: "true" },
   putAgencyBudget: { tokens: 1000 },

@@ -23,6 +23,8 @@ interface Known {
   id: string;
   /** The sub-agents of “alice”, by agency, with the tasks they work on. */
   subagents: Record<string, { taskId: string; facetName: string }>;
+  /** The shared tasks, by agency. */
+  teamTasks: Record<string, string>;
 }
 
 let host: HostProcess;
@@ -34,7 +36,7 @@ beforeAll(async () => {
     const { token, id } = await host.client.call("createToken", {
       body: { name: getMarker(user), user, scopes: ["admin", "approve"] },
     });
-    known[user] = { token, id, subagents: {} };
+    known[user] = { token, id, subagents: {}, teamTasks: {} };
     const client = createClient({ url: host.url, token });
     const marker = getMarker(user);
     await client.call("putPreferences", { body: { marker } });
@@ -58,6 +60,9 @@ beforeAll(async () => {
       known[user].subagents[agency] = { taskId, facetName };
       await client.agent(`alice@${agency}`).schedules().create({ when: "@yearly", input: marker });
       await client.schedules(agency).create({ when: "@yearly", input: marker, agent: "alice" });
+      known[user].teamTasks[agency] = (await client.tasks(agency).create({ title: marker })).id;
+      await client.feedback(agency).create({ message: marker });
+      await client.tools(agency).put({ name: "weather", description: marker, mock: marker });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
       await deployCoded(client, agency, marker);
     }
@@ -102,9 +107,10 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     path: "a.txt",
     version: "1",
     branch: "try",
-    task,
+    task: name === "updateTeamTask" || name === "claimTeamTask" ? (known[other].teamTasks[agency] ?? task) : task,
     schedule: "schedule-1",
     package: "coded",
+    tool: "weather",
     // Whoever is a member of an agency does see it: tests/attack/members.test.ts.
     ...(name === "putMember" || name === "deleteMember" ? { user: "nobody" } : {}),
     ...(codeEndpoints.includes(name) && below === "" ? { agent: "coded" } : {}),
@@ -147,6 +153,11 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     putApp: { code: "export default {}" },
     editFiles: { edits: [{ write: "a.txt", content: "x" }] },
     revert: { version: 1, dryRun: true },
+    createTeamTask: { title: "Fix it" },
+    updateTeamTask: { status: "complete" },
+    claimTeamTask: {},
+    createFeedback: { message: "Fine." },
+    putAgencyTool: { tool: { name: "weather", mock: "Sunny." } },
     createBranch: { name: `b-${crypto.randomUUID()}` },
     mergeBranch: { dryRun: true },
     putAgencyBudget: { tokens: 1000 },
