@@ -10,6 +10,8 @@ interface AgentLine {
   status: TeamAgent;
   /** The calls under way, by their ids, as they are shown. */
   calls: Map<string, string>;
+  /** The tool that it is using, if only its name is known. */
+  tool: string | undefined;
   /** The end of what it is writing. */
   text: string;
 }
@@ -32,13 +34,16 @@ export class AgentLines {
       this.lines.set(event.agent, {
         status,
         calls: (isWorking && line?.calls) || new Map(),
+        tool: status.tool,
         text: (isWorking && line?.text) || "",
       });
     }
     if (!line) return;
     if (event.type === "tool_call") line.calls.set(event.call.id, formatOpenCall(event.call).slice(2));
-    else if (event.type === "tool_result") line.calls.delete(event.callId);
-    else if (event.type === "chunk") line.text = (line.text + event.text).slice(-activityWidth * 4);
+    else if (event.type === "tool_result") {
+      line.calls.delete(event.callId);
+      line.tool = undefined;
+    } else if (event.type === "chunk") line.text = (line.text + event.text).slice(-activityWidth * 4);
     else if (event.type === "turn_end") line.text = "";
   }
 
@@ -58,11 +63,11 @@ const order: readonly TeamAgent["status"][] = ["waiting", "working", "failed", "
 const compareActivity = (one: AgentLine, other: AgentLine) =>
   order.indexOf(one.status.status) - order.indexOf(other.status.status);
 
-function formatLine({ status, calls, text }: AgentLine, column: number, now: number): string {
+function formatLine({ status, calls, tool, text }: AgentLine, column: number, now: number): string {
   const { name, tokens, costUsd, since } = status;
   const isBusy = status.status === "working" || status.status === "waiting";
   const elapsed = isBusy && since !== undefined ? formatDuration((now - Date.parse(since)) / 1000) : "";
-  const call = [...calls.values()].at(-1) ?? status.tool;
+  const call = [...calls.values()].at(-1) ?? tool;
   const lastLine = text.trimEnd().split("\n").at(-1);
   const activity = !isBusy ? (status.error ?? "") : (call ?? (lastLine || status.note || ""));
   const columns = [
