@@ -59,7 +59,9 @@ test("code review looks at a real git diff", async () => {
   const { code, stdout, stderr } = await thinkery(["run", file, "--tag", "pr-1"], repository);
   expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining("Setup 2/2 (diff)") });
   expect(stdout).toMatch(/Leftovers in added lines:\nchanges\.diff\n\d+\t\+console\.log\("here", total\);/);
-  expect(stdout).toMatch(/Changed files:\nchanges\.diff\n\d+\t\+\+\+ b\/src\/cart\.js\nTests among them:\nNo lines match\./);
+  expect(stdout).toMatch(
+    /Changed files:\nchanges\.diff\n\d+\t\+\+\+ b\/src\/cart\.js\nTests among them:\nNo lines match\./,
+  );
   expect(stderr).toContain("lead → leftovers, tests: @leftovers @tests Please review");
   expect(await readDocument("code-review:pr-1", "changes.diff")).toContain("-export const total = 1;");
   expect((await readDocument("code-review:pr-1", "review.md")).trim()).toBe(stdout.trim());
