@@ -6,6 +6,7 @@ import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { ask, deployAgent, putSettings, readLog } from "../kit/user-agent.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
+import { teamBodies, teamParams } from "./team-bodies.ts";
 
 // Two users × every route and socket, also of sub-agents. Each has an agency “team” with an agent “alice” and a user
 // agent “coded”, whose data names its user, and one of their own. New endpoints are included automatically.
@@ -60,11 +61,32 @@ beforeAll(async () => {
       await client.schedules(agency).create({ when: "@yearly", input: marker, agent: "alice" });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
       await deployCoded(client, agency, marker);
+      await fillTeam(client, agency, marker);
     }
   }
 }, 60_000);
 
 afterAll(() => host?.stop());
+
+/** Everything that the members of an agency share has the marker. */
+async function fillTeam(client: Client, agency: string, marker: string): Promise<void> {
+  const params = { agency };
+  await client.call("postChannelMessage", {
+    params: { agency, channel: "general" },
+    body: { content: `@alice ${marker}` },
+  });
+  await client.call("editDocuments", { params, body: { edits: [{ write: "a.txt", content: marker }] } });
+  await client.call("createResource", { params, body: { content: marker } });
+  await client.call("createTeamTask", { params, body: { title: marker } });
+  await client.call("createFeedback", { params, body: { message: marker } });
+  await client.call("putAgencyTool", {
+    params: { agency, tool: "lookup" },
+    body: { tool: { name: "lookup", mock: marker } },
+  });
+  const workflow = { name: "nobody", agents: { one: { system_prompt: marker } } };
+  await client.call("putWorkflow", { params: { workflow: "nobody" }, body: workflow });
+  await client.call("createWorkflowRun", { body: { workflow: { ...workflow, kickoff: marker }, tag: agency } });
+}
 
 /** Deploys an agent whose code, settings, state and log have the marker. */
 async function deployCoded(client: Client, agency: string, marker: string): Promise<void> {
@@ -105,12 +127,14 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     task,
     schedule: "schedule-1",
     package: "coded",
+    ...teamParams,
     // Whoever is a member of an agency does see it: tests/attack/members.test.ts.
     ...(name === "putMember" || name === "deleteMember" ? { user: "nobody" } : {}),
     ...(codeEndpoints.includes(name) && below === "" ? { agent: "coded" } : {}),
   };
   const target = `alice${below.replace("/sub/", "/")}@${agency}`;
   const bodies: Record<string, unknown> = {
+    ...teamBodies,
     login: { code: known[other].token },
     createLoginCode: { user: other },
     createToken: { name: "t", user: other },

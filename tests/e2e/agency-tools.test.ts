@@ -297,6 +297,7 @@ test("what is not valid is refused with the place", async () => {
     { ...weather, webhook: { url: "ftp://a.example" } },
     { ...weather, parameters: { type: "string" } },
     { ...weather, parameters: { type: "object", properties: { a: { $ref: "#/nowhere" } } } },
+    { ...weather, parameters: { type: "object", properties: { a: { type: "banana" } } } },
     { name: "weather", mock: JSON.parse("[".repeat(100) + "]".repeat(100)) },
   ])
     await expect(tools.put(tool as AgencyToolDefinition)).rejects.toMatchObject({ code: "bad_request" });

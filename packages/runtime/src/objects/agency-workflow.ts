@@ -68,10 +68,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#options = options;
     this.#record = new RunRecord(options.storage.sql);
     this.#starter = new RunStarter({ ...options, record: this.#record });
-    this.api = new WorkflowApi(async () => {
-      await options.open();
-      return this;
-    }, options.credentialWatch);
+    this.api = new WorkflowApi(() => options.open().then(() => this), options.credentialWatch);
   }
 
   /** The workflow whose run this agency is, with what its agents are for. */

@@ -57,10 +57,7 @@ export abstract class Agency extends BaseObject<Revision> {
   readonly #registry: AgentRegistry;
   readonly #agents: AgencyAgents;
   readonly #usage: AgencyUsageTotals;
-  readonly #usageApi = new UsageApi(async () => {
-    await this.#open();
-    return this.#usage;
-  });
+  readonly #usageApi = new UsageApi(() => this.#open().then(() => this.#usage));
   readonly #blueprintsApi = new BlueprintsApi(async () => {
     await this.#open();
     return {
@@ -71,17 +68,11 @@ export abstract class Agency extends BaseObject<Revision> {
     };
   });
   readonly #policy: AgencyPolicy;
-  readonly #policyApi = new PolicyApi(async () => {
-    await this.#open();
-    return { policy: this.#policy, agency: this.name };
-  });
+  readonly #policyApi = new PolicyApi(() => this.#open().then(() => ({ policy: this.#policy, agency: this.name })));
   readonly #parts: AgencyParts;
   readonly #sockets = new AgencySockets({
     documents: () => this.#parts.documents,
-    createSync: async () => {
-      await this.#open();
-      return this.#parts.createSync();
-    },
+    createSync: () => this.#open().then(() => this.#parts.createSync()),
     onWatched: () => bumpRevision(this.name),
   });
   readonly #packages: AgencyPackages;

@@ -75,11 +75,13 @@ test("a mock takes the place of a tool of any source, also under its aliases, an
 });
 
 test("a mock of a tool that comes later takes its place then", () => {
-  const box = createBox([{ name: "late", mock: 1 }]);
+  const box = createBox([{ name: "late", description: "Mine.", mock: 1 }]);
   expect([listNames(box), run(box.find("late"))]).toEqual([["set_title", "fetch", "late"], 1]);
+  expect(describe(box).at(-1)).toEqual(["late", "mock", undefined, true]);
   const late = { ...fetchTool, name: "late", aliases: ["later"] };
-  const definition = box.register(late, "the middleware “m”");
-  expect(definition).toMatchObject({ name: "late", description: "Fetches." });
+  const definition = box.register(late, "the middleware “m”", "middleware m");
+  expect(definition).toMatchObject({ name: "late", description: "Mine." });
+  expect(describe(box).at(-1)).toEqual(["late", "mock", "middleware m", true]);
   expect([listNames(box), run(box.find("late")), run(box.find("later"))]).toEqual([
     ["set_title", "fetch", "late"],
     1,
@@ -101,6 +103,7 @@ test("a mock follows a tool of the parent that changes", () => {
 test("a mock by an alias leaves the tool itself alone", () => {
   const box = createBox([{ name: "http_get", mock: "mocked" }]);
   expect([run(box.find("http_get")), run(box.find("fetch"))]).toEqual(["mocked", "real"]);
+  expect(listNames(box)).toEqual(["set_title", "fetch", "http_get"]);
 });
 
 test("a mock looks like the tool that it replaces, and rules apply to it alike", () => {
