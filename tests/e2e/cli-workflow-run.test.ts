@@ -158,7 +158,9 @@ test("a run goes on after kill -9 of main, and each message is printed once", as
   const { spawn } = await createFolder({ "team.yaml": team });
   const { child, out, err } = spawn(["run", "team.yaml", "--tag", "killed"]);
   await waitUntil("the worker to be asked", () => err().includes("lead → worker"));
-  process.kill(findMain(host().daemon.pid), "SIGKILL");
+  const main = findMain(host().home);
+  if (!main) throw new Error("main is not running");
+  process.kill(main.pid, "SIGKILL");
   expect(await waitForExit(child)).toBe(0);
   expect(out()).toContain("It is done.");
   expect(err()).toContain("Connection lost; reconnecting…\n");

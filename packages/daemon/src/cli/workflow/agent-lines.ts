@@ -51,8 +51,9 @@ export class AgentLines {
   format(now: number, width: number): string[] {
     const all = [...this.lines.values()];
     const shown = all.length > maxLines ? all.toSorted(compareActivity).slice(0, maxLines) : all;
-    const column = Math.min(nameWidth, Math.max(0, ...shown.map(({ status }) => status.name.length)));
-    const lines = shown.map((line) => clipLine(formatLine(line, column, now), width));
+    const names = Math.min(nameWidth, Math.max(0, ...shown.map(({ status }) => status.name.length)));
+    const states = Math.max(0, ...shown.map(({ status }) => formatState(status).length));
+    const lines = shown.map((line) => clipLine(formatLine(line, { names, states }, now), width));
     const hidden = all.length - shown.length;
     return hidden > 0 ? [...lines, `and ${hidden} more agents`] : lines;
   }
@@ -63,7 +64,11 @@ const order: readonly TeamAgent["status"][] = ["waiting", "working", "failed", "
 const compareActivity = (one: AgentLine, other: AgentLine) =>
   order.indexOf(one.status.status) - order.indexOf(other.status.status);
 
-function formatLine({ status, calls, tool, text }: AgentLine, column: number, now: number): string {
+function formatLine(
+  { status, calls, tool, text }: AgentLine,
+  widths: { names: number; states: number },
+  now: number,
+): string {
   const { name, tokens, costUsd, since } = status;
   const isBusy = status.status === "working" || status.status === "waiting";
   const elapsed = isBusy && since !== undefined ? formatDuration((now - Date.parse(since)) / 1000) : "";
@@ -71,8 +76,8 @@ function formatLine({ status, calls, tool, text }: AgentLine, column: number, no
   const lastLine = text.trimEnd().split("\n").at(-1);
   const activity = !isBusy ? (status.error ?? "") : (call ?? (lastLine || status.note || ""));
   const columns = [
-    toOneLine(name, column).padEnd(column),
-    formatState(status).padEnd(stateWidth),
+    toOneLine(name, widths.names).padEnd(widths.names),
+    formatState(status).padEnd(widths.states),
     elapsed.padStart(timeWidth),
     `${formatCount(tokens)} tokens`.padStart(tokensWidth),
     costUsd ? formatCost(costUsd) : "",
@@ -84,13 +89,12 @@ function formatLine({ status, calls, tool, text }: AgentLine, column: number, no
     .trimEnd();
 }
 
-const stateWidth = 7;
 const timeWidth = 6;
 const tokensWidth = 12;
 
 function formatState({ status, waitingFor }: TeamAgent): string {
   if (status !== "waiting") return status;
-  return waitingFor === "approval" || waitingFor === "question" ? `waiting for ${waitingFor}` : "waiting";
+  return waitingFor === "approval" ? "needs approval" : waitingFor === "question" ? "needs an answer" : "waiting";
 }
 
 /** Formats a number of tokens in a few characters: 950, 12.3k, 4.5M. */
