@@ -133,6 +133,7 @@ export abstract class Agency extends BaseObject<Revision> {
       announceName: (name) => user().renameAgency(id, name),
       waitUntil: (work) => ctx.waitUntil(work),
       createAgent: (agent) => this.createAgent(agent),
+      settleAgents: () => this.#agents.settle(this.#registerAgent, this.#eraseAgent),
       findBlueprint: (name) => this.#blueprints.find(name),
     });
     this.#packages = new AgencyPackages({

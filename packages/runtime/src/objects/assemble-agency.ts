@@ -24,11 +24,20 @@ interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "settings"
   /** Tells the owner that the agency has another name. */
   announceName(name: string): Promise<void>;
   createAgent(agent: NewAgent): Promise<unknown>;
+  /** Finishes what a crash left of agents that were being created or deleted. */
+  settleAgents(): Promise<unknown>;
   findBlueprint(name: string): { description: string } | undefined;
 }
 
 /** Creates the features of an agency, when its object is constructed. */
-export function assembleAgency({ scheduleDue, announceName, createAgent, findBlueprint, ...options }: AssemblyOptions) {
+export function assembleAgency({
+  scheduleDue,
+  announceName,
+  createAgent,
+  settleAgents,
+  findBlueprint,
+  ...options
+}: AssemblyOptions) {
   const { env, storage, key, record, agents } = options;
   const disk = new DiskQuota({ env, storage, key, ownsBlobs: true, getOwner: () => record.owner });
   const base = {
@@ -74,6 +83,7 @@ export function assembleAgency({ scheduleDue, announceName, createAgent, findBlu
     team,
     documents: documents.api,
     createAgent,
+    settleAgents,
     reportRun: (run) => env.User.getByName(record.owner).workflows.noteRun(run),
   });
   const features: AgencyFeature[] = [members, schedules, documents, tasks, team, workflow];
