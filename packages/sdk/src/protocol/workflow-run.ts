@@ -51,6 +51,7 @@ export const newWorkflowRunSchema = z
       .boolean()
       .default(false)
       .meta({ description: "The placeholders were replaced already; those that are left are text." }),
+    idempotencyKey: z.string().min(1).max(200).optional().meta({ description: "The same key again is the same run." }),
   })
   .meta({ id: "NewWorkflowRun" });
 

@@ -43,7 +43,7 @@ export function addWorkflowRoutes(app: Hono<HonoEnv>, system: System): void {
   );
 
   route(app, endpoints.createWorkflowRun, async ({ env, caller, body }) => {
-    const { kickOff } = await prepareRun({ env, system, caller }, body);
+    const { kickOff } = await prepareRun({ env, system, caller }, body, body.idempotencyKey);
     return kickOff();
   });
 
