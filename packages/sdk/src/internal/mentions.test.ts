@@ -42,7 +42,7 @@ test.each<[text: string, mentioned: string[], unknown?: string[]]>([
   ["@dr", [], ["dr"]],
   ["请@kimi看", ["kimi"]],
   ["@kimi\u00a0@lead", ["kimi", "Lead"]],
-  ["**@kimi** *@lead* [@dr.who](x) \"@v1.2\"", ["kimi", "Lead", "dr.who", "v1.2"]],
+  ['**@kimi** *@lead* [@dr.who](x) "@v1.2"', ["kimi", "Lead", "dr.who", "v1.2"]],
   ["<@kimi>", ["kimi"]],
   ["line\n@kimi\r\n@lead", ["kimi", "Lead"]],
   // Addresses, paths and words.
@@ -81,7 +81,10 @@ test.each<[text: string, mentioned: string[], unknown?: string[]]>([
 });
 
 test("what is longer than any name mentions nobody, also not by its beginning", () => {
-  expect(find(`@${"x".repeat(65)} @kimi-${"y".repeat(100)} @${"z".repeat(200)}.a`)).toEqual({ agents: [], unknown: [] });
+  expect(find(`@${"x".repeat(65)} @kimi-${"y".repeat(100)} @${"z".repeat(200)}.a`)).toEqual({
+    agents: [],
+    unknown: [],
+  });
   expect(find(`@kimi${".".repeat(500)}`).agents).toEqual(["kimi"]);
 });
 
