@@ -24,6 +24,8 @@ interface Known {
   id: string;
   /** The sub-agents of “alice”, by agency, with the tasks they work on. */
   subagents: Record<string, { taskId: string; facetName: string }>;
+  /** The shared tasks, by agency. */
+  teamTasks: Record<string, string>;
 }
 
 let host: HostProcess;
@@ -35,7 +37,7 @@ beforeAll(async () => {
     const { token, id } = await host.client.call("createToken", {
       body: { name: getMarker(user), user, scopes: ["admin", "approve"] },
     });
-    known[user] = { token, id, subagents: {} };
+    known[user] = { token, id, subagents: {}, teamTasks: {} };
     const client = createClient({ url: host.url, token });
     const marker = getMarker(user);
     await client.call("putPreferences", { body: { marker } });
@@ -61,15 +63,15 @@ beforeAll(async () => {
       await client.schedules(agency).create({ when: "@yearly", input: marker, agent: "alice" });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
       await deployCoded(client, agency, marker);
-      await fillTeam(client, agency, marker);
+      known[user].teamTasks[agency] = await fillTeam(client, agency, marker);
     }
   }
 }, 60_000);
 
 afterAll(() => host?.stop());
 
-/** Everything that the members of an agency share has the marker. */
-async function fillTeam(client: Client, agency: string, marker: string): Promise<void> {
+/** Gives everything that the members of an agency share the marker. Returns the id of the task. */
+async function fillTeam(client: Client, agency: string, marker: string): Promise<string> {
   const params = { agency };
   await client.call("postChannelMessage", {
     params: { agency, channel: "general" },
@@ -77,15 +79,12 @@ async function fillTeam(client: Client, agency: string, marker: string): Promise
   });
   await client.call("editDocuments", { params, body: { edits: [{ write: "a.txt", content: marker }] } });
   await client.call("createResource", { params, body: { content: marker } });
-  await client.call("createTeamTask", { params, body: { title: marker } });
-  await client.call("createFeedback", { params, body: { message: marker } });
-  await client.call("putAgencyTool", {
-    params: { agency, tool: "lookup" },
-    body: { tool: { name: "lookup", mock: marker } },
-  });
+  await client.feedback(agency).create({ message: marker });
+  await client.tools(agency).put({ name: "lookup", description: marker, mock: marker });
   const workflow = { name: "nobody", agents: { one: { system_prompt: marker } } };
   await client.call("putWorkflow", { params: { workflow: "nobody" }, body: workflow });
   await client.call("createWorkflowRun", { body: { workflow: { ...workflow, kickoff: marker }, tag: agency } });
+  return (await client.tasks(agency).create({ title: marker })).id;
 }
 
 /** Deploys an agent whose code, settings, state and log have the marker. */
@@ -124,7 +123,7 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     path: "a.txt",
     version: "1",
     branch: "try",
-    task,
+    task: name === "updateTeamTask" || name === "claimTeamTask" ? (known[other].teamTasks[agency] ?? task) : task,
     schedule: "schedule-1",
     package: "coded",
     ...teamParams,

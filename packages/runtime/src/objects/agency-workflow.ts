@@ -1,6 +1,7 @@
 import {
   type ChannelMessage,
   fail,
+  isThinkeryError,
   type NewAgent,
   type TeamAgent,
   type Workflow,
@@ -34,6 +35,7 @@ interface WorkflowOptions extends AgencyContext {
   team: AgencyTeam;
   documents: DocumentsApi;
   createAgent(agent: NewAgent): Promise<unknown>;
+  settleAgents(): Promise<unknown>;
   /** Tells the user's object what became of the run. */
   reportRun(run: WorkflowRun): Promise<void>;
 }
@@ -45,6 +47,9 @@ const checkMs = 15_000;
 /** Somebody is about to follow the run; without them, it goes on by itself after this long. */
 const holdMs = 10_000;
 const settleMs = 30;
+/** What prevents the start of a run may be over in a moment. */
+const startRetryMs = 5000;
+const maxStartAttempts = 5;
 
 /**
  * The run of a workflow that this agency is. It is over when all inboxes are empty and all agents idle. Every step of
@@ -62,6 +67,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #reporting = new RepeatableWork(() => this.#report());
   #checkAt: number | undefined;
   #heldUntil = 0;
+  #startFailures = 0;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: WorkflowOptions) {
@@ -264,7 +270,9 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       this.#checkSoon();
     } catch (error) {
       console.error("a workflow could not be started", error);
-      this.#finish("failed", "setup", error instanceof Error ? error.message : "It could not be started.");
+      const isPassing = !isThinkeryError(error) || error.code === "unavailable";
+      if (isPassing && ++this.#startFailures < maxStartAttempts) this.#heldUntil = Date.now() + startRetryMs;
+      else this.#finish("failed", "setup", error instanceof Error ? error.message : "It could not be started.");
     }
   }
 

@@ -27,6 +27,8 @@ interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "settings"
   /** Tells the owner that the agency has another name. */
   announceName(name: string): Promise<void>;
   createAgent(agent: NewAgent): Promise<unknown>;
+  /** Finishes what a crash left of agents that were being created or deleted. */
+  settleAgents(): Promise<unknown>;
   findBlueprint(name: string): { description: string } | undefined;
   system: System;
   /** Returns the tools that agents of the agency provide. */
@@ -38,6 +40,7 @@ export function assembleAgency({
   scheduleDue,
   announceName,
   createAgent,
+  settleAgents,
   findBlueprint,
   system,
   listProviders,
@@ -89,6 +92,7 @@ export function assembleAgency({
     team,
     documents: documents.api,
     createAgent,
+    settleAgents,
     reportRun: (run) => env.User.getByName(record.owner).workflows.noteRun(run),
   });
   const features: AgencyFeature[] = [members, schedules, documents, tasks, tools, team, workflow];

@@ -51,7 +51,7 @@ export async function startRun(cli: Cli, options: StartOptions): Promise<Started
   if (source.kind === "stored") await confirmSetup(cli, workflow, connection, yes ?? false);
   const request = await prepareRun({ ...given, listener: createSetupListener(cli) });
   signal.throwIfAborted();
-  return { connection, run: await createRun(client, agency, request) };
+  return { connection, run: await createRun(client, request) };
 }
 
 /** Refuses to start a run that is going, before its setup runs again. */
@@ -72,20 +72,9 @@ async function checkEarlierRun(cli: Cli, client: Client, agency: string): Promis
 }
 
 /** Starts a run. Repeats the request while the host is unavailable. */
-async function createRun(client: Client, agency: string, body: NewWorkflowRun): Promise<WorkflowRun> {
-  let attempts = 0;
-  try {
-    return await withRetry((signal) => {
-      attempts++;
-      return client.call("createWorkflowRun", { body, signal });
-    });
-  } catch (error) {
-    // The response to an earlier attempt was lost, and the run is going.
-    const isRepeated = attempts > 1 && isThinkeryError(error) && error.code === "conflict";
-    const run = isRepeated ? await findRun(client, agency) : undefined;
-    if (!run) throw error;
-    return run;
-  }
+function createRun(client: Client, request: NewWorkflowRun): Promise<WorkflowRun> {
+  const body = { ...request, idempotencyKey: crypto.randomUUID() };
+  return withRetry((signal) => client.call("createWorkflowRun", { body, signal }));
 }
 
 function createSetupListener({ output }: Cli): SetupListener {

@@ -10,11 +10,14 @@ interface StarterOptions extends Pick<AgencyContext, "agents" | "getThink"> {
   team: AgencyTeam;
   documents: DocumentsApi;
   createAgent(agent: NewAgent): Promise<unknown>;
+  /** Finishes what a crash left of agents that were being created or deleted. */
+  settleAgents(): Promise<unknown>;
 }
 
 /** Does what the start of a run takes. Every part of it can be repeated. */
 export class RunStarter {
   readonly #options: StarterOptions;
+  #creating: Promise<void> = Promise.resolve();
 
   constructor(options: StarterOptions) {
     this.#options = options;
@@ -28,9 +31,17 @@ export class RunStarter {
     if (kickoff !== undefined) await this.#postKickoff(kickoff);
   }
 
-  async createAgents(): Promise<void> {
-    const { agents, createAgent } = this.#options;
-    for (const [name, agent] of this.#listAgents()) if (!agents.find(name)) await createAgent(toNewAgent(name, agent));
+  /** Creates the agents that do not exist yet. The same one twice at once would fail. */
+  createAgents(): Promise<void> {
+    this.#creating = this.#creating.catch(() => {}).then(() => this.#createAgents());
+    return this.#creating;
+  }
+
+  async #createAgents(): Promise<void> {
+    const { agents, createAgent, settleAgents } = this.#options;
+    const isMissing = ([name]: [string, unknown]) => agents.findName(name) === undefined;
+    if (this.#listAgents().some((entry) => isMissing(entry) && !agents.isFree(entry[0]))) await settleAgents();
+    for (const [name, agent] of this.#listAgents().filter(isMissing)) await createAgent(toNewAgent(name, agent));
   }
 
   async #prepareContext(): Promise<void> {
