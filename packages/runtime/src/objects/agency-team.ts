@@ -1,6 +1,7 @@
 import {
   type AgencySettings,
   type ChannelMessage,
+  defaultChannel,
   fail,
   type InboxAck,
   type InboxChange,
@@ -10,6 +11,7 @@ import {
   type TeamAgent,
 } from "@thinkery/sdk";
 import { findMentions, findNearest, type Names } from "@thinkery/sdk/internal";
+import type { Actor } from "../agency/actor.ts";
 import { type AgentActivity, noActivity } from "../agency/team/agent-activity.ts";
 import { Channels } from "../agency/team/channels.ts";
 import type { ContextStore, DeliveryRow, MessageRow } from "../agency/team/context-store.ts";
@@ -22,7 +24,6 @@ import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyResources } from "./agency-resources.ts";
 import type { AgencyTasks } from "./agency-tasks.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
-import type { Actor } from "./team-actor.ts";
 import { TeamApi } from "./team-api.ts";
 
 export interface TeamListener {
@@ -117,7 +118,7 @@ export class AgencyTeam implements AgencyFeature {
       send: (delivery) => options.getThink(delivery.agent).team.deliver(delivery),
       onGivenUp: ({ agent, message }, { channel, number, thread }, reason) => {
         const text = `${agent} could not handle ${formatMessageId(message)}, and it was given up: ${reason}`;
-        this.channels.postNotice(channel, text, thread ?? number);
+        this.channels.postNotice(channel, text, { thread: thread ?? number });
         options.listener().onGivenUp(agent, "given_up", text);
       },
     });
@@ -224,7 +225,7 @@ export class AgencyTeam implements AgencyFeature {
     if (name === undefined) return;
     const before = this.#activities.get(name);
     this.#activities.set(name, activity);
-    if (activity.status === "working") tasks.renewClaims(name);
+    if (isBusy(activity)) tasks.renewClaims(name);
     if (activity.status !== "stopped" && before?.status !== activity.status) {
       this.#deliveries.resume(name);
       this.deliverSoon();
@@ -254,6 +255,17 @@ export class AgencyTeam implements AgencyFeature {
   /** An agent that cannot be asked, perhaps because it was just deleted, does nothing as far as others know. */
   async #tryGetActivity(agent: string): Promise<void> {
     await this.getActivity(agent).catch((error: unknown) => console.error("an agent could not be asked", error));
+  }
+
+  /** Whether an agent works, itself or by others, or waits for a person who lets it go on. */
+  async isBusy(agent: string): Promise<boolean> {
+    return isBusy(await this.getActivity(agent, true));
+  }
+
+  /** Tells an agent something in its agency's default channel. Called in a transaction, it is stored with that. */
+  notify(agent: string, text: string): void {
+    this.channels.postNotice(defaultChannel, text, { to: [agent] });
+    this.deliverSoon();
   }
 
   /** Delivers again after everything was held. */
@@ -322,3 +334,5 @@ export class AgencyTeam implements AgencyFeature {
     };
   }
 }
+
+const isBusy = ({ status }: AgentActivity) => status === "working" || status === "waiting";
