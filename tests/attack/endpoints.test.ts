@@ -4,6 +4,7 @@ import { WebSocket } from "ws";
 import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
+import { teamBodies, teamParams } from "./team-bodies.ts";
 
 // Every endpoint × every kind of caller. New endpoints are included automatically.
 
@@ -44,10 +45,12 @@ const params: Record<string, string> = {
   task: "task-1",
   schedule: "schedule-1",
   package: "nobody",
+  ...teamParams,
 };
 
 /** Valid bodies, so that a rejection is due to the caller. */
 const bodies: Record<string, unknown> = {
+  ...teamBodies,
   login: { code: "x" },
   createTicket: { path: "/who" },
   createLoginCode: {},
@@ -82,9 +85,6 @@ const bodies: Record<string, unknown> = {
   putApp: { code: "export default {}" },
   editFiles: { edits: [{ write: "a.txt", content: "x" }] },
   revert: { version: 1 },
-  editDocuments: { edits: [{ write: "a.txt", content: "x" }] },
-  revertDocuments: { version: 1 },
-  createResource: { content: "x" },
   createBranch: { name: "try" },
   mergeBranch: { check: "true" },
   putAgencyBudget: { tokens: 1000 },
@@ -211,6 +211,9 @@ test.each(all.filter(([, { method, access }]) => method === "GET" && access === 
       getPackage: 404,
       getAgentCode: 404,
       listAgentLogs: 404,
+      getWorkflow: 404,
+      getWorkflowRun: 404,
+      followWorkflowRun: 404,
     };
     expect((await request(name, endpoint, tokens["owner read"])).status).toBe(expectedStatus[name] ?? 200);
   },

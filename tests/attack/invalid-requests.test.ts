@@ -68,7 +68,7 @@ test.each<[string, unknown, number]>([
   ["a reserved name", { agent: "think", message: "a" }, 400],
   ["an unknown agent", { agent: "zzzzzzzz", message: "a" }, 404],
   ["an unknown agency", { agent: "carol@zzzzzzzz", message: "a" }, 404],
-  ["a workflow by its name", { workflow: "review", message: "a" }, 400],
+  ["an unknown workflow", { workflow: "review", message: "a" }, 404],
   ["no agents", { agents: {}, message: "a" }, 400],
   [
     "too many agents",

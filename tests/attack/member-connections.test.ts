@@ -50,19 +50,8 @@ const listSocketPaths = (agency: string) => [
   `/agents/agency/${agency}`,
 ];
 
-/** Sockets that have a handler. */
-async function listOpenPaths(agency: string): Promise<string[]> {
-  const paths: string[] = [];
-  for (const path of listSocketPaths(agency)) {
-    const { socket, status } = await connect(path.replace(agency, agency.replace("@bob", "")), "bob");
-    socket.terminate();
-    if (status !== 405) paths.push(path);
-  }
-  return paths;
-}
-
 test("sockets open for members whose token may read, and for nobody else", async () => {
-  const paths = await listOpenPaths("team@bob");
+  const paths = listSocketPaths("team@bob");
   expect(paths.length).toBeGreaterThanOrEqual(5);
   for (const path of paths) {
     for (const name of memberNames) {
@@ -140,7 +129,7 @@ async function expectEnd(paths: readonly string[], all: Awaited<ReturnType<typeo
 }
 
 test("a removed member loses sockets, streams and access at once, with the admin token, too", async () => {
-  const paths = await listOpenPaths("team@bob");
+  const paths = listSocketPaths("team@bob");
   await shared.addUser("leaving");
   shared.tokens.owner = shared.host.token;
   for (const user of ["leaving", "owner"]) {
@@ -149,8 +138,7 @@ test("a removed member loses sockets, streams and access at once, with the admin
     await shared.bob.members("team").remove(user);
     await expectEnd(paths, leaving);
     for (const [name, endpoint] of plainEndpoints)
-      if (await shared.hasHandler(endpoint))
-        expect([name, (await shared.request(endpoint, user)).status]).toEqual([name, 404]);
+      expect([name, (await shared.request(endpoint, user)).status]).toEqual([name, 404]);
     expect(listCodes(staying)).toEqual(paths.map(() => undefined));
     expect(staying.stream.isOver).toBeUndefined();
     for (const { socket } of staying.opened) socket.terminate();
@@ -158,7 +146,7 @@ test("a removed member loses sockets, streams and access at once, with the admin
 });
 
 test("what a membership no longer covers ends, and what it still covers stays", async () => {
-  const paths = await listOpenPaths("team@bob");
+  const paths = listSocketPaths("team@bob");
   await shared.addUser("shrinking");
   shared.tokens.watching = await shared.issueToken("shrinking", ["read"]);
   await shared.bob.members("team").put("shrinking", ["chat", "approve"]);

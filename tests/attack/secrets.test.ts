@@ -174,6 +174,30 @@ test("no kind of secret appears in what tasks and sub-agents show", async () => 
   expect(findShown(sinks, kinds)).toEqual([]);
 }, 120_000);
 
+test("no kind of secret appears in the tasks, the feedback and the tools that a team shares", async () => {
+  const kinds = await listKinds();
+  await host.client.call("createAgency", { body: { id: "sharing" } });
+  const params = { agency: "sharing" };
+  await host.client.call("createAgent", { params, body: { name: "alice", model: "scripted:echo" } });
+  const sinks: Record<string, string> = { responses: "" };
+  const note = (response: unknown) => void (sinks.responses += JSON.stringify(response));
+  for (const [index, [, secret]] of kinds.entries()) {
+    const body = { title: `Use ${secret}`, description: secret };
+    const task = await host.client.call("createTeamTask", { params, body });
+    const change = { params: { ...params, task: task.taskId }, body: { status: "failed", error: secret } } as const;
+    note([task, await host.client.call("updateTeamTask", change)]);
+    note(await host.client.call("createFeedback", { params, body: { message: `See ${secret} here.` } }));
+    const tool = { name: `tool_${index}`, description: `Sends ${secret}.`, mock: secret };
+    note(await host.client.call("putAgencyTool", { params: { ...params, tool: tool.name }, body: { tool } }));
+  }
+  for (const path of ["tasks?limit=500", "feedback?limit=500", "tools", "agent/alice/tools"])
+    sinks[path] = await read(`/agency/sharing/${path}`);
+  sinks.log = await readFile(join(home, "logs", "thinkery.log"), "utf8");
+  for (const [place, text] of Object.entries(sinks))
+    if (place !== "log") expect([place, text.includes("[redacted]")]).toEqual([place, true]);
+  expect(findShown(sinks, kinds)).toEqual([]);
+}, 60_000);
+
 test("no kind of secret appears in what waits for a person or a time", async () => {
   const kinds = await listKinds();
   const text = kinds.map(([, text]) => `See ${text} here.`).join("\n");

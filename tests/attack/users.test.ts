@@ -6,6 +6,7 @@ import { type HostProcess, startHostProcess } from "../kit/host-process.ts";
 import { ask, deployAgent, putSettings, readLog } from "../kit/user-agent.ts";
 import { waitUntil } from "../kit/wait-until.ts";
 import { send } from "../kit/wire.ts";
+import { teamBodies, teamParams } from "./team-bodies.ts";
 
 // Two users × every route and socket, also of sub-agents. Each has an agency “team” with an agent “alice” and a user
 // agent “coded”, whose data names its user, and one of their own. New endpoints are included automatically.
@@ -23,6 +24,8 @@ interface Known {
   id: string;
   /** The sub-agents of “alice”, by agency, with the tasks they work on. */
   subagents: Record<string, { taskId: string; facetName: string }>;
+  /** The shared tasks, by agency. */
+  teamTasks: Record<string, string>;
 }
 
 let host: HostProcess;
@@ -34,7 +37,7 @@ beforeAll(async () => {
     const { token, id } = await host.client.call("createToken", {
       body: { name: getMarker(user), user, scopes: ["admin", "approve"] },
     });
-    known[user] = { token, id, subagents: {} };
+    known[user] = { token, id, subagents: {}, teamTasks: {} };
     const client = createClient({ url: host.url, token });
     const marker = getMarker(user);
     await client.call("putPreferences", { body: { marker } });
@@ -60,11 +63,29 @@ beforeAll(async () => {
       await client.schedules(agency).create({ when: "@yearly", input: marker, agent: "alice" });
       await client.call("createBranch", { params: { agency, agent: "alice" }, body: { name: "try" } });
       await deployCoded(client, agency, marker);
+      known[user].teamTasks[agency] = await fillTeam(client, agency, marker);
     }
   }
 }, 60_000);
 
 afterAll(() => host?.stop());
+
+/** Gives everything that the members of an agency share the marker. Returns the id of the task. */
+async function fillTeam(client: Client, agency: string, marker: string): Promise<string> {
+  const params = { agency };
+  await client.call("postChannelMessage", {
+    params: { agency, channel: "general" },
+    body: { content: `@alice ${marker}` },
+  });
+  await client.call("editDocuments", { params, body: { edits: [{ write: "a.txt", content: marker }] } });
+  await client.call("createResource", { params, body: { content: marker } });
+  await client.feedback(agency).create({ message: marker });
+  await client.tools(agency).put({ name: "lookup", description: marker, mock: marker });
+  const workflow = { name: "nobody", agents: { one: { system_prompt: marker } } };
+  await client.call("putWorkflow", { params: { workflow: "nobody" }, body: workflow });
+  await client.call("createWorkflowRun", { body: { workflow: { ...workflow, kickoff: marker }, tag: agency } });
+  return (await client.tasks(agency).create({ title: marker })).id;
+}
 
 /** Deploys an agent whose code, settings, state and log have the marker. */
 async function deployCoded(client: Client, agency: string, marker: string): Promise<void> {
@@ -102,15 +123,17 @@ function request(name: string, { method, path, body }: Endpoint, user: UserName,
     path: "a.txt",
     version: "1",
     branch: "try",
-    task,
+    task: name === "updateTeamTask" || name === "claimTeamTask" ? (known[other].teamTasks[agency] ?? task) : task,
     schedule: "schedule-1",
     package: "coded",
+    ...teamParams,
     // Whoever is a member of an agency does see it: tests/attack/members.test.ts.
     ...(name === "putMember" || name === "deleteMember" ? { user: "nobody" } : {}),
     ...(codeEndpoints.includes(name) && below === "" ? { agent: "coded" } : {}),
   };
   const target = `alice${below.replace("/sub/", "/")}@${agency}`;
   const bodies: Record<string, unknown> = {
+    ...teamBodies,
     login: { code: known[other].token },
     createLoginCode: { user: other },
     createToken: { name: "t", user: other },

@@ -32,7 +32,7 @@ test("the think blueprint exists from the start", async () => {
 
 test("a dynamic blueprint is stored completely, and agents are created from it", async () => {
   const warnings = [
-    "No tool or middleware has the tag “review”. Available: apps, default, fs, planning, schedules, subagents, tasks.",
+    "No tool or middleware has the tag “review”. Available: apps, default, fs, planning, schedules, subagents, tasks, team.",
   ];
   const listed = { ...reviewer, source: "dynamic", warnings };
   expect(await host.client.call("putBlueprint", { params, body: reviewer })).toEqual({ ...listed, id: "reviewer" });

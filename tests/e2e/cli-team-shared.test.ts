@@ -184,10 +184,12 @@ test("feedback is left and listed", async () => {
   expect(await run("feedback", "ls", "@review")).toBe("No feedback in review yet.\n");
   expect(await run("feedback", "@review", "Well", "done!", "--rating", "5")).toContain("Thank you.");
   expect((await pipe("From a pipe.\n", ["feedback", "@review"])).code).toBe(0);
+  await run("feedback", "alice@review", "Quick.");
   expect(await run("feedback", "ls", "@review")).toMatch(
-    /^owner {2}\d\d:\d\d · 5 of 5\n {2}Well done!\n\nowner {2}\d\d:\d\d\n {2}From a pipe\.\n$/,
+    /^owner {2}\d\d:\d\d · 5 of 5\n {2}Well done!\n\nowner {2}\d\d:\d\d\n {2}From a pipe\.\n\nowner {2}\d\d:\d\d\n {2}@alice: Quick\.\n$/,
   );
   expect((await runJson("feedback", "ls", "@review")).feedback).toMatchObject([
+    {},
     {},
     { message: "Well done!", rating: 5 },
   ]);
@@ -258,7 +260,7 @@ test("another user becomes a member, uses the agency, and is removed again", asy
   );
   expect((await asCarol("channel", "send", "#general@review@owner", "Hello")).stdout).toContain("Posted ");
   expect((await runJson("channel", "read", "general@review")).messages.at(-1)).toMatchObject({ from: "carol" });
-  expect(await run("agency", "add-member", "carol", "--scope", "chat", "approve", ...inReview)).toBe(
+  expect(await run("agency", "add-member", "carol", "--scope", "chat,approve", ...inReview)).toBe(
     "carol may now use review: chat, approve.\n",
   );
   await expectError(["agency", "rm-member", "carol", ...inReview], 2, "Pass --yes to confirm");

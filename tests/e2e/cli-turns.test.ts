@@ -55,7 +55,7 @@ test("invalid input is rejected before a message is sent", async () => {
   });
   expect(await runForError("run", "review.yaml")).toEqual({
     code: 2,
-    stderr: expect.stringContaining("workflow files"),
+    stderr: "thinkery: review.yaml does not exist.\n",
   });
   expect(await runForError("run", "alice")).toEqual({ code: 2, stderr: expect.stringContaining("empty") });
   expect(await runForError("run", "alice", "hi", "-m", "scripted:talker")).toEqual({

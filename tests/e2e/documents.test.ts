@@ -370,7 +370,7 @@ test("code appends several times in one call, and each has its effect", async ()
   const started = (await agent.log()).find(({ type }) => type === "tool.started");
   const { versions } = await documents().versions({ turn: runId });
   expect(versions.map(({ origin }) => [origin.tool, origin.toolCall])).toEqual(
-    Array.from({ length: 2 }, () => ["team_doc_append", (started?.data as { callId?: string }).callId]),
+    Array.from({ length: 2 }, () => ["team_doc_append", (started?.data as { callId?: string } | undefined)?.callId]),
   );
 });
 

@@ -10,6 +10,7 @@ import {
   workspaceLimitsSchema,
 } from "@thinkery/sdk/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { openHome } from "../../packages/daemon/src/home/home.ts";
 import { type RunningHost, runHost } from "../../packages/daemon/src/host/host.ts";
 import { locateParts } from "../../packages/daemon/src/host/parts.ts";
@@ -28,6 +29,7 @@ const providerKey = "plain-key-of-a-provider";
 
 /** How long other isolates may use stale data: docs/01-architecture.md, “State outside of objects”. */
 const blueprintMaxAgeMs = 30_000;
+const membershipMaxAgeMs = 30_000;
 const tokenMaxAgeMs = 10_000;
 /** Extra time on a machine that is busy with other tests. */
 const slackMs = 10_000;
@@ -52,6 +54,10 @@ let secondPort = 0;
 let other: Client;
 /** Resolves to true once the agent sees its changed blueprint, or to an error. */
 let blueprintUpdate: Promise<unknown>;
+/** Resolves to true once another handler refuses a member who was removed, or to an error. */
+let memberRemoval: Promise<unknown>;
+/** With which code the socket of that member ended. */
+let socketEnd: Promise<number>;
 
 beforeAll(async () => {
   server = await openModelServer({ models: ["priced"] });
@@ -98,7 +104,33 @@ beforeAll(async () => {
     timeoutMs: blueprintMaxAgeMs + slackMs,
     intervalMs: 500,
   }).catch((error: unknown) => error);
+  await removeMember();
 });
+
+/** Removes a member whom both handlers know, and who has a socket open through the other one. */
+async function removeMember(): Promise<void> {
+  const { token } = await client.call("createToken", { body: { name: "t", user: "ann", scopes: ["chat"] } });
+  const ann = { [host.port]: createClientAt(host.port, token), [secondPort]: createClientAt(secondPort, token) };
+  const params = { agency: "global@owner" };
+  await client.members().put("ann", ["read"]);
+  for (const each of Object.values(ann)) await each.call("getAgency", { params });
+  const socket = new WebSocket(`ws://127.0.0.1:${secondPort}/agency/global@owner/agent/follower/ws`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  socketEnd = new Promise((resolve) => socket.on("close", resolve));
+  await new Promise((resolve) => socket.on("open", resolve));
+  await client.members().remove("ann");
+  const isRefused = (port: number) =>
+    ann[port]?.call("getAgency", { params }).then(
+      () => false,
+      (error: { code: string }) => error.code === "not_found",
+    );
+  expect(await isRefused(host.port)).toBe(true);
+  memberRemoval = waitUntil("the other handler to refuse the former member", () => isRefused(secondPort), {
+    timeoutMs: membershipMaxAgeMs + slackMs,
+    intervalMs: 500,
+  }).catch((error: unknown) => error);
+}
 
 afterAll(async () => {
   await host?.stop();
@@ -215,4 +247,9 @@ test("agents in two isolates cannot hold the same slot at once", async () => {
 
 test("an agent in another isolate sees a changed blueprint within thirty seconds", async () => {
   expect(await blueprintUpdate).toBe(true);
+});
+
+test("a removed member loses sockets at once and access where they were removed, elsewhere within thirty seconds", async () => {
+  expect(await socketEnd).toBe(4403);
+  expect(await memberRemoval).toBe(true);
 });

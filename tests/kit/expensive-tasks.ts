@@ -19,7 +19,30 @@ async function createTasks(host: TestHost, agent: string, kind: keyof typeof ids
   }
 }
 
+const sharedIds: string[] = [];
+
+/** Shares tasks that depend on the fifty before each of them; the first hundred are finished. */
+async function shareTasks({ client }: TestHost): Promise<void> {
+  const params = { agency: "shared" };
+  await client.call("createAgency", { body: { id: params.agency } });
+  for (let index = 0; index < 300; index++) {
+    const dependencies = sharedIds.slice(Math.max(0, sharedIds.length - 50));
+    const body = { title: `task ${index}`, description: "d".repeat(2000), dependencies };
+    const { id } = await client.call("createTeamTask", { params, body });
+    const change = { params: { ...params, task: id }, body: { status: "complete", result: "r".repeat(1000) } } as const;
+    if (index < 100) await client.call("updateTeamTask", change);
+    sharedIds.push(id);
+  }
+}
+
 export const taskAgents: readonly LargeAgent[] = [
+  {
+    name: "sharer",
+    async create(host) {
+      await host.agent("sharer");
+      await shareTasks(host);
+    },
+  },
   {
     name: "tasks",
     model: "scripted:patterns",
@@ -65,7 +88,51 @@ const talkerRequest = (what: string, path: string): ExpensiveRequest => ({
   path,
 });
 
+const sharedRequest = (
+  what: string,
+  method: ExpensiveRequest["method"],
+  below: () => string,
+  body?: () => unknown,
+  statuses: readonly number[] = [200, 201],
+): ExpensiveRequest => ({
+  kind: "shared tasks",
+  what,
+  statuses,
+  agent: "sharer",
+  method,
+  path: () => `/agency/shared/tasks${below()}`,
+  ...(body ? { body } : {}),
+});
+
 export const taskRequests: readonly ExpensiveRequest[] = [
+  sharedRequest(
+    "a shared task after fifty open ones",
+    "POST",
+    () => "",
+    () => ({ title: "x", dependencies: sharedIds.slice(-50) }),
+  ),
+  sharedRequest(
+    "a cycle through all shared tasks",
+    "PATCH",
+    () => `/${sharedIds[100]}`,
+    () => ({ dependencies: sharedIds.slice(-1) }),
+    [400],
+  ),
+  sharedRequest(
+    "all shared tasks are blocked",
+    "PATCH",
+    () => `/${sharedIds[100]}`,
+    () => ({ status: "blocked" }),
+  ),
+  sharedRequest(
+    "a claim of a task that waits for others",
+    "POST",
+    () => `/${sharedIds[299]}/claim`,
+    () => ({}),
+    [409],
+  ),
+  sharedRequest("the open shared tasks", "GET", () => "?status=open&limit=500"),
+  sharedRequest("all shared tasks", "GET", () => "?limit=500"),
   taskRequest(
     "a task after fifty open ones",
     "POST",

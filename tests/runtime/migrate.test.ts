@@ -76,6 +76,7 @@ test.each([4, 5, 6])(
         { feature: "schedules", version: 1 },
         { feature: "subagents", version: 3 },
         { feature: "tasks", version: 1 },
+        { feature: "team", version: 1 },
         { feature: "waits", version: 2 },
         { feature: "webhooks", version: 1 },
       ],

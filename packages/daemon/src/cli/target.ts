@@ -1,7 +1,7 @@
 import * as sdk from "@thinkery/sdk";
 import type { Cli } from "./cli.ts";
 
-export { type AgentTarget, type ChannelTarget, isChannelTarget, parseAgencyId } from "@thinkery/sdk";
+export { type AgentTarget, isChannelTarget, parseAgencyId } from "@thinkery/sdk";
 
 /** The user whose token the commands send. */
 export function getUser(cli: Cli): string {

@@ -23,13 +23,6 @@ export function findChannel(channels: readonly Channel[], name: string, reader: 
   });
 }
 
-/** Finds the direct channel between two members, whoever they are. */
-export function findDirectChannel(channels: readonly Channel[], one: string, other: string): Channel | undefined {
-  return channels.find(
-    ({ kind, members = [] }) => kind === "direct" && members.includes(one) && members.includes(other),
-  );
-}
-
 /** Named channels by their names, with the default one first; direct ones by who wrote last. */
 export function sortChannels(
   channels: readonly Channel[],

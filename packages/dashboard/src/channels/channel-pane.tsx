@@ -1,6 +1,6 @@
 import { type Channel, defaultChannel } from "@thinkery/sdk";
 import { useEffect, useState } from "react";
-import { useHasScope } from "../api/login.ts";
+import { useDefaultAgency, useHasScope } from "../api/login.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { Link } from "../frame/link.tsx";
 import { buildPath } from "../frame/navigation.ts";
@@ -38,7 +38,7 @@ export function ChannelPane({ channels, channel, name, message }: ChannelPanePro
 
   if (!channel && !isNewDirect) {
     return (
-      <section className="channel-pane" aria-label={name}>
+      <section className="channel-pane" aria-label={name} tabIndex={-1}>
         <BackLink />
         <div className="channel-missing">
           <Empty title={`There is no channel “${sanitizeText(name)}”`}>
@@ -53,7 +53,7 @@ export function ChannelPane({ channels, channel, name, message }: ChannelPanePro
   const title = channel ? getChannelTitle(channel, user) : name.slice(1);
   const recipient = channel?.kind === "direct" || !channel ? title : undefined;
   return (
-    <section className="channel-pane" aria-label={title}>
+    <section className="channel-pane" aria-label={title} tabIndex={-1}>
       <header className="channel-head">
         <BackLink />
         <div className="channel-title">
@@ -69,7 +69,9 @@ export function ChannelPane({ channels, channel, name, message }: ChannelPanePro
             {channel?.description
               ? sanitizeText(channel.description)
               : channel
-                ? formatCount(channel.messages, "message")
+                ? channel.messages === 0
+                  ? "Nobody has written yet"
+                  : formatCount(channel.messages, "message")
                 : "New direct message"}
           </p>
         </div>
@@ -124,7 +126,8 @@ function ChannelMenu({ channel }: { channel: Channel }) {
 }
 
 function EmptyChannel({ name, recipient }: { name: string; recipient: string | undefined }) {
-  const { agents } = useChannels();
+  const { agency, agents } = useChannels();
+  const place = useDefaultAgency() === agency ? name : `${name}@${agency}`;
   const [example = "alice"] = agents;
   if (recipient !== undefined) {
     return (
@@ -143,7 +146,7 @@ function EmptyChannel({ name, recipient }: { name: string; recipient: string | u
       <p>
         From a terminal:{" "}
         <code>
-          thinkery channel send {name} "@{example} hello"
+          thinkery channel send {place} "@{example} hello"
         </code>
       </p>
     </Empty>

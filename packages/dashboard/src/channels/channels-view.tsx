@@ -1,6 +1,7 @@
-import { type Agency, defaultChannel } from "@thinkery/sdk";
-import { useEffect, useMemo } from "react";
+import { type Agency, type Channel, defaultChannel } from "@thinkery/sdk";
+import { type RefObject, useEffect, useMemo, useRef } from "react";
 import { useHasScope } from "../api/login.ts";
+import type { Pages } from "../api/pages.ts";
 import { useSource } from "../api/source.ts";
 import { useStore } from "../api/store.ts";
 import { useTeam } from "../api/team/team.ts";
@@ -56,13 +57,31 @@ export function ChannelsView({ user, agency, place }: ChannelsViewProps) {
       </div>
     );
   }
+  return <Channels agencyName={agency.name} pages={value} place={place} open={open} />;
+}
+
+interface ChannelsProps {
+  agencyName: string;
+  pages: Pages<Channel>;
+  place: ChannelsPlace;
+  open: OpenChannels;
+}
+
+function Channels({ agencyName, pages: { items: channels, more }, place, open }: ChannelsProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  useKeepFocus(frame, place.channel ?? "");
   // Without a channel in the address, there is one to read on a wide screen, and the list on a narrow one.
   const wanted = place.channel ?? defaultChannel;
-  const channel = findChannel(channels, wanted, user);
+  const channel = findChannel(channels, wanted, open.user);
   return (
     <ChannelsProvider value={open}>
-      <div className="whole channels" data-open={place.channel !== undefined || undefined} data-thread={place.thread}>
-        <ChannelList agencyName={agency.name} channels={channels} current={channel?.name ?? wanted} more={value.more} />
+      <div
+        ref={frame}
+        className="whole channels"
+        data-open={place.channel !== undefined || undefined}
+        data-thread={place.thread}
+      >
+        <ChannelList agencyName={agencyName} channels={channels} current={channel?.name ?? wanted} more={more} />
         <ChannelPane
           key={`${channel?.name ?? wanted} ${place.message ?? ""}`}
           channels={channels}
@@ -76,6 +95,19 @@ export function ChannelsView({ user, agency, place }: ChannelsViewProps) {
       </div>
     </ChannelsProvider>
   );
+}
+
+/** On narrow screens the list or the channel is hidden, and with it what had the focus. */
+function useKeepFocus(frame: RefObject<HTMLElement | null>, place: string): void {
+  const last = useRef(place);
+  useEffect(() => {
+    if (last.current === place) return;
+    last.current = place;
+    const focused = document.activeElement;
+    if (focused && focused !== document.body && focused.checkVisibility()) return;
+    const parts = frame.current?.querySelectorAll<HTMLElement>(".channel-pane, .channel-row") ?? [];
+    [...parts].findLast((part) => part.checkVisibility())?.focus({ preventScroll: true });
+  });
 }
 
 /** The same set until the names change, so that messages are not drawn again whenever an agent does something. */

@@ -34,6 +34,7 @@ export function MessageList({ log: initial, channel, thread, target, onEnd, empt
   const pending = useStore(team.getOutbox(channel, thread));
   const unreadAfter = useUnreadAfter(channel, state, thread === undefined && target === undefined);
   const rows = useMemo(() => buildRows(messages, unreadAfter), [messages, unreadAfter]);
+  const byId = useMemo(() => new Map(messages.map((message) => [message.id, message])), [messages]);
   const { scroller, isAtEnd, onScroll, scrollToEnd } = useMessageScroll({
     log,
     messages,
@@ -87,6 +88,7 @@ export function MessageList({ log: initial, channel, thread, target, onEnd, empt
                 isFirst={row.isFirst}
                 isTarget={row.id === target}
                 isInThread={thread !== undefined}
+                answered={byId.get(row.message.thread ?? "")}
               />
             ),
           )}

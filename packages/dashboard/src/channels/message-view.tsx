@@ -23,10 +23,13 @@ interface MessageViewProps {
   isTarget: boolean;
   /** Whether it is shown in its thread. */
   isInThread: boolean;
+  /** The message that it answers, if that is shown too. */
+  answered?: ChannelMessage | undefined;
 }
 
 /** One message. Memoized: a channel shows hundreds of them. */
-export const MessageView = memo(function MessageView({ message, isFirst, isTarget, isInThread }: MessageViewProps) {
+export const MessageView = memo(function MessageView(props: MessageViewProps) {
+  const { message, isFirst, isTarget, isInThread, answered } = props;
   const { to } = useChannels();
   const { id, channel, from, fromKind, content, thread, replies, priority } = message;
   if (fromKind === "host") return <HostNotice message={message} isTarget={isTarget} isInThread={isInThread} />;
@@ -41,10 +44,11 @@ export const MessageView = memo(function MessageView({ message, isFirst, isTarge
     >
       {isFirst ? <Author message={message} /> : <MessageTime message={message} />}
       <div className="message-body">
-        {thread !== undefined && !isInThread && (
+        {thread !== undefined && !isInThread && isFirst && (
           <p className="message-answers">
             <Link href={to({ channel, thread })}>
-              <Icon name="reply" /> Reply in a thread
+              <Icon name="reply" />
+              <span>{answered ? summarizeMessage(answered) : `Answers ${thread}`}</span>
             </Link>
           </p>
         )}
@@ -66,6 +70,12 @@ export const MessageView = memo(function MessageView({ message, isFirst, isTarge
     </article>
   );
 });
+
+const maxSummaryChars = 120;
+
+function summarizeMessage({ from, content }: ChannelMessage): string {
+  return `${from}: ${sanitizeText(content.trim().slice(0, maxSummaryChars)).replace(/\s+/g, " ")}`;
+}
 
 function Author({ message: { from, fromKind, createdAt, ...message } }: { message: ChannelMessage }) {
   const { agency, agents, user } = useChannels();

@@ -1,4 +1,4 @@
-import type { PendingMessage } from "../api/team/message-outbox.ts";
+import { isUnreachable, type PendingMessage } from "../api/team/message-outbox.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
 import { useChannels } from "./channels-context.ts";
 import { MentionText } from "./message-text.tsx";
@@ -24,7 +24,10 @@ export function PendingView({ pending: { key, input, error }, channel, thread, c
         <MentionText text={input.content} />
         {error && (
           <div className="message-failure" role="alert">
-            <p>{sanitizeText(error.message)}</p>
+            <p>
+              {sanitizeText(error.message)}
+              {isUnreachable(error) && " It will be sent when the host is back."}
+            </p>
             {canWrite && (
               <p className="task-actions">
                 <button

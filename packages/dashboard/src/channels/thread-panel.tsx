@@ -14,8 +14,14 @@ export function ThreadPanel({ channel, thread }: { channel: Channel; thread: str
   const panel = useRef<HTMLElement>(null);
   const closed = to({ channel: channel.name });
 
-  // A link of a message opened it; the reader goes on here.
-  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
+  // A link of a message opened it; the reader goes on here, and afterwards there.
+  useEffect(() => {
+    const opener = document.activeElement;
+    panel.current?.focus({ preventScroll: true });
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus({ preventScroll: true });
+    };
+  }, []);
 
   return (
     <aside

@@ -30,7 +30,8 @@ export function DeliveryView({ agency, agent, messages }: DeliveryViewProps) {
         return (
           <div key={id}>
             <p className="delivery-origin">
-              <strong>{from}</strong>{" "}
+              {/* A single sender is named above it. */}
+              {messages.length > 1 && <strong>{from}</strong>}
               <Link href={buildChannelPath(agency, place)}>
                 <Icon name={isDirect ? "person" : "channel"} />
                 {isDirect ? "in a direct message" : channel}

@@ -1,5 +1,5 @@
-import { globalAgency } from "@thinkery/sdk";
 import { useState } from "react";
+import { useDefaultAgency } from "../api/login.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -10,7 +10,7 @@ import { useWorkspace } from "./open-workspace.tsx";
 export function EmptyDocuments() {
   const { agency, canWrite } = useWorkspace();
   const [creating, setCreating] = useState(false);
-  const target = agency === globalAgency ? "" : ` @${agency}`;
+  const option = useDefaultAgency() === agency ? "" : ` -a @${agency}`;
   return (
     <div className="files-empty">
       <Empty
@@ -30,7 +30,7 @@ export function EmptyDocuments() {
         </p>
         {canWrite && (
           <p>
-            From a terminal: <code>thinkery doc write{target} plan.md</code>
+            From a terminal: <code>thinkery doc write plan.md "# Plan"{option}</code>
           </p>
         )}
       </Empty>

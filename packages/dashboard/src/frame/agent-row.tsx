@@ -64,10 +64,15 @@ function StateDot({ state }: { state: TeamAgent }) {
   if (state.status === "idle") return null;
   const text = describeAgentState(state);
   return (
-    <span className="tree-state" title={text}>
-      <span className="dot" data-tone={statusTones[state.status]} data-busy={state.status === "working" || undefined} />
+    <>
       <span className="visually-hidden">, {text}</span>
-    </span>
+      <span
+        className="dot tree-state"
+        title={text}
+        data-tone={statusTones[state.status]}
+        data-busy={state.status === "working" || undefined}
+      />
+    </>
   );
 }
 

@@ -188,6 +188,7 @@ function AgentItem({ team, agent }: { team: Team; agent: TeamAgent }) {
     <li>
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
+          <Icon name="chevron" />
           <span className="dot" data-tone={statusTones[status]} data-busy={status === "working" || undefined} />
           <span className="member-name">{name}</span>
           <span className="faint">{describeAgentState(agent)}</span>

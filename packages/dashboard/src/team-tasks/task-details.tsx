@@ -72,8 +72,8 @@ function ClaimEnd({ at }: { at: string }) {
   return <span title="Unless a turn of it renews the claim"> (ends {formatUntil(Date.parse(at) - now)})</span>;
 }
 
-function TaskActions({ task, user, team, onChange, onSubtask }: TaskDetailsProps) {
-  const { id, title, status, claimedBy } = task;
+function TaskActions({ task, user, team, byId, onChange, onSubtask }: TaskDetailsProps) {
+  const { id, title, status, claimedBy, dependencies } = task;
   const { agents } = useStore(team.roster);
   const [finishing, setFinishing] = useState(false);
   const params = { agency: team.agency, task: id };
@@ -84,7 +84,8 @@ function TaskActions({ task, user, team, onChange, onSubtask }: TaskDetailsProps
       call("claimTeamTask", { params, body: agent === undefined ? {} : { agent } }),
       `${title} claimed${agent === undefined ? "" : ` for ${agent}`}.`,
     );
-  const isFree = claimedBy === undefined && status === "pending";
+  const isReady = dependencies.every((dependency) => (byId.get(dependency)?.status ?? "complete") === "complete");
+  const isFree = claimedBy === undefined && status === "pending" && isReady;
 
   if (finishing) {
     return (

@@ -88,6 +88,17 @@ export class AgentRegistry {
       .map(({ name }) => name);
   }
 
+  /** Returns one agent of each blueprint. */
+  listOnePerBlueprint(limit: number): string[] {
+    return this.#sql
+      .exec<{ name: string }>(
+        "SELECT min(name) AS name FROM agents WHERE state = 'ready' GROUP BY blueprint ORDER BY blueprint LIMIT ?",
+        limit,
+      )
+      .toArray()
+      .map(({ name }) => name);
+  }
+
   listNames(): string[] {
     return this.#registry.listNames();
   }

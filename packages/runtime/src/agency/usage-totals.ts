@@ -24,16 +24,16 @@ export class AgencyUsageTotals {
   readonly #totals: UsageTotals;
   readonly #agency: string;
   readonly #record: AgencyRecord;
-  readonly #owner: OwnerBudgetClient;
+  readonly #openOwner: () => OwnerBudgetClient;
   /** Reports are sent one at a time, so that each reflects the result of the one before. */
   #reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(storage: DurableObjectStorage, agency: string, record: AgencyRecord, owner: OwnerBudgetClient) {
+  constructor(storage: DurableObjectStorage, agency: string, record: AgencyRecord, openOwner: () => OwnerBudgetClient) {
     this.#storage = storage;
     this.#totals = new UsageTotals(storage, "agency");
     this.#agency = agency;
     this.#record = record;
-    this.#owner = owner;
+    this.#openOwner = openOwner;
   }
 
   /** Whether agents must reserve budget before they call a model. */
@@ -90,7 +90,7 @@ export class AgencyUsageTotals {
   async listBudgetStatuses(): Promise<BudgetStatus[]> {
     return [
       ...this.#totals.listBudgetStatuses(),
-      ...(this.#record.isMetered ? await this.#owner.listBudgetStatuses() : []),
+      ...(this.#record.isMetered ? await this.#openOwner().listBudgetStatuses() : []),
     ];
   }
 
@@ -115,10 +115,10 @@ export class AgencyUsageTotals {
 
   async #sendReport(request?: ReservationRequest): Promise<ReservationResult> {
     const recent = this.#totals.createReport(this.#getAccount(), formatDay(Date.now() - 86_400_000));
-    const result = await this.#owner.reportUsage({ ...recent, ...(request ? { request } : {}) });
+    const result = await this.#openOwner().reportUsage({ ...recent, ...(request ? { request } : {}) });
     if (!result.incomplete) return result;
     const full = this.#totals.createReport(this.#getAccount(), "");
-    await this.#owner.reportUsage(
+    await this.#openOwner().reportUsage(
       result.refused ? { ...full, reserved: subtractReservation(full.reserved, request) } : full,
     );
     return result;

@@ -11,6 +11,7 @@ import { isPagePath, servePage } from "./page.ts";
 import { toErrorResponse } from "./response.ts";
 import type { HonoEnv } from "./route.ts";
 import { addAgencyRoutes } from "./routes/agencies.ts";
+import { addAgencyToolRoutes } from "./routes/agency-tools.ts";
 import { addAgentRoutes } from "./routes/agents.ts";
 import { addAppRoutes } from "./routes/app.ts";
 import { addBlueprintRoutes } from "./routes/blueprints.ts";
@@ -87,6 +88,7 @@ export function createHandler(system: System, { secret }: HandlerOptions = {}): 
     addTaskRoutes,
     addTeamTaskRoutes,
     addFeedbackRoutes,
+    addAgencyToolRoutes,
     addWaitRoutes,
     addScheduleRoutes,
     addWebhookRoutes,

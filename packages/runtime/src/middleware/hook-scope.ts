@@ -56,7 +56,7 @@ export class HookScope {
   }
 
   register(tool: Tool): void {
-    this.turn.registerTool(tool, `the middleware “${this.#name}”`);
+    this.turn.registerTool(tool, this.#name);
     if (this.#runningHooks > 0) (this.#tools ??= []).push(tool);
   }
 

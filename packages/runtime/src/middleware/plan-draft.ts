@@ -102,7 +102,9 @@ export class PlanDraft implements ModelPlan {
   }
 
   addTool(definition: ToolDefinition): void {
-    this.#edit({ tools: [...this.#edits.tools, definition] });
+    // A mock in its place may be there already.
+    const others = this.#edits.tools.filter(({ name }) => name !== definition.name);
+    this.#edit({ tools: [...others, definition] });
   }
 
   /** The hook completed: its edits become part of the plan. */

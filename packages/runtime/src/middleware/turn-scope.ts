@@ -10,7 +10,7 @@ export interface TurnScope {
   props: Props;
   signal: AbortSignal;
   messages(): ChatMessage[];
-  registerTool(tool: Tool, from: string): void;
+  registerTool(tool: Tool, middleware: string): void;
   unregisterTool(tool: Tool): void;
   generate(options: GenerateOptions): Promise<string>;
   /** Returns a copy of a middleware's stored state, which the caller may change. */

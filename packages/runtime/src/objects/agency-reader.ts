@@ -1,12 +1,14 @@
 import type { AgentAddress, Blueprint } from "@thinkery/sdk";
 import { getRevision } from "../agency/revision.ts";
-import type { ResolvedByAgency } from "./agency.ts";
 import type { Env } from "./env.ts";
+import type { ResolvedByAgency } from "./resolve-rules.ts";
 
 /** Bounds the age of what was changed in another isolate (Cloudflare), of which we are not notified. */
 const ttlMs = 30_000;
 
 type AgencyRules = Omit<ResolvedByAgency, "metered">;
+
+const noRules: Omit<AgencyRules, "types"> = { rules: [], grants: [], provided: [], tools: [], watched: false };
 
 /** A value from the agency, and when it was read. */
 interface Cached<T> {
@@ -32,7 +34,7 @@ export class AgencyReader {
 
   /** The rules and grants of the agency as last read, with the blueprint. */
   get lastRules(): Omit<AgencyRules, "types"> {
-    return this.#rules?.value ?? { rules: [], grants: [], provided: [], watched: false };
+    return this.#rules?.value ?? noRules;
   }
 
   async readRules(): Promise<AgencyRules> {

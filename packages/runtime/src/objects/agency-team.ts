@@ -21,8 +21,8 @@ import { SqlContextStore } from "../agency/team/sql-context-store.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyResources } from "./agency-resources.ts";
 import type { AgencyTasks } from "./agency-tasks.ts";
-import type { Actor } from "./team-actor.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
+import type { Actor } from "./team-actor.ts";
 import { TeamApi } from "./team-api.ts";
 
 export interface TeamListener {
@@ -90,6 +90,8 @@ export class AgencyTeam implements AgencyFeature {
       onItem: (describe) =>
         publish(() => {
           const item = describe();
+          // With its counts.
+          if (item) publish(() => ({ type: "agent", agent: this.#describe(item.agent) }));
           return item && { type: "inbox", item };
         }),
     });

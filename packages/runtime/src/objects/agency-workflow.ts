@@ -74,10 +74,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#options = options;
     this.#record = new RunRecord(options.storage.sql);
     this.#starter = new RunStarter({ ...options, record: this.#record });
-    this.api = new WorkflowApi(async () => {
-      await options.open();
-      return this;
-    }, options.credentialWatch);
+    this.api = new WorkflowApi(() => options.open().then(() => this), options.credentialWatch);
   }
 
   /** The workflow whose run this agency is, with what its agents are for. */
@@ -209,7 +206,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#isRunning || this.isHeld) return;
     this.#record.addTurn(report);
     this.#streams.noteReply(report);
-    if (report.code === "budget") this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
+    if (report.code === "budget" || report.code === "steps")
+      this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
     const { turns } = this.#record.get();
     const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
     if (turns >= maxTurns) this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
@@ -311,9 +309,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (isWaiting) this.#resolveWaiters();
   }
 
-  /** Remembers why the run will not have succeeded. The first reason counts. */
+  /** Remembers why the run will not have succeeded. The first reason counts, unless it follows from a budget. */
   #noteTrouble(reason: WorkflowReason, message: string): void {
-    if (this.#record.get().reason === undefined) this.#record.update({ reason, message });
+    const { reason: known } = this.#record.get();
+    if (known === undefined || (known === "given_up" && reason === "budget")) this.#record.update({ reason, message });
   }
 
   /** Ends a run that has reached its limits: turns are canceled, and what is left to handle is given up. */

@@ -13,18 +13,17 @@ import { formatTeamPrompt } from "../agency/team/team-prompt.ts";
 import type { Driver, DriverDefinition } from "../drivers/driver.ts";
 import type { UserCode } from "../drivers/isolate/user-code.ts";
 import { createSystemPrompt } from "../drivers/think/prompt.ts";
-import { openOutbound } from "../host/outbound.ts";
 import type { Pipeline } from "../middleware/pipeline.ts";
 import type { Models } from "../model/catalogue.ts";
 import { openRoles } from "../model/roles.ts";
 import type { AgentStore } from "../store/agent-store.ts";
 import { resolveDriver } from "../system/drivers.ts";
-import { attachPropsTools, type ClassLayer, mergeLimits, mergeProps } from "../system/layers.ts";
+import { type ClassLayer, mergeLimits, mergeProps } from "../system/layers.ts";
 import { checkModel, openSystemModels, toValidCost } from "../system/models.ts";
 import { createToolSources, createPipeline, type System } from "../system/system.ts";
-import { attachProvidedTools, type CallAgentTool } from "../tools/provided-tools.ts";
+import type { CallAgentTool } from "../tools/provided-tools.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
-import { Toolbox } from "../tools/toolbox.ts";
+import { type ListedTool, Toolbox } from "../tools/toolbox.ts";
 import type { BudgetClient } from "../turn/budget/budget-client.ts";
 import { limitsSpending } from "../turn/budget/child-leases.ts";
 import { resolveLimits } from "../turn/limits.ts";
@@ -38,6 +37,7 @@ import type { WorkspacePort } from "../workspace/workspace-port.ts";
 import { addSharedRules } from "./add-shared-rules.ts";
 import { AgencyReader } from "./agency-reader.ts";
 import type { Env } from "./env.ts";
+import { OwnTools } from "./own-tools.ts";
 import type { RegisteredAgent } from "./registration.ts";
 import { inheritPolicy, selectInherited, withoutApps } from "./subagents/inheritance.ts";
 import { TurnEnvironment } from "./turn-environment.ts";
@@ -76,6 +76,7 @@ export class AgentResolver {
   readonly #options: AgentResolverOptions;
   readonly #environment: TurnEnvironment;
   readonly #agency: AgencyReader;
+  readonly #ownTools: OwnTools;
   readonly #name: string;
   #resolved: Promise<ResolvedBlueprint> | ResolvedBlueprint | undefined;
   #resolvedFrom: Blueprint | undefined;
@@ -86,6 +87,7 @@ export class AgentResolver {
     this.#options = options;
     this.#name = formatAddress(options.address);
     this.#agency = new AgencyReader(options.env, options.address);
+    this.#ownTools = new OwnTools({ ...options, agency: this.#agency });
     this.#environment = new TurnEnvironment({ ...options, name: this.#name });
   }
 
@@ -96,13 +98,9 @@ export class AgentResolver {
     const { blueprint, pipeline, tools: base } = await this.#resolveBlueprint(registered);
     await base.refresh({ retryFailed: true });
     const props = mergeProps(registered.props, request);
-    const tools = this.#addOwnTools(base, registered, request, callers);
-    if (this.#options.store.tasks.hasOpen || this.#options.subagents().hasOpen) tools.enable("tasks");
-    if (this.#options.hasWebhook()) tools.enable("webhooks");
-    if (this.#options.schedules().hasAny) tools.enable("schedules");
-    const { team, hasOthers } = this.#agency.lastRules;
-    if (team) tools.enable("team");
-    if (team || hasOthers) tools.enable("channels");
+    const tools = this.#ownTools.add(base, [registered.props, ...(request ? [request] : [])], callers);
+    this.#ownTools.enableGroups(tools);
+    const { team } = this.#agency.lastRules;
     const models = openSystemModels(env, system);
     const roles = this.#openRoles(models, registered, blueprint, request);
     const { definition, driver } = this.#openDriver(agent, blueprint);
@@ -139,13 +137,13 @@ export class AgentResolver {
 
   /** Returns the types of sub-agents that an agent may name. */
   async listSubagentTypes(registered: RegisteredAgent): Promise<readonly SubagentTypeInfo[]> {
-    return this.#selectTypes(await this.#readBlueprint(registered));
+    return this.#selectTypes(await this.readBlueprint(registered));
   }
 
   /** Resolves what a sub-agent of this type gets from its parent. */
   async resolveForChild(registered: RegisteredAgent, request: Props | undefined, typeName: string) {
     const { agent, assignment } = registered;
-    const blueprint = await this.#readBlueprint(registered);
+    const blueprint = await this.readBlueprint(registered);
     const types = await this.#selectTypes(blueprint);
     const type =
       types.find(({ name }) => name === typeName) ??
@@ -194,21 +192,29 @@ export class AgentResolver {
     const { tools } = await (blueprint
       ? this.#useBlueprint(registered, blueprint)
       : this.#resolveBlueprint(registered));
-    this.#addOwnTools(tools, registered, request);
+    this.#ownTools.add(tools, [registered.props, request]);
   }
 
   /** Returns the tools of an agent between turns, and what its middleware adds to its state. */
   async preview(registered: RegisteredAgent): Promise<{ tools: Toolbox; added: Record<string, unknown> }> {
     const { blueprint, pipeline, tools } = await this.#resolveBlueprint(registered);
-    const allTools = this.#addOwnTools(tools, registered);
+    const allTools = this.#ownTools.add(tools, [registered.props]);
     const scope = this.#createScope(registered, blueprint, allTools);
     return { tools: allTools, added: pipeline.createRunner(scope).collectState() };
+  }
+
+  /** Returns the tools of an agent between turns, and where they come from. */
+  async listTools(registered: RegisteredAgent): Promise<ListedTool[]> {
+    const { tools: base } = await this.#resolveBlueprint(registered);
+    const tools = this.#ownTools.add(base, [registered.props]);
+    this.#ownTools.enableGroups(tools);
+    return tools.list();
   }
 
   /** Returns the tools of an agent, and the rules that apply to them. */
   async resolveTools(registered: RegisteredAgent): Promise<Pick<TurnDeps, "tools" | "config">> {
     const { blueprint, tools } = await this.#resolveBlueprint(registered);
-    return this.#createBaseDeps(registered, blueprint, registered.props, this.#addOwnTools(tools, registered));
+    return this.#createBaseDeps(registered, blueprint, registered.props, this.#ownTools.add(tools, [registered.props]));
   }
 
   /** Called when the conversation is cleared. */
@@ -229,7 +235,7 @@ export class AgentResolver {
 
   /** Returns the agent's own budget. Works without the blueprint too, because usage remains after it is deleted. */
   async resolveBudget(registered: RegisteredAgent, request?: Props): Promise<AgentBudget | undefined> {
-    const blueprint = await this.#readBlueprint(registered).catch((error: unknown) => {
+    const blueprint = await this.readBlueprint(registered).catch((error: unknown) => {
       if (isThinkeryError(error) && error.code === "not_found") return undefined;
       throw error;
     });
@@ -247,7 +253,7 @@ export class AgentResolver {
   }
 
   async #resolveBlueprint(registered: RegisteredAgent): Promise<ResolvedBlueprint> {
-    return this.#useBlueprint(registered, await this.#readBlueprint(registered));
+    return this.#useBlueprint(registered, await this.readBlueprint(registered));
   }
 
   async #useBlueprint(registered: RegisteredAgent, blueprint: Blueprint): Promise<ResolvedBlueprint> {
@@ -277,26 +283,11 @@ export class AgentResolver {
     const { system, layer } = this.#options;
     const tools = await Toolbox.load([
       ...createToolSources(registered.assignment ? withoutApps(system) : system, { agent: this.#name, blueprint }),
-      createStaticSource("the class", layer.tools()),
+      createStaticSource("the class", layer.tools(), "class"),
     ]);
     const pipeline = createPipeline(system, blueprint);
     await pipeline.createRunner(this.#createScope(registered, blueprint, tools)).runInit();
     return { blueprint, tools, pipeline };
-  }
-
-  /** Returns a new toolbox that adds the tools from the props of the agent and the request, and those of other agents. */
-  #addOwnTools(
-    tools: Toolbox,
-    { props }: RegisteredAgent,
-    request: Props = {},
-    callers: readonly string[] = [],
-  ): Toolbox {
-    const { env, system, address, callAgentTool } = this.#options;
-    const toolbox = new Toolbox([], tools);
-    for (const layer of [props, request]) attachPropsTools(toolbox, system, layer, openOutbound(env));
-    const providers = this.#agency.lastRules.provided.filter(({ agent }) => agent !== address.path[0]);
-    attachProvidedTools(toolbox, providers, [...callers, this.#name], callAgentTool);
-    return toolbox;
   }
 
   #createScope(registered: RegisteredAgent, blueprint: Blueprint, tools: Toolbox) {
@@ -334,11 +325,7 @@ export class AgentResolver {
   }
 
   /** Returns the agent's blueprint. */
-  readBlueprint(registered: RegisteredAgent): Promise<Blueprint> {
-    return this.#readBlueprint(registered);
-  }
-
-  async #readBlueprint({ agent, assignment }: RegisteredAgent): Promise<Blueprint> {
+  async readBlueprint({ agent, assignment }: RegisteredAgent): Promise<Blueprint> {
     if (!assignment?.blueprint) return this.#agency.readBlueprint(agent.blueprint);
     await this.#agency.readRules();
     return assignment.blueprint;

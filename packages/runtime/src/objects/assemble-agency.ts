@@ -1,5 +1,7 @@
-import { defaultBlueprint, type NewAgent } from "@thinkery/sdk";
+import { defaultBlueprint, type NewAgent, type TeamFrame } from "@thinkery/sdk";
 import type { TeamInfo } from "../agency/team/team-prompt.ts";
+import type { System } from "../system/system.ts";
+import type { ToolProvider } from "../tools/provided-tools.ts";
 import { AgencyDocuments } from "./agency-documents.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import { AgencyFeedback } from "./agency-feedback.ts";
@@ -10,6 +12,7 @@ import { AgencySettings } from "./agency-settings.ts";
 import { AgencyStorageApi } from "./agency-storage-api.ts";
 import { AgencyTasks } from "./agency-tasks.ts";
 import { AgencyTeam } from "./agency-team.ts";
+import { AgencyTools } from "./agency-tools.ts";
 import { AgencyWorkflow } from "./agency-workflow.ts";
 import { DiskQuota } from "./disk-quota.ts";
 import { DueTimer } from "./due-timer.ts";
@@ -27,6 +30,9 @@ interface AssemblyOptions extends Omit<AgencyContext, "updateTimer" | "settings"
   /** Finishes what a crash left of agents that were being created or deleted. */
   settleAgents(): Promise<unknown>;
   findBlueprint(name: string): { description: string } | undefined;
+  system: System;
+  /** Returns the tools that agents of the agency provide. */
+  listProviders(): readonly ToolProvider[];
 }
 
 /** Creates the features of an agency, when its object is constructed. */
@@ -36,6 +42,8 @@ export function assembleAgency({
   createAgent,
   settleAgents,
   findBlueprint,
+  system,
+  listProviders,
   ...options
 }: AssemblyOptions) {
   const { env, storage, key, record, agents } = options;
@@ -64,6 +72,7 @@ export function assembleAgency({
   const getSettings = () => ({ ...settings.settings, ...workflow.limits });
   const tasks = new AgencyTasks({ ...context, getSettings });
   const feedback = new AgencyFeedback(context);
+  const tools = new AgencyTools({ ...context, system, listProviders });
   const team: AgencyTeam = new AgencyTeam({
     ...context,
     resources,
@@ -86,7 +95,7 @@ export function assembleAgency({
     settleAgents,
     reportRun: (run) => env.User.getByName(record.owner).workflows.noteRun(run),
   });
-  const features: AgencyFeature[] = [members, schedules, documents, tasks, team, workflow];
+  const features: AgencyFeature[] = [members, schedules, documents, tasks, tools, team, workflow];
   const timer: DueTimer = new DueTimer({ features: () => features, schedule: (at) => scheduleDue(at) });
 
   /** Returns what an agent is for, in the words of its blueprint. */
@@ -110,8 +119,15 @@ export function assembleAgency({
     };
   }
 
+  /** Returns what is sent first to somebody who watches the agency. */
+  async function createSync(): Promise<TeamFrame> {
+    const run = workflow.find();
+    return { type: "sync", agents: await team.describeAgents(), ...(run ? { run } : {}) };
+  }
+
   return {
     describeTeam,
+    createSync,
     settings,
     members,
     schedules,
@@ -119,6 +135,7 @@ export function assembleAgency({
     resources,
     tasks,
     feedback,
+    tools,
     team,
     workflow,
     features,

@@ -5,6 +5,7 @@ import {
   type Agent as AgentInfo,
   type AgentEvent,
   type AgentState,
+  type AgentTool,
   type AgentUsage,
   parseProps,
   type EventQuery,
@@ -114,6 +115,22 @@ export class ConversationApi extends RpcTarget {
     if (!store.turns.get(runId)) throw fail("not_found", "Turn not found.");
     const outcome = await queue.waitForOutcome(runId);
     return outcome ? { outcome } : { waits: listPersonWaits(store, name) };
+  }
+
+  /** Returns every tool of the agent, and where it comes from. */
+  async listTools(): Promise<AgentTool[]> {
+    const { resolver, registration, redactor } = await this.#open();
+    const tools = await resolver.listTools(registration.get());
+    return redactor.redactValue(
+      tools.map(({ tool: { name, aliases = [], description }, source, replaces, isOffered }) => ({
+        name,
+        ...(aliases.length > 0 ? { aliases: [...aliases] } : {}),
+        description,
+        source,
+        ...(replaces === undefined ? {} : { replaces }),
+        offered: isOffered,
+      })),
+    );
   }
 
   async getState(): Promise<{ state: AgentState; run: Run }> {

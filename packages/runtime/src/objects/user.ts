@@ -1,29 +1,19 @@
 import {
   type Agency as AgencyInfo,
   type Agent as AgentInfo,
-  type Budget,
-  type BudgetResponse,
-  fail,
   formatAgencyKey,
-  getDefaultAgency,
-  hasScope,
   globalAgency,
   type NewAgency,
   ownerUser,
   type PageQuery,
-  parseAddress,
-  parseAgencyKey,
   type Preferences as Values,
-  type BudgetStatus,
   type User as UserInfo,
   type UserLimits,
-  type UserUsage,
 } from "@thinkery/sdk";
 import { migrate } from "../store/migrate.ts";
 import { sharedAgencyMigrations } from "../store/schema/members.ts";
 import { userMigrations } from "../store/schema/user.ts";
-import { UsageTotals, type UsageReport, type ReservationResult } from "../store/usage-totals.ts";
-import { toUsageFigures, getFirstDay, summarizeUsage } from "../store/usage.ts";
+import { UsageTotals } from "../store/usage-totals.ts";
 import { AgencyRegistry } from "../user/agencies.ts";
 import { listAgentPage } from "../user/agents.ts";
 import { Connections } from "../user/connections.ts";
@@ -37,13 +27,16 @@ import { Workflows } from "../user/workflows.ts";
 import type { Revision } from "./agency.ts";
 import { BaseObject } from "./base-object.ts";
 import { CollectionsApi } from "./collections-api.ts";
-import { type ConnectionHolder, parseMembership } from "./credential-watch.ts";
+import { ConnectionHolders } from "./connection-holders.ts";
+import type { ConnectionHolder } from "./credential-watch.ts";
 import { CredentialsApi } from "./credentials-api.ts";
 import type { Env } from "./env.ts";
 import { InboxApi } from "./inbox-api.ts";
 import { LimitsApi } from "./limits-api.ts";
 import { SharedAgenciesApi } from "./shared-agencies-api.ts";
 import { TicketsApi } from "./tickets-api.ts";
+import { UserAgencies } from "./user-agencies.ts";
+import { UserUsageApi } from "./user-usage-api.ts";
 import { UsersApi } from "./users-api.ts";
 import { WorkflowsApi } from "./workflows-api.ts";
 
@@ -56,10 +49,16 @@ interface UserState extends Revision {
 export class User extends BaseObject<UserState> {
   override initialState: UserState = { revision: 0, waiting: 0 };
   readonly #agencies: AgencyRegistry;
+  readonly #userAgencies: UserAgencies;
   readonly #credentials: Credentials;
   readonly #connections: Connections;
+  readonly #holders: ConnectionHolders;
   readonly #preferences: Preferences;
   readonly #usage: UsageTotals;
+  readonly #usageApi = new UserUsageApi(async () => {
+    await this.ensureReady();
+    return { usage: this.#usage, limits: this.#limits, onBudget: () => this.#userAgencies.syncMetered() };
+  });
   readonly #limits: Limits;
   readonly #users: Users;
   readonly #usersApi: UsersApi;
@@ -85,7 +84,7 @@ export class User extends BaseObject<UserState> {
       credentials: this.#credentials,
       limits: this.#limits,
       ensureDefaultAgency: () => this.#ensureDefaultAgency(),
-      onRevoked: () => this.#closeInvalidConnections(),
+      onRevoked: () => this.#holders.closeInvalid(),
     };
   };
   readonly #credentialsApi = new CredentialsApi(this.#openCredentials);
@@ -104,14 +103,33 @@ export class User extends BaseObject<UserState> {
     this.#inbox = new Inbox(ctx.storage.sql);
     this.#workflows = new Workflows(ctx.storage.sql);
     this.#shared = new SharedAgencies(ctx.storage.sql);
+    this.#holders = new ConnectionHolders({
+      env,
+      user,
+      connections: this.#connections,
+      credentials: this.#credentials,
+      shared: this.#shared,
+      agencies: this.#agencies,
+      closeOwn: (credential) => this.closeConnections(credential),
+    });
     this.#sharedApi = new SharedAgenciesApi(async () => {
       await this.__unsafe_ensureInitialized();
       return {
         shared: this.#shared,
         exists: !this.#isErasing && (user === ownerUser || this.#limits.areSet),
-        closeInvalidConnections: () => this.#closeInvalidConnections(),
+        closeInvalidConnections: () => this.#holders.closeInvalid(),
         onChange: () => this.#notifyChange(),
       };
+    });
+    this.#userAgencies = new UserAgencies({
+      env,
+      user,
+      registry: this.#agencies,
+      shared: this.#shared,
+      usage: this.#usage,
+      limits: this.#limits,
+      inbox: this.#inbox,
+      workflows: this.#workflows,
     });
     this.#users = new Users(ctx.storage.sql, {
       create: ({ name, limits }) => env.User.getByName(name).setUp(limits),
@@ -119,7 +137,7 @@ export class User extends BaseObject<UserState> {
     });
     this.#limitsApi = new LimitsApi(async () => {
       await this.ensureReady();
-      const onBudget = () => this.#syncMetered();
+      const onBudget = () => this.#userAgencies.syncMetered();
       return { limits: this.#limits, agencies: this.#agencies, usage: this.#usage, onBudget };
     });
     this.#usersApi = new UsersApi(env, async () => {
@@ -161,6 +179,10 @@ export class User extends BaseObject<UserState> {
     return this.#workflowsApi;
   }
 
+  get usage(): UserUsageApi {
+    return this.#usageApi;
+  }
+
   get limits(): LimitsApi {
     return this.#limitsApi;
   }
@@ -173,7 +195,7 @@ export class User extends BaseObject<UserState> {
   async setUp(limits: UserLimits): Promise<void> {
     await this.ensureReady();
     this.#limits.set(limits);
-    await this.setBudget(undefined);
+    await this.#usageApi.setBudget(undefined);
     await this.#ensureDefaultAgency();
   }
 
@@ -182,12 +204,12 @@ export class User extends BaseObject<UserState> {
     await this.ensureReady();
     this.#isErasing = true;
     this.#credentials.clear();
-    await this.#closeInvalidConnections();
+    await this.#holders.closeInvalid();
     for (const key of this.#shared.listKeys()) {
       await this.env.Agency.getByName(key).members.forget(this.name);
       this.#shared.remove(key);
     }
-    for (const id of this.#agencies.listIds()) await this.#agencies.remove(id, this.#eraseAgency);
+    await this.#userAgencies.deleteAll();
     await this.destroy();
   }
 
@@ -199,15 +221,7 @@ export class User extends BaseObject<UserState> {
   /** Lists the user's agencies, then those of others that the user is a member of. */
   async listAllAgencies(page: PageQuery): Promise<{ agencies: AgencyInfo[]; next?: string }> {
     await this.ensureReady();
-    const { limit, after } = page;
-    const isInShared = after?.includes("@") === true;
-    const own = isInShared ? { agencies: [] } : this.#agencies.list(page);
-    if (own.next !== undefined) return own;
-    const free = limit - own.agencies.length;
-    const shared = this.#shared.list({ limit: Math.max(free, 1), ...(isInShared ? { after } : {}) });
-    if (free > 0) return { ...shared, agencies: [...own.agencies, ...shared.agencies] };
-    const last = own.agencies.at(-1);
-    return last && shared.agencies.length > 0 ? { ...own, next: last.id } : own;
+    return this.#userAgencies.listAll(page);
   }
 
   async hasAgency(id: string): Promise<boolean> {
@@ -217,28 +231,17 @@ export class User extends BaseObject<UserState> {
 
   async createAgency(options: NewAgency): Promise<AgencyInfo> {
     await this.ensureReady();
-    const id = options.id ?? this.#agencies.findFreeId(options.name);
-    if (!this.#agencies.isFree(id)) throw fail("conflict", `Agency “${id}” already exists. Ids are case-insensitive.`);
-    const agency: AgencyInfo = {
-      id,
-      name: options.name ?? id,
-      owner: this.name,
-      createdAt: new Date().toISOString(),
-    };
-    await this.#agencies.add(agency, this.#setUpAgency);
+    const agency = await this.#userAgencies.create(options);
     this.#notifyChange();
     return agency;
   }
 
   async deleteAgency(id: string): Promise<void> {
     await this.ensureReady();
-    if (id === getDefaultAgency(this.name)) throw fail("conflict", `The default agency “${id}” cannot be deleted.`);
-    const agency = this.#agencies.get(id);
-    await this.#agencies.remove(agency.id, this.#eraseAgency);
+    await this.#userAgencies.delete(id);
     this.#notifyChange();
   }
 
-  /** Called by an agency that has another name. */
   async renameAgency(id: string, name: string): Promise<void> {
     await this.ensureReady();
     this.#agencies.rename(id, name);
@@ -285,47 +288,10 @@ export class User extends BaseObject<UserState> {
     return this.#preferences.put(values);
   }
 
-  /** Records an agency's usage, and reserves budget for an agent's next call. */
-  async reportUsage(report: UsageReport): Promise<ReservationResult> {
-    await this.ensureReady();
-    return this.#usage.applyReport(report);
-  }
-
-  async getUsage(days?: number): Promise<UserUsage> {
-    await this.ensureReady();
-    const since = getFirstDay(days, Date.now());
-    return {
-      ...summarizeUsage(this.#usage.readRows(since)),
-      byAgency: this.#usage.readShares(since).map(({ name, since, ...share }) => ({
-        agency: name,
-        createdAt: new Date(since).toISOString(),
-        ...toUsageFigures(share),
-      })),
-      budget: this.#usage.listBudgetStatuses(),
-    };
-  }
-
-  async listBudgetStatuses(): Promise<BudgetStatus[]> {
-    await this.ensureReady();
-    return this.#usage.listBudgetStatuses();
-  }
-
-  async getBudget(): Promise<BudgetResponse> {
-    await this.ensureReady();
-    return { budget: this.#usage.budget ?? null, statuses: this.#usage.listBudgetStatuses() };
-  }
-
-  async setBudget(budget: Budget | undefined): Promise<BudgetResponse> {
-    await this.ensureReady();
-    this.#usage.budget = this.#limits.resolveBudget(budget);
-    await this.#syncMetered();
-    return this.getBudget();
-  }
-
   /** Notes that an object has connections of a credential or a membership. Returns whether it is still valid. */
   async addConnectionHolder(hash: string, holder: ConnectionHolder): Promise<boolean> {
     await this.ensureReady();
-    if (!this.#mayConnect(hash, holder)) return false;
+    if (!this.#holders.mayConnect(hash, holder)) return false;
     this.#connections.add(hash, holder.kind, holder.name);
     const expiresAt = this.#credentials.find(hash)?.expiresAt;
     if (expiresAt) await this.schedule(new Date(expiresAt), "endExpired", expiresAt, { idempotent: true });
@@ -341,74 +307,18 @@ export class User extends BaseObject<UserState> {
   async endExpired(expiresAt: number): Promise<void> {
     await this.ensureReady();
     await new Promise((resolve) => setTimeout(resolve, Math.min(expiresAt - Date.now() + 1, 2000)));
-    await this.#closeInvalidConnections();
+    await this.#holders.closeInvalid();
   }
 
   protected override async wake(): Promise<void> {
     await this.#users.settle();
-    if (await this.#agencies.settle(this.#setUpAgency, this.#eraseAgency)) this.#notifyChange();
+    if (await this.#userAgencies.settle()) this.#notifyChange();
     // An agency that cannot be reached now is updated at the next wake.
-    await this.#syncMetered().catch((error: unknown) => console.error("budget sync failed", error));
+    await this.#userAgencies.syncMetered().catch((error: unknown) => console.error("budget sync failed", error));
   }
 
-  async #closeInvalidConnections(): Promise<void> {
-    await Promise.allSettled(
-      this.#connections
-        .takeInvalid(({ hash, kind, name }) => this.#mayConnect(hash, toHolder(kind, name)))
-        .map(async ({ hash, kind, name }) => {
-          const holder = await this.#findConnectionHolder(toHolder(kind, name));
-          await holder?.closeConnections({ user: this.name, hash });
-        }),
-    );
-  }
-
-  /** Whether the credential is valid, or the user is a member of the holder's agency with the scopes it names. */
-  #mayConnect(hash: string, { name }: ConnectionHolder): boolean {
-    const needed = parseMembership(hash);
-    if (!needed) return this.#credentials.find(hash) !== undefined;
-    const granted = this.#shared.getScopes(getAgencyKey(name));
-    return granted !== undefined && needed.every((scope) => hasScope(granted, scope));
-  }
-
-  /** Returns undefined if the object was deleted, because calling it would create it again. */
-  async #findConnectionHolder({ kind, name }: ConnectionHolder) {
-    if (kind === "User") return this;
-    const key = getAgencyKey(name);
-    const { id, user } = parseAgencyKey(key);
-    // An agency of another user takes itself away from its members before it is deleted.
-    if (user === this.name && !this.#agencies.find(id)) return undefined;
-    const agency = this.env.Agency.getByName(key);
-    if (kind === "Agency") return agency;
-    const [agent = ""] = parseAddress(name)?.path ?? [];
-    return (await agency.hasAgent(agent)) ? this.env.Think.getByName(name) : undefined;
-  }
-
-  readonly #setUpAgency = async (agency: AgencyInfo): Promise<void> => {
-    const metered = this.#usage.budget !== undefined;
-    await this.#getAgency(agency.id).setUp(agency, metered);
-    this.#agencies.markSynced(agency.id, metered);
-  };
-
-  readonly #eraseAgency = async (id: string): Promise<void> => {
-    const agency = this.#getAgency(id);
-    const last = await agency.retire();
-    if (last) this.#usage.applyReport(last);
-    await agency.erase();
-    const key = formatAgencyKey(this.name, id);
-    this.#limits.forgetAgencyDiskUsage(key);
-    this.#inbox.forget(`${key}~`);
-    this.#workflows.forgetRun(id);
-  };
-
-  #syncMetered(): Promise<void> {
-    const isMetered = () => this.#usage.budget !== undefined;
-    return this.#agencies.syncMetered(isMetered, (id, metered) => this.#getAgency(id).setMetered(metered));
-  }
-
-  /** Everyone who can log in has an agency that `/agents` means. */
   async #ensureDefaultAgency(): Promise<void> {
-    const id = getDefaultAgency(this.name);
-    if (this.#agencies.isFree(id)) await this.createAgency({ id });
+    if (await this.#userAgencies.ensureDefault()) this.#notifyChange();
   }
 
   #getAgency(id: string) {
@@ -419,8 +329,3 @@ export class User extends BaseObject<UserState> {
     this.setState({ revision: this.state.revision + 1, waiting: this.#inbox.countPending() });
   }
 }
-
-const toHolder = (kind: string, name: string) => ({ kind: kind as ConnectionHolder["kind"], name });
-
-/** Returns the key of the agency that an object is in, or is. */
-const getAgencyKey = (name: string) => parseAddress(name)?.agency ?? name;

@@ -8,10 +8,9 @@ import {
   type Tool,
 } from "@thinkery/sdk";
 import type { Outbound } from "../host/outbound.ts";
-import { createCodeTool } from "../tools/code-tool.ts";
+import { createDefinedTool } from "../tools/agency-tools.ts";
 import { createStaticSource } from "../tools/tool-source.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
-import { createWebhookTool } from "../tools/webhook.ts";
 import type { System } from "./system.ts";
 
 /** The middle layer: what a subclass of Think adds. */
@@ -58,12 +57,8 @@ export function attachPropsTools(toolbox: Toolbox, system: System, { tools = [] 
   for (const [index, entry] of tools.entries()) {
     try {
       const tool =
-        typeof entry === "string"
-          ? findRegisteredTool(toolbox, system, entry)
-          : "code" in entry
-            ? createCodeTool(entry)
-            : createWebhookTool(entry, send);
-      if (tool) void toolbox.attach(createStaticSource("the props", [tool]));
+        typeof entry === "string" ? findRegisteredTool(toolbox, system, entry) : createDefinedTool(entry, send);
+      if (tool) void toolbox.attach(createStaticSource("the props", [tool], "props"));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const path = ["props", "tools", index];

@@ -64,7 +64,7 @@ export function createToolSources(system: System, agent: ToolSourceContext): Too
   const { tags } = agent.blueprint;
   return [
     createCoreSource(coreTools),
-    createStaticSource("the system", selectByTags(system.tools, tags)),
+    createStaticSource("the system", selectByTags(system.tools, tags), "tags"),
     ...selectByTags(system.toolSources, tags).map((create) => ({ optional: true, ...bindSource(create(agent)) })),
   ];
 }
@@ -96,6 +96,7 @@ export function collectTools({ tools }: System): Toolbox {
     createStaticSource(
       "the system",
       tools.map(({ value }) => value),
+      "tags",
     ),
   ]);
 }

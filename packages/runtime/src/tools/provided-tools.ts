@@ -29,15 +29,20 @@ export function attachProvidedTools(
   callers: readonly string[],
   call: CallAgentTool,
 ): void {
-  if (providers.length === 0) return;
-  const list = () => providers.flatMap((provider) => createProvidedTools(provider, callers, call));
-  void toolbox.attach({ name: "the agents of the agency", optional: true, list });
+  for (const provider of providers) {
+    const list = () => createProvidedTools(provider, callers, call);
+    const { agent } = provider;
+    void toolbox.attach({ name: `the agent “${agent}”`, label: `agent ${agent}`, optional: true, list });
+  }
 }
+
+/** Returns the name under which other agents know a tool of an agent. */
+export const formatProvidedName = (agent: string, tool: string) => `${agent.replaceAll(".", "_")}__${tool}`;
 
 /** Creates the tools of an agent as the other agents of its agency see them: `<agent>__<tool>`. */
 function createProvidedTools({ agent, tools }: ToolProvider, callers: readonly string[], call: CallAgentTool): Tool[] {
   return tools.flatMap(({ name, description, parameters }) => {
-    const fullName = `${agent.replaceAll(".", "_")}__${name}`;
+    const fullName = formatProvidedName(agent, name);
     if (!toolNameRule.pattern.test(fullName)) return [];
     const tool = defineTool(
       {

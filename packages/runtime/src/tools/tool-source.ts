@@ -4,6 +4,8 @@ import type { Tool } from "@thinkery/sdk";
 export interface ToolSource {
   /** Used in error messages, for example if two sources have a tool of the same name. */
   readonly name: string;
+  /** What lists of tools say about where they come from. Defaults to the name. */
+  readonly label?: string;
   /** Whether the agent can work without it: if listing fails, the error is logged and the source is skipped. */
   readonly optional?: boolean;
   list(): readonly Tool[] | Promise<readonly Tool[]>;
@@ -15,18 +17,20 @@ export interface ToolSource {
 }
 
 /** A source whose tools never change. */
-export function createStaticSource(name: string, tools: readonly Tool[]): ToolSource {
-  return { name, list: () => tools };
+export function createStaticSource(name: string, tools: readonly Tool[], label = name): ToolSource {
+  return { name, label, list: () => tools };
 }
 
 /** A source that code can add tools to and remove them from, such as the tools a middleware registers. */
 export class MutableToolSource implements ToolSource {
   readonly name: string;
+  readonly label: string;
   #tools: readonly Tool[] = [];
   readonly #listeners = new Set<() => void>();
 
-  constructor(name: string) {
+  constructor(name: string, label = name) {
     this.name = name;
+    this.label = label;
   }
 
   list(): readonly Tool[] {

@@ -12,12 +12,28 @@ const maxListSeconds = 10;
 /** Core tools cannot be removed or replaced. */
 const coreName = "the core";
 
-export const createCoreSource = (tools: readonly Tool[]): ToolSource => createStaticSource(coreName, tools);
+/** Where replacements come from. */
+const mockLabel = "mock";
+
+export const createCoreSource = (tools: readonly Tool[]): ToolSource => createStaticSource(coreName, tools, "core");
 
 interface Entry {
   tool: Tool;
   source: ToolSource;
 }
+
+/** A tool with where it comes from. */
+export interface ListedTool {
+  tool: Tool;
+  source: string;
+  /** Where the tool comes from whose place this one takes. */
+  replaces?: string;
+  /** Whether the model is offered it. */
+  isOffered: boolean;
+}
+
+/** Creates the tool that takes the place of another, or that is added if there is none. */
+type CreateReplacement = (replaced: Tool | undefined) => Tool;
 
 interface Attachment {
   source: ToolSource;
@@ -38,6 +54,7 @@ export class Toolbox {
   #definitions: { of: readonly ToolDefinition[] | undefined; all: readonly ToolDefinition[] } | undefined;
   /** Groups of tools that are offered although they are on demand. */
   readonly #enabled = new Set<string>();
+  readonly #replacements = new Map<string, { create: CreateReplacement; of?: Tool | undefined; tool?: Tool }>();
 
   /** For sources whose lists are synchronous; otherwise use `load`. */
   constructor(sources: readonly ToolSource[] = [], parent?: Toolbox) {
@@ -75,12 +92,19 @@ export class Toolbox {
     });
   }
 
-  /** Adds a tool at run time, such as one from a middleware; returns its definition. */
-  register(tool: Tool, sourceName: string): ToolDefinition {
+  /** Adds a tool at run time, such as one from a middleware; returns its definition, or that of its replacement. */
+  register(tool: Tool, sourceName: string, label = sourceName): ToolDefinition {
     checkShape(tool);
-    const definition = toDefinition(tool);
-    this.#getMutableSource(sourceName).add(tool);
-    return definition;
+    // Throws before the tool is added if its schema cannot be shown to a model.
+    toDefinition(tool);
+    this.#getMutableSource(sourceName, label).add(tool);
+    return toDefinition(this.find(tool.name) ?? tool);
+  }
+
+  /** Puts a tool in the place of the one with its name, wherever that comes from, also of one that comes later. */
+  replace(name: string, create: CreateReplacement): void {
+    this.#replacements.set(name, { create });
+    this.#definitions = undefined;
   }
 
   remove(tool: Tool): void {
@@ -117,7 +141,21 @@ export class Toolbox {
   }
 
   find(name: string): Tool | undefined {
-    return (this.#findEntry(name) ?? this.#findEntry(name.trim()))?.tool;
+    return (
+      this.#findReplacement(name) ??
+      this.#findEntry(name)?.tool ??
+      (name === name.trim() ? undefined : this.find(name.trim()))
+    );
+  }
+
+  /** Returns all tools with their sources. */
+  list(): ListedTool[] {
+    const listed = this.#listEntries().map(({ tool, source: { name, label = name } }) => {
+      const replacement = this.#findReplacement(tool.name);
+      return replacement ? { tool: replacement, source: mockLabel, replaces: label } : { tool, source: label };
+    });
+    const added = this.#listAddedReplacements().map((tool) => ({ tool, source: mockLabel }));
+    return [...listed, ...added].map((entry) => ({ ...entry, isOffered: this.#isOffered(entry.tool) }));
   }
 
   isCore(name: string): boolean {
@@ -142,11 +180,20 @@ export class Toolbox {
   /** In a fixed order and shape: the bytes a provider caches must not change between calls. */
   definitions(): readonly ToolDefinition[] {
     const inherited = this.#parent?.definitions();
-    if (inherited && this.#byName.size === 0 && this.#enabled.size === 0) return inherited;
+    const isUnchanged = this.#byName.size === 0 && this.#enabled.size === 0 && this.#replacements.size === 0;
+    if (inherited && isUnchanged) return inherited;
     if (this.#definitions?.of !== inherited) this.#definitions = undefined;
-    const isOffered = ({ onDemand }: Tool) => onDemand === undefined || this.#isEnabled(onDemand);
-    this.#definitions ??= { of: inherited, all: this.#listAll().filter(isOffered).map(toDefinition) };
+    this.#definitions ??= {
+      of: inherited,
+      all: this.#listAll()
+        .filter((tool) => this.#isOffered(tool))
+        .map(toDefinition),
+    };
     return this.#definitions.all;
+  }
+
+  #isOffered({ onDemand }: Tool): boolean {
+    return onDemand === undefined || this.#isEnabled(onDemand);
   }
 
   #isEnabled(group: string): boolean {
@@ -157,17 +204,42 @@ export class Toolbox {
     return this.#byName.get(name) ?? (this.#parent ? this.#parent.#findEntry(name) : undefined);
   }
 
-  #listAll(): Tool[] {
-    const inherited = this.#parent ? this.#parent.#listAll() : [];
-    const own = this.#attachments.flatMap(({ tools }) => tools);
-    // A tool the parent gained later does not replace one of ours.
-    return own.length === 0 ? inherited : [...inherited.filter(({ name }) => !this.#byName.has(name)), ...own];
+  /** Returns the replacement for the tool that a model calls by this name, which may be an alias. */
+  #findReplacement(name: string): Tool | undefined {
+    if (this.#replacements.size === 0) return undefined;
+    const real = this.#findEntry(name)?.tool;
+    const key = this.#replacements.has(name) || !real ? name : real.name;
+    const replacement = this.#replacements.get(key);
+    if (!replacement) return undefined;
+    const of = real?.name === key ? real : undefined;
+    if (!replacement.tool || replacement.of !== of) Object.assign(replacement, { of, tool: replacement.create(of) });
+    return replacement.tool;
   }
 
-  #getMutableSource(name: string): MutableToolSource {
+  /** Returns the replacements that take no place, because there is no such tool. */
+  #listAddedReplacements(): Tool[] {
+    return [...this.#replacements.keys()]
+      .filter((name) => this.#findEntry(name)?.tool.name !== name)
+      .flatMap((name) => this.#findReplacement(name) ?? []);
+  }
+
+  #listAll(): Tool[] {
+    const tools = this.#listEntries().map(({ tool }) => tool);
+    if (this.#replacements.size === 0) return tools;
+    return [...tools.map((tool) => this.#findReplacement(tool.name) ?? tool), ...this.#listAddedReplacements()];
+  }
+
+  #listEntries(): Entry[] {
+    const inherited = this.#parent ? this.#parent.#listEntries() : [];
+    const own = this.#attachments.flatMap(({ tools, source }) => tools.map((tool) => ({ tool, source })));
+    // A tool the parent gained later does not replace one of ours.
+    return own.length === 0 ? inherited : [...inherited.filter(({ tool }) => !this.#byName.has(tool.name)), ...own];
+  }
+
+  #getMutableSource(name: string, label: string): MutableToolSource {
     const known = this.#attachments.find(({ source }) => source instanceof MutableToolSource && source.name === name);
     if (known) return known.source as MutableToolSource;
-    const source = new MutableToolSource(name);
+    const source = new MutableToolSource(name, label);
     this.attach(source);
     return source;
   }
@@ -183,7 +255,7 @@ export class Toolbox {
   #use(attachment: Attachment, tools: readonly Tool[]): void {
     const byName = new Map(this.#byName);
     for (const [name, { source }] of this.#byName) if (source === attachment.source) byName.delete(name);
-    const others = this.#listAll().length - attachment.tools.length;
+    const others = this.#listEntries().length - attachment.tools.length;
     for (const [index, tool] of tools.entries()) {
       for (const name of listNames(tool)) {
         const other = byName.get(name) ?? (this.#parent ? this.#parent.#findEntry(name) : undefined);

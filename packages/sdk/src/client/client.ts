@@ -1,5 +1,6 @@
 import { getDefaultAgency, readTokenUser } from "../protocol/default-agency.ts";
 import { parseAgencyId, parseAgentTarget } from "../protocol/target.ts";
+import { type AgencyTools, createAgencyTools } from "./agency-tools.ts";
 import { type AgentHandle, createAgentHandle } from "./agent.ts";
 import { type Agents, createAgents } from "./agents.ts";
 import { type Caller, toCaller } from "./caller.ts";
@@ -15,6 +16,7 @@ import { createWorkflowRunHandle, type WorkflowRunHandle } from "./workflow-run.
 export { fail, isThinkeryError } from "../protocol/errors.ts";
 
 export { watchAgency, type WatchAgencyOptions } from "./agency-socket.ts";
+export type { AgencyTools } from "./agency-tools.ts";
 export type { AgentHandle, EventsOptions, NewMessage } from "./agent.ts";
 export type { Agents } from "./agents.ts";
 export { type Capability, reduceCapability } from "./capability.ts";
@@ -83,6 +85,12 @@ export interface Client extends Caller {
    */
   feedback(agency?: string): AgencyFeedback;
   /**
+   * The tools that are given to the agents of an agency.
+   *
+   * @param agency Defaults like that of `agents`.
+   */
+  tools(agency?: string): AgencyTools;
+  /**
    * The documents that the members of an agency share.
    *
    * @param agency Defaults like that of `agents`.
@@ -129,6 +137,7 @@ export function createClient({ retryTimeoutMs = 60_000, ...options }: ClientOpti
     schedules: (agency = defaultAgency) => createAgencySchedules(transport, parseAgencyId(agency)),
     tasks: (agency = defaultAgency) => createSharedTasks(transport, parseAgencyId(agency)),
     feedback: (agency = defaultAgency) => createAgencyFeedback(transport, parseAgencyId(agency)),
+    tools: (agency = defaultAgency) => createAgencyTools(transport, parseAgencyId(agency)),
     documents: (agency = defaultAgency) => createDocuments(transport, parseAgencyId(agency)),
     resources: (agency = defaultAgency) => createResources(transport, parseAgencyId(agency)),
     workflowRun: (agency) => createWorkflowRunHandle(transport, parseAgencyId(agency)),

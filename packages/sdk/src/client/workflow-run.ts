@@ -153,10 +153,7 @@ async function readState(
     messages.push(...all);
   }
   const members = await readPages(async (query) => {
-    const { members: items, next } = await call("listMembers", { params, query, ...options }).catch(() => ({
-      members: [],
-      next: undefined,
-    })); // DEV
+    const { members: items, next } = await call("listMembers", { params, query, ...options });
     return { items, next };
   });
   const agents = members.flatMap((member) => (member.kind === "agent" ? [member] : []));

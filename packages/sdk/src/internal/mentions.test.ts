@@ -4,7 +4,7 @@ import { findMentions, type Mentions, searchMentions } from "./mentions.ts";
 const agents = ["kimi", "kimi-code", "dr.who", "Lead", "v1.2", "a"];
 const names = {
   findAgent: (name: string) => agents.find((agent) => agent.toLowerCase() === name.toLowerCase()),
-  hasPerson: (name: string) => name === "ann",
+  hasPerson: (name: string): boolean => name === "ann",
   listAgents: () => agents,
 };
 

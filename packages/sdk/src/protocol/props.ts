@@ -11,7 +11,8 @@ export const toolNameSchema = z.string().regex(toolNameRule.pattern, toolNameRul
 /** Deeper than anyone writes, and too shallow to exhaust the stack of a reader. */
 const maxDepth = 64;
 
-const dataSchema = z
+/** Plain data, as JSON can express it. */
+export const dataSchema = z
   .unknown()
   .refine((value) => isWithinDepth(value, maxDepth), { error: `more than ${maxDepth} levels deep`, abort: true })
   .pipe(z.json());
@@ -20,7 +21,7 @@ const dataSchema = z
 const maxSchemaNodes = 5_000;
 
 /** What a model sees of a tool that is defined by data. */
-const toolDescription = {
+export const toolDescription = {
   name: toolNameSchema,
   description: z.string().min(1).max(4000),
   parameters: z

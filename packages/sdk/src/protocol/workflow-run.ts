@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { workflowReasons, workflowStatuses } from "./choices.ts";
-import { agencyIdSchema, workflowNameSchema } from "./name-schemas.ts";
+import { agencyRefSchema, workflowNameSchema } from "./name-schemas.ts";
 import { nextSchema, pageQuerySchema } from "./page.ts";
 import { usageSchema } from "./turn-usage.ts";
 import { variablesSchema, workflowSchema } from "./workflow.ts";
@@ -12,7 +12,7 @@ export const tagSchema = z
 
 export const workflowRunSchema = z
   .object({
-    agency: agencyIdSchema,
+    agency: agencyRefSchema,
     workflow: z.string(),
     tag: z.string().optional(),
     status: z.enum(workflowStatuses),

@@ -1,6 +1,6 @@
-import { type Member, type Scope, scopes, type TeamAgent, type UserMember } from "@thinkery/sdk";
-import { type Client } from "@thinkery/sdk/client";
-import { type Command, Option } from "commander";
+import type { Member, Scope, TeamAgent, UserMember } from "@thinkery/sdk";
+import type { Client } from "@thinkery/sdk/client";
+import type { Command } from "commander";
 import { type AgencyFlags, createAgencyOption, getAgency } from "../agency-option.ts";
 import { explainMissingAgency } from "../agents.ts";
 import type { Cli } from "../cli.ts";
@@ -9,6 +9,7 @@ import { connect } from "../connect.ts";
 import { toOneLine } from "../conversation/lines.ts";
 import { formatExamples } from "../help.ts";
 import { listMembers } from "../lists.ts";
+import { createScopeOption } from "../scope-option.ts";
 import { toAgency } from "./show.ts";
 
 export function addMembers(group: Command, cli: Cli): void {
@@ -32,15 +33,13 @@ export function addAddMember(group: Command, cli: Cli): void {
     .command("add-member")
     .description("let another user of the host use an agency, or change what they may do")
     .argument("<user>", "name of the user, see `thinkery user ls`")
-    .addOption(
-      new Option("--scope <scopes...>", "what they may do; admin includes all (default: chat)").choices(scopes),
-    )
+    .addOption(createScopeOption("chat"))
     .addOption(createAgencyOption())
     .addHelpText(
       "after",
       formatExamples(
         ["agency add-member bob -a @review", ""],
-        ["agency add-member bob -a @review --scope chat approve", ""],
+        ["agency add-member bob -a @review --scope chat,approve", ""],
       ),
     )
     .action(async (user: string, { scope, ...flags }: AgencyFlags & { scope?: Scope[] }) => {

@@ -80,7 +80,7 @@ export async function readChannel(
   }
   const { agency, channel } = target;
   cli.output.reply({ agency, channel, messages, ...(previous === undefined ? {} : { previous }) }, () => {
-    if (messages.length === 0) return describeNothing(cli, target, Object.keys(filter).length > 0);
+    if (messages.length === 0) return describeNothing(cli, target, lines === 0 || Object.keys(filter).length > 0);
     const more =
       previous === undefined ? [] : [cli.output.dim(`For earlier messages, use --before ${messages[0]?.id}`)];
     return [...more, ...messages.map((message) => formatMessage(cli, message, agency))].join("\n\n");

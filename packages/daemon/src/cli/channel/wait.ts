@@ -84,7 +84,8 @@ async function findGivenUp(
 /** Returns undefined if they do not need a person. */
 async function findWaits(client: Client, agency: string, agents: readonly string[]): Promise<OpenWaits | undefined> {
   const { approvals, questions } = await listWaits(client, { kind: "agency", agency });
-  const isOf = ({ agent }: { agent: string }) => agents.includes(toAgentTarget(agent).agent.split("/")[0] ?? "");
+  const isOf = ({ agent }: { agent: string }) =>
+    agents.includes(toAgentTarget(agent, client.user).agent.split("/")[0] ?? "");
   const found = { approvals: approvals.filter(isOf), questions: questions.filter(isOf) };
   return found.approvals.length + found.questions.length > 0 ? found : undefined;
 }

@@ -9,7 +9,7 @@ import { formatExamples } from "../help.ts";
 import { readAllPages } from "../lists.ts";
 import { readMessage } from "../message.ts";
 import { sanitizeIndented } from "../output.ts";
-import { parseAgencyTarget } from "../target.ts";
+import { parseAgencyTarget, parseTarget } from "../target.ts";
 
 const agencyHelp = "agency, as @review (default: @global)";
 const maxFeedbackChars = 10_000;
@@ -18,7 +18,7 @@ export function addFeedback(program: Command, cli: Cli): void {
   const group = program
     .command("feedback")
     .description("leave feedback on how an agency works, or read what its agents and people think")
-    .argument("[agency]", agencyHelp)
+    .argument("[target]", "agency, as @review (default: @global), or an agent with its agency, as alice@review")
     .argument("[message...]", "what you think; reads stdin if omitted or -")
     .option("--rating <number>", "1 (bad) to 5 (good)", parseRating)
     .addHelpText(
@@ -30,8 +30,8 @@ export function addFeedback(program: Command, cli: Cli): void {
       ),
     )
     .action(async (first: string | undefined, rest: string[], { rating }: { rating?: number }) => {
-      const { agency, words } = splitWords(cli, first, rest);
-      const message = await readMessage(words, maxFeedbackChars);
+      const { agency, about, words } = splitWords(cli, first, rest);
+      const message = about + (await readMessage(words, maxFeedbackChars));
       const { client } = await connect(cli);
       const body = { message, ...(rating === undefined ? {} : { rating }) };
       const feedback = await client
@@ -66,11 +66,17 @@ export function addFeedback(program: Command, cli: Cli): void {
     });
 }
 
-/** The first word is an agency if it looks like one, and part of the message otherwise. */
-function splitWords(cli: Cli, first: string | undefined, rest: string[]): { agency: string; words: string[] } {
-  if (first !== undefined && /^@\S+$/.test(first)) return { agency: parseAgencyTarget(cli, first).agency, words: rest };
+/** The first word is a target if it has an agency, and part of the message otherwise. */
+function splitWords(
+  cli: Cli,
+  first: string | undefined,
+  rest: string[],
+): { agency: string; about: string; words: string[] } {
   const { agency } = parseAgencyTarget(cli, undefined);
-  return { agency, words: first === undefined ? rest : [first, ...rest] };
+  if (first === undefined || !/^[^\s@]*@\S+$/.test(first))
+    return { agency, about: "", words: first === undefined ? rest : [first, ...rest] };
+  const target = parseTarget(cli, first);
+  return { agency: target.agency, about: target.kind === "agent" ? `@${target.agent}: ` : "", words: rest };
 }
 
 function formatFeedback(cli: Cli, { from, fromKind, message, rating, runId, createdAt }: Feedback): string {

@@ -59,7 +59,9 @@ function describeCollection(cli: Cli, { dryRun, agents, report, unreadable, unkn
   const notes = [
     ...(unreadable.length > 0 ? [`Could not read ${unreadable.join(", ")}. See \`thinkery logs\`.`] : []),
     ...(unknownAgents > 0
-      ? [`${unknownAgents} agents or agencies belong to users of an earlier release. \`thinkery token new\` for a user adds them.`]
+      ? [
+          `${unknownAgents} agents or agencies belong to users of an earlier release. \`thinkery token new\` for a user adds them.`,
+        ]
       : []),
   ];
   return [fields, ...notes].join("\n");

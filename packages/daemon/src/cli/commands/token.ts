@@ -1,9 +1,10 @@
-import { fail, type Scope, scopes } from "@thinkery/sdk";
+import type { Scope } from "@thinkery/sdk";
 import type { Command } from "commander";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { parseDuration } from "../duration.ts";
 import { formatExamples } from "../help.ts";
+import { createScopeOption } from "../scope-option.ts";
 
 interface NewTokenFlags {
   user?: string;
@@ -40,11 +41,7 @@ export function addToken(program: Command, cli: Cli): void {
     .description("create a token; its secret is printed once, on stdout")
     .argument("<name>", "label of the token")
     .option("--user <name>", "user it authenticates as (default: you)")
-    .option(
-      "--scope <scope>",
-      `permission, repeatable or separated by commas: ${scopes.join(", ")} (default: read)`,
-      collectScope,
-    )
+    .addOption(createScopeOption("read"))
     .option("--expires <duration>", "lifetime, such as 12h or 30d (default: until revoked)", parseDuration)
     .addHelpText(
       "after",
@@ -77,13 +74,4 @@ export function addToken(program: Command, cli: Cli): void {
       await client.call("revokeToken", { params: { id } });
       cli.output.reply({ revoked: id }, () => `Revoked ${id}.`);
     });
-}
-
-function collectScope(text: string, previous: Scope[] = []): Scope[] {
-  const given = text.split(",").map((name) => {
-    const scope = scopes.find((known) => known === name.trim());
-    if (!scope) throw fail("bad_request", `“${name}” is not a scope. Use one of ${scopes.join(", ")}.`);
-    return scope;
-  });
-  return [...new Set([...previous, ...given])];
 }

@@ -10,6 +10,8 @@ interface AgentLine {
   status: TeamAgent;
   /** The calls under way, by their ids, as they are shown. */
   calls: Map<string, string>;
+  /** The tool that it is using, if only its name is known. */
+  tool: string | undefined;
   /** The end of what it is writing. */
   text: string;
 }
@@ -32,13 +34,16 @@ export class AgentLines {
       this.lines.set(event.agent, {
         status,
         calls: (isWorking && line?.calls) || new Map(),
+        tool: status.tool,
         text: (isWorking && line?.text) || "",
       });
     }
     if (!line) return;
     if (event.type === "tool_call") line.calls.set(event.call.id, formatOpenCall(event.call).slice(2));
-    else if (event.type === "tool_result") line.calls.delete(event.callId);
-    else if (event.type === "chunk") line.text = (line.text + event.text).slice(-activityWidth * 4);
+    else if (event.type === "tool_result") {
+      line.calls.delete(event.callId);
+      line.tool = undefined;
+    } else if (event.type === "chunk") line.text = (line.text + event.text).slice(-activityWidth * 4);
     else if (event.type === "turn_end") line.text = "";
   }
 
@@ -46,8 +51,9 @@ export class AgentLines {
   format(now: number, width: number): string[] {
     const all = [...this.lines.values()];
     const shown = all.length > maxLines ? all.toSorted(compareActivity).slice(0, maxLines) : all;
-    const column = Math.min(nameWidth, Math.max(0, ...shown.map(({ status }) => status.name.length)));
-    const lines = shown.map((line) => clipLine(formatLine(line, column, now), width));
+    const names = Math.min(nameWidth, Math.max(0, ...shown.map(({ status }) => status.name.length)));
+    const states = Math.max(0, ...shown.map(({ status }) => formatState(status).length));
+    const lines = shown.map((line) => clipLine(formatLine(line, { names, states }, now), width));
     const hidden = all.length - shown.length;
     return hidden > 0 ? [...lines, `and ${hidden} more agents`] : lines;
   }
@@ -58,16 +64,20 @@ const order: readonly TeamAgent["status"][] = ["waiting", "working", "failed", "
 const compareActivity = (one: AgentLine, other: AgentLine) =>
   order.indexOf(one.status.status) - order.indexOf(other.status.status);
 
-function formatLine({ status, calls, text }: AgentLine, column: number, now: number): string {
+function formatLine(
+  { status, calls, tool, text }: AgentLine,
+  widths: { names: number; states: number },
+  now: number,
+): string {
   const { name, tokens, costUsd, since } = status;
   const isBusy = status.status === "working" || status.status === "waiting";
   const elapsed = isBusy && since !== undefined ? formatDuration((now - Date.parse(since)) / 1000) : "";
-  const call = [...calls.values()].at(-1) ?? status.tool;
+  const call = [...calls.values()].at(-1) ?? tool;
   const lastLine = text.trimEnd().split("\n").at(-1);
   const activity = !isBusy ? (status.error ?? "") : (call ?? (lastLine || status.note || ""));
   const columns = [
-    toOneLine(name, column).padEnd(column),
-    formatState(status).padEnd(stateWidth),
+    toOneLine(name, widths.names).padEnd(widths.names),
+    formatState(status).padEnd(widths.states),
     elapsed.padStart(timeWidth),
     `${formatCount(tokens)} tokens`.padStart(tokensWidth),
     costUsd ? formatCost(costUsd) : "",
@@ -79,13 +89,12 @@ function formatLine({ status, calls, text }: AgentLine, column: number, now: num
     .trimEnd();
 }
 
-const stateWidth = 7;
 const timeWidth = 6;
 const tokensWidth = 12;
 
 function formatState({ status, waitingFor }: TeamAgent): string {
   if (status !== "waiting") return status;
-  return waitingFor === "approval" || waitingFor === "question" ? `waiting for ${waitingFor}` : "waiting";
+  return waitingFor === "approval" ? "needs approval" : waitingFor === "question" ? "needs an answer" : "waiting";
 }
 
 /** Formats a number of tokens in a few characters: 950, 12.3k, 4.5M. */

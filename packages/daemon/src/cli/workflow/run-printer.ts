@@ -6,6 +6,7 @@ import type { AgentLines } from "./agent-lines.ts";
 
 const maxMessageLines = 20;
 const replyWidth = 160;
+const errorWidth = 500;
 
 /** Tools whose effect is shown by itself. */
 const silentTools: ReadonlySet<string> = new Set(["channel_send", "my_status_set", "my_inbox", "my_inbox_ack"]);
@@ -26,6 +27,8 @@ export class RunPrinter {
   private readonly options: RunPrinterOptions;
   private readonly liveArea: LiveArea | undefined;
   private readonly inputs = new Map<string, unknown>();
+  /** Why agents failed, as far as it was said. */
+  private readonly errors = new Map<string, string>();
   /** What waits until a prompt is answered. */
   private held: (() => void)[] | undefined;
   private hasEnded = false;
@@ -57,6 +60,7 @@ export class RunPrinter {
         return this.liveArea?.draw();
       }
       case "status":
+        this.noteError(event.agent, event.status.error);
         return this.liveArea?.draw();
       default:
         return undefined;
@@ -87,10 +91,17 @@ export class RunPrinter {
   private printTurnEnd({ agent, status, content }: Extract<JobEvent, { type: "turn_end" }>): void {
     const { isOutput, isLone } = this.options;
     if (status === "canceled") return this.note(`${agent}: the turn was canceled.`);
-    if (status === "error") return this.note(`${agent}: the turn failed. ${toOneLine(content, replyWidth)}`.trimEnd());
-    if (content.trim() === "" || (isLone && !isOutput)) return;
+    // Its status says why it failed.
+    if (status === "error" || content.trim() === "" || (isLone && !isOutput)) return;
     if (isOutput) this.printText(`${agent}: ${content}`);
     else this.note(`${agent} finished: ${toOneLine(content, replyWidth)}`);
+  }
+
+  private noteError(agent: string, error: string | undefined): void {
+    const isNew = error !== undefined && this.errors.get(agent) !== error;
+    if (error === undefined) this.errors.delete(agent);
+    else this.errors.set(agent, error);
+    if (isNew) this.note(`${agent} failed: ${toOneLine(error, errorWidth)}`);
   }
 
   private printText(text: string): void {

@@ -1,3 +1,4 @@
+import { fail } from "@thinkery/sdk";
 import { expect, test, vi } from "vitest";
 import { MessageOutbox } from "./message-outbox.ts";
 import { createMessage } from "./team-double.ts";
@@ -29,6 +30,17 @@ test("a message that failed stays with the reason, is sent again with its key, a
   const keys = post.mock.calls.map(([{ idempotencyKey }]) => idempotencyKey);
   expect(keys[2]).toBe(keys[0]);
   expect(keys[1]).not.toBe(keys[0]);
+});
+
+test("what did not reach the host is sent again once it is back, and what it rejected is not", async () => {
+  const post = vi.fn<Post>(async () => createMessage(1));
+  post.mockRejectedValueOnce(fail("unavailable", "The host is not responding."));
+  post.mockRejectedValueOnce(fail("not_found", "Channel not found."));
+  const outbox = new MessageOutbox(post);
+  await Promise.all([outbox.send({ content: "one" }), outbox.send({ content: "two" })]);
+  outbox.resend();
+  await vi.waitFor(() => expect(outbox.get().map(({ input }) => input.content)).toEqual(["two"]));
+  expect(post.mock.calls.map(([{ content }]) => content)).toEqual(["one", "two", "one"]);
 });
 
 test("a message that failed can be discarded", async () => {

@@ -1,4 +1,4 @@
-import type { BodyIn, Endpoints, PostedMessage } from "@thinkery/sdk";
+import { type BodyIn, type Endpoints, isThinkeryError, type PostedMessage } from "@thinkery/sdk";
 import { createId } from "@thinkery/sdk/internal";
 import { createStore, type Store } from "../store.ts";
 
@@ -14,6 +14,11 @@ export interface PendingMessage {
   input: MessageInput;
   /** Why it was not posted; undefined while it is being sent. */
   error?: Error;
+}
+
+/** Whether a message was not sent because the host did not respond. It will be, by itself. */
+export function isUnreachable(error: Error | undefined): boolean {
+  return isThinkeryError(error) && error.code === "unavailable";
 }
 
 /** Posts messages one after the other, so that they arrive in the order in which they were written. */
@@ -36,6 +41,11 @@ export class MessageOutbox {
     const sent = this.#last.then(() => this.#send(key, input));
     this.#last = sent;
     return sent;
+  }
+
+  /** Sends again what did not reach the host. What it rejected stays until the author decides. */
+  resend(): void {
+    for (const { key, input, error } of this.get()) if (isUnreachable(error)) void this.send(input, key);
   }
 
   discard(key: string): void {

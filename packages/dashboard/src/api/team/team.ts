@@ -79,8 +79,10 @@ function createTeam(agency: string, link: TeamLink): Team {
   link.listen((frame) => {
     roster.set(reduceRoster(roster.get(), frame, Date.now()));
     if (frame.type === "changed") changes.set(addChanges(changes.get(), [frame.what]));
+    if (frame.type !== "sync") return;
     // Whatever changed while there was no connection was missed.
-    if (frame.type === "sync") changes.set(addChanges(changes.get(), Object.keys(noChanges) as ChangeKind[]));
+    changes.set(addChanges(changes.get(), Object.keys(noChanges) as ChangeKind[]));
+    for (const outbox of outboxes.values()) outbox.resend();
   });
 
   const createLog = ({ channel, thread, around }: LogPlace) =>

@@ -36,6 +36,7 @@ import type {
   NewItemRow,
   NewMessageRow,
 } from "./context-store.ts";
+import { addToCounts, deleteChannelPart } from "./delete-channel-part.ts";
 import { findMessageRange } from "./message-range.ts";
 
 // Verbatim as in the partial indexes, which are only used for such conditions.
@@ -44,8 +45,6 @@ const isOpenCount = "items > 0 AND status IN ('pending', 'seen', 'deferred')";
 
 const selectMessages =
   "SELECT *, ifnull((SELECT replies FROM channel_threads WHERE message = number), 0) AS replies FROM channel_messages";
-
-const addToCounts = "ON CONFLICT (agent, status) DO UPDATE SET items = items + excluded.items";
 
 /** Stores channels and inboxes in the tables of store/schema/team.ts. */
 export class SqlContextStore implements ContextStore {
@@ -86,29 +85,9 @@ export class SqlContextStore implements ContextStore {
   }
 
   deleteChannel(name: string, maxMessages: number): boolean {
-    return this.transaction(() => {
-      this.#read("UPDATE channels SET hidden = 1 WHERE name = ? AND hidden = 0", name);
-      const [end] = this.#read<{ number: number | null }>(
-        `SELECT max(number) AS number FROM
-           (SELECT number FROM channel_messages WHERE channel = ? ORDER BY number LIMIT ?)`,
-        name,
-        maxMessages,
-      );
-      const last = end?.number ?? 0;
-      const isPart = "message IN (SELECT number FROM channel_messages WHERE channel = ? AND number <= ?)";
-      this.#read(
-        `INSERT INTO inbox_counts (agent, status, items)
-         SELECT agent, status, -count(*) FROM inbox_items WHERE ${isPart} GROUP BY agent, status ${addToCounts}`,
-        name,
-        last,
-      );
-      for (const table of ["inbox_items", "channel_threads"])
-        this.#read(`DELETE FROM ${table} WHERE ${isPart}`, name, last);
-      this.#read("DELETE FROM channel_messages WHERE channel = ? AND number <= ?", name, last);
-      if (this.#read("SELECT 1 FROM channel_messages WHERE channel = ? LIMIT 1", name).length > 0) return false;
-      this.#read("DELETE FROM channels WHERE name = ?", name);
-      return true;
-    });
+    return this.transaction(() =>
+      deleteChannelPart((query, ...values) => this.#read(query, ...values), name, maxMessages),
+    );
   }
 
   listHiddenChannels(): string[] {

@@ -15,17 +15,19 @@ export function addUserRoutes(app: Hono<HonoEnv>): void {
   route(app, endpoints.putPreferences, ({ env, caller, body }) => env.User.getByName(caller.user).putPreferences(body));
 
   route(app, endpoints.getUserUsage, async ({ env, caller, query }) =>
-    (await getUpToDateUser(env, caller.user)).getUsage(query.days),
+    (await getUpToDateUser(env, caller.user)).usage.get(query.days),
   );
 
-  route(app, endpoints.getUserBudget, async ({ env, caller }) => (await getUpToDateUser(env, caller.user)).getBudget());
+  route(app, endpoints.getUserBudget, async ({ env, caller }) =>
+    (await getUpToDateUser(env, caller.user)).usage.getBudget(),
+  );
 
   route(app, endpoints.putUserBudget, async ({ env, caller, body }) =>
-    (await getUpToDateUser(env, caller.user)).setBudget(body),
+    (await getUpToDateUser(env, caller.user)).usage.setBudget(body),
   );
 
   route(app, endpoints.deleteUserBudget, async ({ env, caller }) => {
-    await env.User.getByName(caller.user).setBudget(undefined);
+    await env.User.getByName(caller.user).usage.setBudget(undefined);
     return undefined;
   });
 }

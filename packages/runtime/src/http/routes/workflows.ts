@@ -1,4 +1,4 @@
-import { endpoints, fail } from "@thinkery/sdk";
+import { endpoints, fail, type WorkflowRun } from "@thinkery/sdk";
 import type { Hono } from "hono";
 import type { Env } from "../../objects/env.ts";
 import type { System } from "../../system/system.ts";
@@ -47,13 +47,20 @@ export function addWorkflowRoutes(app: Hono<HonoEnv>, system: System): void {
     return kickOff();
   });
 
-  route(app, endpoints.getWorkflowRun, async (call) => (await openRun(call)).describe());
+  route(app, endpoints.getWorkflowRun, async (call) => toSeen(call, await (await openRun(call)).describe()));
 
   route(app, endpoints.followWorkflowRun, async ({ env, caller, params }) =>
     toEventStreamResponse(await followRun({ env, system, caller }, params.agency)),
   );
 
-  route(app, endpoints.stopWorkflowRun, async (call) => (await openRun(call)).stop(call.caller.user));
+  route(app, endpoints.stopWorkflowRun, async (call) =>
+    toSeen(call, await (await openRun(call)).stop(call.caller.user)),
+  );
 
-  route(app, endpoints.startWorkflowRun, async (call) => (await openRun(call)).resume(call.caller.user));
+  route(app, endpoints.startWorkflowRun, async (call) =>
+    toSeen(call, await (await openRun(call)).resume(call.caller.user)),
+  );
 }
+
+/** Returns a run with the name that the caller uses for its agency, such as `review:pr-1@bob`. */
+const toSeen = ({ params }: RunCall, run: WorkflowRun): WorkflowRun => ({ ...run, agency: params.agency });

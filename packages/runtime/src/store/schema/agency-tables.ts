@@ -1,5 +1,6 @@
 import { migrate, type Schema } from "../migrate.ts";
 import { agencySettingsMigrations } from "./agency-settings.ts";
+import { agencyToolMigrations } from "./agency-tools.ts";
 import { agencyMigrations } from "./agency.ts";
 import { feedbackMigrations } from "./feedback.ts";
 import { fileMigrations } from "./files.ts";
@@ -22,6 +23,7 @@ export const agencySchema: Schema = {
   resources: resourceMigrations,
   teamTasks: teamTaskMigrations,
   feedback: feedbackMigrations,
+  tools: agencyToolMigrations,
 };
 
 /** Features whose tables are created when they are first used, because most agencies never do. */

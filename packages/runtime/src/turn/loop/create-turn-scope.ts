@@ -54,8 +54,8 @@ export function createTurnScope({
     run: () => readCurrent(() => store.turns.getRun(agent)),
     messages: () => readCurrent(() => listChatMessages(store)),
     getState: (middleware) => readCurrent(() => store.middlewareState.read(middleware)),
-    registerTool(tool, from) {
-      const definition = tools.register(tool, from);
+    registerTool(tool, middleware) {
+      const definition = tools.register(tool, `the middleware “${middleware}”`, `middleware ${middleware}`);
       plan()?.addTool(definition);
     },
     unregisterTool: (tool) => tools.remove(tool),

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { agencyToolListSchema, agencyToolSchema, newAgencyToolSchema } from "../agency-tool.ts";
+import {
+  agencyToolListSchema,
+  agencyToolQuerySchema,
+  agencyToolSchema,
+  agentToolSchema,
+  newAgencyToolSchema,
+} from "../agency-tool.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { pageQuerySchema } from "../page.ts";
 import { toolNameSchema } from "../props.ts";
@@ -90,7 +96,7 @@ export const teamEndpoints = {
   putAgencyTool: defineEndpoint({
     ...routes.putAgencyTool,
     access: "admin",
-    summary: "Give a tool to all agents of an agency, or to one.",
+    summary: "Give a tool to all agents of an agency, or to one, or put a mock in the place of a tool.",
     params: toolParams,
     body: newAgencyToolSchema,
     response: agencyToolSchema,
@@ -100,23 +106,14 @@ export const teamEndpoints = {
     access: "admin",
     summary: "Take such a tool away again.",
     params: toolParams,
-    query: z.strictObject({ agent: z.string().max(64).optional() }),
+    query: agencyToolQuerySchema,
     status: 204,
   }),
   listAgentTools: defineEndpoint({
     ...routes.listAgentTools,
     access: "read",
-    summary: "List the tools of an agent, as its model is offered them.",
+    summary: "List every tool of an agent, where it comes from, and whether its model is offered it now.",
     params: agentParams,
-    response: z.object({
-      tools: z.array(
-        z.object({
-          name: z.string(),
-          description: z.string(),
-          source: z.string().meta({ description: "Where the tool comes from." }),
-          offered: z.boolean().meta({ description: "Whether the model sees it now. It may call any of them." }),
-        }),
-      ),
-    }),
+    response: z.object({ tools: z.array(agentToolSchema) }),
   }),
 } as const;

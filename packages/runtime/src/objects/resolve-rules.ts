@@ -1,0 +1,62 @@
+import type { AgencyToolDefinition, Grant, PolicyRule } from "@thinkery/sdk";
+import type { AgentRegistry } from "../agency/agents.ts";
+import type { Blueprints } from "../agency/blueprints.ts";
+import type { AgencyPolicy } from "../agency/policy.ts";
+import { type SubagentTypeInfo, toType } from "../agency/subagent-types.ts";
+import type { TeamInfo } from "../agency/team/team-prompt.ts";
+import type { AgencyUsageTotals } from "../agency/usage-totals.ts";
+import type { ToolProvider } from "../tools/provided-tools.ts";
+import type { AgencyPackages } from "./agency-packages.ts";
+
+/** What an agency says about the next turn of any of its agents. */
+export interface ResolvedByAgency {
+  metered: boolean;
+  types: SubagentTypeInfo[];
+  rules: PolicyRule[];
+  grants: Grant[];
+  /** The tools that agents of the agency provide. */
+  provided: ToolProvider[];
+  /** The tools that the agency gives to the agent. */
+  tools: AgencyToolDefinition[];
+  /** The other members, if the agent works with them. */
+  team?: TeamInfo;
+  /** Whether the agent could write to others. */
+  hasOthers?: boolean;
+  /** Whether the agency wants to know what its agents do. */
+  watched: boolean;
+}
+
+interface RuleSources {
+  blueprints: Blueprints;
+  policy: AgencyPolicy;
+  usage: AgencyUsageTotals;
+  agents: AgentRegistry;
+  packages: AgencyPackages;
+  team: TeamInfo | undefined;
+  tools: AgencyToolDefinition[];
+  isWatched: boolean;
+}
+
+/** Returns what an agency says about the next turn of an agent, whatever its blueprint. */
+export function resolveRules({
+  blueprints,
+  policy,
+  usage,
+  agents,
+  packages,
+  team,
+  tools,
+  isWatched,
+}: RuleSources): ResolvedByAgency {
+  return {
+    metered: usage.isMetered,
+    types: blueprints.list().map((blueprint) => toType(blueprint)),
+    rules: policy.get().rules,
+    grants: policy.listGrants(),
+    provided: packages.listProviders(),
+    tools,
+    ...(team ? { team } : {}),
+    ...(agents.count() > 1 ? { hasOthers: true } : {}),
+    watched: isWatched,
+  };
+}
