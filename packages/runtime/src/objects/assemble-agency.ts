@@ -127,8 +127,10 @@ export function assembleAgency({
 
   /** Returns what is sent first to somebody who watches the agency. */
   async function createSync(): Promise<TeamFrame> {
+    const agents = await team.describeAgents();
+    // Read last: what changes while agents are asked is not sent to a client that has no sync yet.
     const run = workflow.find();
-    return { type: "sync", agents: await team.describeAgents(), ...(run ? { run } : {}) };
+    return { type: "sync", agents, ...(run ? { run } : {}) };
   }
 
   return {

@@ -47,9 +47,9 @@ export class RunStreams {
     this.resolveWaiters(run);
   }
 
-  /** Resolves when the run is over, or waits for a person. */
+  /** Resolves when the run is over, was stopped, or waits for a person. */
   waitForEnd(run: WorkflowRun): Promise<WorkflowRun> {
-    if (!isOpenRun(run) || run.status === "waiting") return Promise.resolve(run);
+    if (run.status !== "running") return Promise.resolve(run);
     return new Promise((resolve) => this.#waiters.add(resolve));
   }
 
