@@ -200,6 +200,30 @@ describe("a workflow", () => {
     await testbed.api("/agency/long:x/workflow/stop", "POST");
   });
 
+  test("is listed as soon as it has started, and only one of two that start at once does", async () => {
+    const workflow = { name: "race", agents: { one: { model: "scripted:slow" } }, kickoff: "begin" };
+    const start = () => testbed.api("/workflow-runs", "POST", { workflow, tag: "x" });
+    const statuses = (await Promise.all([start(), start(), start()])).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([202, 409, 409]);
+    const { runs } = (await testbed.api("/workflow-runs?status=open")).body;
+    expect(runs).toContainEqual(expect.objectContaining({ agency: "race:x", status: "running" }));
+    await testbed.api("/agency/race:x/workflow/stop", "POST");
+  });
+
+  test("that is stopped is no longer waited for at /serve", async () => {
+    const workflow = { name: "served", agents: { one: { model: "scripted:slow" } }, kickoff: "begin" };
+    const served = testbed.api("/serve", "POST", { workflow, tag: "x" });
+    await waitUntil(
+      "the agent to work",
+      async () => (await testbed.api("/agency/served:x/agent/one/state")).body.run?.status === "running",
+    );
+    await testbed.api("/agency/served:x/workflow/stop", "POST");
+    expect(await served).toMatchObject({
+      status: 409,
+      body: { error: { message: "The run served:x was stopped." } },
+    });
+  });
+
   test("is stopped and resumed, and what waited is handled then", async () => {
     const workflow = { name: "pause", agents: { one: { model: "scripted:slow" } }, kickoff: "begin" };
     await testbed.api("/workflow-runs", "POST", { workflow, tag: "x" });
@@ -261,6 +285,26 @@ describe("a workflow", () => {
     // Nobody goes on with it.
     await testbed.restartMain();
     expect((await listMessages()).length).toBe(count);
+  });
+
+  test("is cut off when it has taken too long", async () => {
+    const workflow = {
+      name: "late",
+      agents: { one: { model: "scripted:slow" } },
+      kickoff: "begin",
+      limits: { max_seconds: 1 },
+    };
+    const done = (await runJob({ workflow, tag: "x" })).at(-1);
+    expect(done).toMatchObject({ status: "failed", reason: "time_limit", message: "The run has taken 1 seconds." });
+    const { startedAt, endedAt = "" } = await getRun("late:x");
+    expect(Date.parse(endedAt) - Date.parse(startedAt)).toBeLessThan(10_000);
+  });
+
+  test("fails because of a budget, also if that is why a message was given up", async () => {
+    const agents = { one: { model: "scripted:lead", settings: { budget: { tokens: 10 } } }, worker: {} };
+    const workflow = { name: "poor", agents, kickoff: "@one, review it" };
+    const done = (await runJob({ workflow, tag: "x" })).at(-1);
+    expect(done).toMatchObject({ status: "failed", reason: "budget" });
   });
 
   test("fails if a message was given up", async () => {

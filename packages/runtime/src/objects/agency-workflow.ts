@@ -61,7 +61,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #record: RunRecord;
   readonly #starter: RunStarter;
   readonly #streams = new RunStreams();
-  readonly #waiters = new Set<(run: WorkflowRun) => void>();
   readonly #starting = new RepeatableWork(() => this.#start());
   readonly #checking = new RepeatableWork(() => this.#check());
   readonly #reporting = new RepeatableWork(() => this.#report());
@@ -109,6 +108,9 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   /** Stores the run and creates its agents. It begins with `kickOff`, or by itself soon after. */
   async prepare({ workflow, tag, message, resident, startedBy, key }: RunRequest): Promise<WorkflowRun> {
     const { record, updateTimer } = this.#options;
+    const heldUntil = Date.now() + holdMs;
+    // Before the run is stored: a crash must not leave it without anything to wake the agency.
+    await updateTimer(heldUntil);
     const current = this.#record.find();
     if (key !== undefined && this.#record.hasKey(key)) return this.describe();
     if (current && isOpenRun(current)) {
@@ -117,8 +119,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       });
     }
     const kickoff = message ?? workflow.kickoff;
-    this.#heldUntil = Date.now() + holdMs;
-    await updateTimer(this.#heldUntil);
+    this.#heldUntil = heldUntil;
     this.#record.begin(
       {
         agency: record.get().id,
@@ -138,8 +139,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     );
     this.#streams.reset();
     this.#options.onAgentsChange();
-    await this.#starter.createAgents();
     this.#publish();
+    await Promise.all([this.#starter.createAgents(), this.#tryReport()]);
     return this.describe();
   }
 
@@ -154,7 +155,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   async stop(by: string): Promise<WorkflowRun> {
     const run = this.#record.get();
     if (!isOpenRun(run)) throw fail("conflict", `The run is ${run.status} already.`);
-    if (run.status !== "stopped") this.#setStatus({ status: "stopped" });
+    if (run.status !== "stopped") {
+      this.#setStatus({ status: "stopped" });
+      this.#streams.resolveWaiters(this.describe());
+    }
     // Also if it is stopped already: a crash may have kept some of them from hearing of it.
     await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.stop(by));
     return this.describe();
@@ -170,18 +174,16 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     // Before the status changes: after a crash, a run that is stopped can be resumed again.
     await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.start(by));
     if (this.#record.get().status !== "stopped") return this.describe();
-    this.#setStatus({ status: "running" });
+    this.#setStatus({ status: "running", resumedAt: new Date().toISOString() });
     this.#options.team.resumeAll();
     await this.#starting.run();
     this.#checkSoon();
     return this.describe();
   }
 
-  /** Resolves when the run is over, or waits for a person. */
+  /** Resolves when the run is over, was stopped, or waits for a person. */
   waitForEnd(): Promise<WorkflowRun> {
-    const run = this.describe();
-    if (!isOpenRun(run) || run.status === "waiting") return Promise.resolve(run);
-    return new Promise((resolve) => this.#waiters.add(resolve));
+    return this.#streams.waitForEnd(this.describe());
   }
 
   /** Streams messages, what agents do and the end of the run, as events of a job. */
@@ -239,7 +241,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!isOpenRun(run) || run.status === "stopped")
       return this.#record.isReported ? undefined : (this.#checkAt ??= Date.now() + checkMs);
     if (!this.#record.isReady) return Math.max(this.#heldUntil, 1);
-    return (this.#checkAt ??= Date.now() + checkMs);
+    return Math.min((this.#checkAt ??= Date.now() + checkMs), this.#getDeadline(run) ?? Infinity);
   }
 
   async runDue(now: number): Promise<void> {
@@ -249,11 +251,22 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#record.isReported) await this.#reporting.run();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) await this.#starting.run();
-    const { max_seconds: maxSeconds = defaultMaxSeconds } = this.#record.definition?.limits ?? {};
-    const seconds = Math.round((now - Date.parse(run.startedAt)) / 1000);
-    if (!run.resident && seconds > maxSeconds)
-      this.#record.update({ reason: "time_limit", message: `The run has taken ${seconds} seconds.` });
+    const deadline = this.#getDeadline(run);
+    if (deadline !== undefined && now >= deadline)
+      this.#record.update({ reason: "time_limit", message: `The run has taken ${this.#maxSeconds} seconds.` });
     await this.#checking.run();
+  }
+
+  get #maxSeconds(): number {
+    return this.#record.definition?.limits?.max_seconds ?? defaultMaxSeconds;
+  }
+
+  /** Returns when the run has taken too long. The time before a person resumed it does not count. */
+  #getDeadline(
+    run: Pick<WorkflowRun, "resident" | "status" | "reason" | "startedAt" | "resumedAt">,
+  ): number | undefined {
+    if (run.resident || isOverLimit(run)) return undefined;
+    return Date.parse(run.resumedAt ?? run.startedAt) + this.#maxSeconds * 1000;
   }
 
   get #isRunning(): boolean {
@@ -306,7 +319,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const status = isWaiting ? "waiting" : "running";
     if (this.#record.get().status === status) return;
     this.#setStatus({ status });
-    if (isWaiting) this.#resolveWaiters();
+    if (isWaiting) this.#streams.resolveWaiters(this.describe());
   }
 
   /** Remembers why the run will not have succeeded. The first reason counts, unless it follows from a budget. */
@@ -328,7 +341,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const change = reason === undefined ? {} : { reason, ...(message === undefined ? {} : { message }) };
     this.#setStatus({ status, endedAt: new Date().toISOString(), ...change });
     this.#streams.end(this.describe());
-    this.#resolveWaiters();
   }
 
   #setStatus(change: Partial<WorkflowRun>): void {
@@ -342,11 +354,13 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   }
 
   #reportInBackground(): void {
-    this.#options.waitUntil(
-      this.#reporting
-        .run()
-        .catch((error: unknown) => console.error("a run was not reported; it is tried again", error)),
-    );
+    this.#options.waitUntil(this.#tryReport());
+  }
+
+  #tryReport(): Promise<void> {
+    return this.#reporting
+      .run()
+      .catch((error: unknown) => console.error("a run was not reported; it is tried again", error));
   }
 
   async #report(): Promise<void> {
@@ -354,13 +368,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!run) return;
     await this.#options.reportRun(this.describe());
     if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
-  }
-
-  #resolveWaiters(): void {
-    if (this.#waiters.size === 0) return;
-    const run = this.describe();
-    for (const resolve of this.#waiters) resolve(run);
-    this.#waiters.clear();
   }
 
   async #forEachAgent(work: (agent: string) => Promise<unknown>): Promise<void> {
