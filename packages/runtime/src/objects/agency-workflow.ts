@@ -61,7 +61,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #record: RunRecord;
   readonly #starter: RunStarter;
   readonly #streams = new RunStreams();
-  readonly #waiters = new Set<(run: WorkflowRun) => void>();
   readonly #starting = new RepeatableWork(() => this.#start());
   readonly #checking = new RepeatableWork(() => this.#check());
   readonly #reporting = new RepeatableWork(() => this.#report());
@@ -158,7 +157,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!isOpenRun(run)) throw fail("conflict", `The run is ${run.status} already.`);
     if (run.status !== "stopped") {
       this.#setStatus({ status: "stopped" });
-      this.#resolveWaiters();
+      this.#streams.resolveWaiters(this.describe());
     }
     // Also if it is stopped already: a crash may have kept some of them from hearing of it.
     await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.stop(by));
@@ -184,9 +183,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   /** Resolves when the run is over, was stopped, or waits for a person. */
   waitForEnd(): Promise<WorkflowRun> {
-    const run = this.describe();
-    if (run.status !== "running") return Promise.resolve(run);
-    return new Promise((resolve) => this.#waiters.add(resolve));
+    return this.#streams.waitForEnd(this.describe());
   }
 
   /** Streams messages, what agents do and the end of the run, as events of a job. */
@@ -320,7 +317,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const status = isWaiting ? "waiting" : "running";
     if (this.#record.get().status === status) return;
     this.#setStatus({ status });
-    if (isWaiting) this.#resolveWaiters();
+    if (isWaiting) this.#streams.resolveWaiters(this.describe());
   }
 
   /** Remembers why the run will not have succeeded. The first reason counts, unless it follows from a budget. */
@@ -342,7 +339,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const change = reason === undefined ? {} : { reason, ...(message === undefined ? {} : { message }) };
     this.#setStatus({ status, endedAt: new Date().toISOString(), ...change });
     this.#streams.end(this.describe());
-    this.#resolveWaiters();
   }
 
   #setStatus(change: Partial<WorkflowRun>): void {
@@ -370,13 +366,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!run) return;
     await this.#options.reportRun(this.describe());
     if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
-  }
-
-  #resolveWaiters(): void {
-    if (this.#waiters.size === 0) return;
-    const run = this.describe();
-    for (const resolve of this.#waiters) resolve(run);
-    this.#waiters.clear();
   }
 
   async #forEachAgent(work: (agent: string) => Promise<unknown>): Promise<void> {

@@ -123,7 +123,7 @@ export abstract class Agency extends BaseObject<Revision> {
       announceName: (name) => user().renameAgency(id, name),
       waitUntil: (work) => ctx.waitUntil(work),
       createAgent: (agent) => this.createAgent(agent),
-      settleAgents: () => this.#agents.settle(this.#registerAgent, this.#eraseAgent),
+      settleAgents: () => this.#agents.settle(),
       findBlueprint: (name) => this.#blueprints.find(name),
       system: this.getSystem(),
       listProviders: () => this.#packages.listProviders(),

@@ -70,7 +70,11 @@ export function assembleAgency({
   const documents = new AgencyDocuments(context);
   const resources = new AgencyResources(context);
   const getSettings = () => ({ ...settings.settings, ...workflow.limits });
-  const tasks = new AgencyTasks({ ...context, getSettings });
+  const tasks = new AgencyTasks({
+    ...context,
+    getSettings,
+    isWorking: async (agent) => (await team.getActivity(agent, true)).status === "working",
+  });
   const feedback = new AgencyFeedback(context);
   const tools = new AgencyTools({ ...context, system, listProviders });
   const team: AgencyTeam = new AgencyTeam({

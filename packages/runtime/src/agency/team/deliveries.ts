@@ -36,7 +36,7 @@ export interface DeliveryReport {
 }
 
 /** Why a turn did not handle its messages, and what that means for them. */
-type Failure = Pick<DeliveryReport, "error" | "code" | "isFinal" | "isPutBack">;
+type Failure = Pick<DeliveryReport, "error" | "isFinal" | "isPutBack">;
 
 export interface DeliveriesOptions {
   store: ContextStore;
@@ -48,7 +48,7 @@ export interface DeliveriesOptions {
   /** Gives a delivery to its agent. Returns its turn. */
   send(delivery: Delivery): Promise<{ runId: string }>;
   /** Called in the transaction in which a message is given up. */
-  onGivenUp(item: ItemRow, message: MessageRow, reason: string, code?: FailureCode): void;
+  onGivenUp(item: ItemRow, message: MessageRow, reason: string): void;
 }
 
 const maxMessages = 20;
@@ -56,6 +56,7 @@ const maxChars = 100_000;
 /** A stopped agent is offered its messages again and again, so only the first of them wait. */
 const maxResumed = 500;
 const retryMs = 5000;
+const storeRunDelayMs = 100;
 /** An agent that cannot be reached for so long has failed. */
 const maxSendAttempts = 60;
 /** Errors of an agent that cannot take messages now, or no longer exists: the messages wait. */
@@ -73,6 +74,8 @@ const maxBackoffMs = 3600_000;
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   readonly #sending = new Map<number, Promise<void>>();
+  /** The turns of deliveries that were accepted a moment ago, by number, until they are stored. */
+  readonly #accepted = new Map<number, string>();
   /** How often deliveries could not be sent, by number. */
   readonly #sendFailures = new Map<number, number>();
   #retryAt: number | undefined;
@@ -88,7 +91,8 @@ export class Deliveries {
     this.#retryAt = undefined;
     const now = Date.now();
     for (const agent of store.listDueAgents(now)) this.#begin(agent, now);
-    const unsent = store.listDeliveries().filter(({ runId }) => runId === undefined);
+    const isUnsent = ({ number, runId }: DeliveryRow) => runId === undefined && !this.#accepted.has(number);
+    const unsent = store.listDeliveries().filter(isUnsent);
     await Promise.all(unsent.map((delivery) => this.#send(delivery)));
   }
 
@@ -175,8 +179,8 @@ export class Deliveries {
         channel: first.channel,
         from: first.from,
       });
-      store.setDeliveryRun(delivery.number, runId);
       this.#sendFailures.delete(delivery.number);
+      this.#noteAccepted(delivery.number, runId);
     } catch (error) {
       if (!isThinkeryError(error)) console.error("messages could not be delivered", error);
       const code = isThinkeryError(error) ? error.code : "internal";
@@ -187,6 +191,19 @@ export class Deliveries {
       this.#sendFailures.set(delivery.number, failures);
       this.#retryAt = Date.now() + retryMs;
     }
+  }
+
+  /**
+   * Stores the turn of a delivery, but not at once: the write would hold up the turn. If a crash comes first, the delivery
+   * is sent again, which does nothing.
+   */
+  #noteAccepted(delivery: number, runId: string): void {
+    this.#accepted.set(delivery, runId);
+    setTimeout(() => {
+      this.#accepted.delete(delivery);
+      // Short turns are over already.
+      if (this.#options.store.findDelivery(delivery)) this.#options.store.setDeliveryRun(delivery, runId);
+    }, storeRunDelayMs);
   }
 
   /** The agent cannot take it, for example because its disk space is used up. That counts as a turn that failed. */
@@ -211,7 +228,7 @@ export class Deliveries {
     });
   }
 
-  #fail(item: ItemRow, { error = "The turn failed.", code, isFinal, isPutBack }: Failure): void {
+  #fail(item: ItemRow, { error = "The turn failed.", isFinal, isPutBack }: Failure): void {
     const { store, inboxes, getSettings, onGivenUp } = this.#options;
     const { agent, message, attempts } = item;
     const failures = item.failures + 1;
@@ -226,7 +243,7 @@ export class Deliveries {
     }
     inboxes.update(agent, message, { status: "given_up", failures, error, delivery: null, dueAt: null });
     const row = store.findMessage(message);
-    if (row) onGivenUp({ ...item, status: "given_up", failures, error }, row, error, code);
+    if (row) onGivenUp({ ...item, status: "given_up", failures, error }, row, error);
   }
 
   /** Returns the items that a delivery still has: its agent may have put some off or acknowledged them. */
