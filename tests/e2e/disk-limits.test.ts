@@ -111,6 +111,10 @@ test("a user over the disk limit can neither store nor start turns, but delete",
     }
     return undefined;
   });
+  const general = { agency: "eve", channel: "general" };
+  await expect(
+    again.call("postChannelMessage", { params: general, body: { content: "x".repeat(60_000) } }),
+  ).rejects.toMatchObject(full);
   for (const agent of ["one", "two", "four", "five"])
     await again.call("deleteAgent", { params: { agency: "eve", agent } });
   await waitUntil("room for a turn", () => invoke("three").catch(() => undefined));

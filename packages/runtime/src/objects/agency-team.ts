@@ -148,12 +148,15 @@ export class AgencyTeam implements AgencyFeature {
   }
 
   async post(channel: string, message: NewChannelMessage, by: Actor): Promise<PostedMessage> {
+    const { disk, updateTimer } = this.#options;
     // Before it is stored: a crash must not leave it without anything to wake the agency.
-    await this.#options.updateTimer(Date.now() + recoveryMs);
+    await updateTimer(Date.now() + recoveryMs);
     if (by.kind === "agent" && !this.includes(by.name)) {
       this.#store.putAgent(by.name, {});
       this.#options.onAgentsChange();
     }
+    await disk.refresh();
+    disk.check(message.content.length);
     const posted = await this.channels.post(channel, message, by);
     if (by.kind === "user") this.#guard.reset();
     if (posted.to.length > 0) this.deliverSoon();
