@@ -107,7 +107,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   /** Stores the run and creates its agents. It begins with `kickOff`, or by itself soon after. */
   async prepare({ workflow, tag, message, resident, startedBy, key }: RunRequest): Promise<WorkflowRun> {
-    const { record, updateTimer } = this.#options;
+    const { record, redactor, updateTimer } = this.#options;
     const heldUntil = Date.now() + holdMs;
     // Before the run is stored: a crash must not leave it without anything to wake the agency.
     await updateTimer(heldUntil);
@@ -118,7 +118,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
         suggestion: `thinkery workflow follow @${current.agency}`,
       });
     }
-    const kickoff = message ?? workflow.kickoff;
+    const { context, ...rest } = workflow;
+    // Documents are stored as they are, as files are.
+    const definition = { ...redactor.redactValue(rest), ...(context === undefined ? {} : { context }) };
+    const kickoff = message === undefined ? definition.kickoff : redactor.redact(message);
     this.#heldUntil = heldUntil;
     this.#record.begin(
       {
@@ -128,14 +131,12 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
         status: "running",
         agents: Object.keys(workflow.agents),
         resident,
-        ...(kickoff?.trim() ? { kickoff } : {}),
         turns: 0,
         usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
         startedBy,
         startedAt: new Date().toISOString(),
       },
-      workflow,
-      key,
+      { definition, kickoff: kickoff?.trim() ? kickoff : undefined, key },
     );
     this.#streams.reset();
     this.#options.onAgentsChange();
@@ -262,7 +263,9 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   }
 
   /** Returns when the run has taken too long. The time before a person resumed it does not count. */
-  #getDeadline(run: Pick<WorkflowRun, "resident" | "status" | "reason" | "startedAt" | "resumedAt">): number | undefined {
+  #getDeadline(
+    run: Pick<WorkflowRun, "resident" | "status" | "reason" | "startedAt" | "resumedAt">,
+  ): number | undefined {
     if (run.resident || isOverLimit(run)) return undefined;
     return Date.parse(run.resumedAt ?? run.startedAt) + this.#maxSeconds * 1000;
   }

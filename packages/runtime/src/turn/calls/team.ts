@@ -59,7 +59,12 @@ export function openTeam(call: TeamCall, { deps, runId, record }: StepContext): 
     },
     get documents() {
       record();
-      return (documents ??= port.openDocuments({ runId, callId: parentCallId, tool: toolName, createKey: createKeys() }));
+      return (documents ??= port.openDocuments({
+        runId,
+        callId: parentCallId,
+        tool: toolName,
+        createKey: createKeys(),
+      }));
     },
     createResource(content, type) {
       record();
