@@ -301,8 +301,8 @@ describe("a workflow", () => {
   });
 
   test("fails because of a budget, also if that is why a message was given up", async () => {
-    const agents = { one: { model: "scripted:lead", settings: { budget: { tokens: 10 } } }, worker: {} };
-    const workflow = { name: "poor", agents, kickoff: "@one, review it" };
+    const one = { model: "scripted:lead", settings: { budget: { tokens: 10 } } };
+    const workflow = { name: "poor", agents: { one }, kickoff: "review it" };
     const done = (await runJob({ workflow, tag: "x" })).at(-1);
     expect(done).toMatchObject({ status: "failed", reason: "budget" });
   });

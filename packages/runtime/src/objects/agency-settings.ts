@@ -48,9 +48,10 @@ export class AgencySettings {
   }
 
   async update({ name, settings, vars }: AgencyChange): Promise<AgencyDetails> {
-    const { record, publish, announceName } = this.#options;
+    const { record, redactor, publish, announceName } = this.#options;
     const before = this.#read();
-    this.#write({ settings: { ...before.settings, ...settings }, vars: vars ?? before.vars });
+    // Redacted here and not when they are read: who changes one sends all of them back.
+    this.#write({ settings: { ...before.settings, ...settings }, vars: redactor.redactValue(vars ?? before.vars) });
     if (name !== undefined) record.rename(name);
     publish(() => ({ type: "changed", what: "settings" }));
     // Also if it has this name already: they may not have heard of it because of a crash.

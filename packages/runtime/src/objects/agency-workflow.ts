@@ -17,6 +17,7 @@ import type { EventStream } from "./stream.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import { WorkflowApi } from "./workflow-api.ts";
 import { RunAgents } from "./workflow/run-agents.ts";
+import { RunReporter } from "./workflow/run-reporter.ts";
 import { RunStarter } from "./workflow/run-starter.ts";
 import { RunStreams } from "./workflow/run-streams.ts";
 
@@ -65,7 +66,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #streams = new RunStreams();
   readonly #starting = new RepeatableWork(() => this.#start());
   readonly #checking = new RepeatableWork(() => this.#check());
-  readonly #reporting = new RepeatableWork(() => this.#report());
+  readonly #reporter: RunReporter;
   #checkAt: number | undefined;
   #heldUntil = 0;
   #startFailures = 0;
@@ -76,6 +77,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#record = new RunRecord(options.storage.sql);
     this.#starter = new RunStarter({ ...options, record: this.#record });
     this.#agents = new RunAgents({ ...options, record: this.#record });
+    this.#reporter = new RunReporter({ ...options, record: this.#record });
     this.api = new WorkflowApi(() => options.open().then(() => this), options.credentialWatch);
   }
 
@@ -110,7 +112,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   /** Stores the run and creates its agents. It begins with `kickOff`, or by itself soon after. */
   async prepare({ workflow, tag, message, resident, startedBy, key }: RunRequest): Promise<WorkflowRun> {
-    const { record, updateTimer } = this.#options;
+    const { record, redactor, updateTimer } = this.#options;
     const heldUntil = Date.now() + holdMs;
     // Before the run is stored: a crash must not leave it without anything to wake the agency.
     await updateTimer(heldUntil);
@@ -121,7 +123,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
         suggestion: `thinkery workflow follow @${current.agency}`,
       });
     }
-    const kickoff = message ?? workflow.kickoff;
+    const { context, ...rest } = workflow;
+    // Documents are stored as they are, as files are.
+    const definition = { ...redactor.redactValue(rest), ...(context === undefined ? {} : { context }) };
+    const kickoff = message === undefined ? definition.kickoff : redactor.redact(message);
     this.#heldUntil = heldUntil;
     this.#record.begin(
       {
@@ -131,19 +136,17 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
         status: "running",
         agents: Object.keys(workflow.agents),
         resident,
-        ...(kickoff?.trim() ? { kickoff } : {}),
         turns: 0,
         usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
         startedBy,
         startedAt: new Date().toISOString(),
       },
-      workflow,
-      key,
+      { definition, kickoff: kickoff?.trim() ? kickoff : undefined, key },
     );
     this.#streams.reset();
     this.#options.onAgentsChange();
     this.#publish();
-    await Promise.all([this.#starter.createAgents(), this.#tryReport()]);
+    await Promise.all([this.#starter.createAgents(), this.#reporter.report()]);
     return this.describe();
   }
 
@@ -213,8 +216,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#streams.noteReply(report);
     if (report.code === "budget" || report.code === "steps")
       this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
-    const { turns } = this.#record.get();
-    const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
+    const { turns, resident } = this.#record.get();
+    const { max_turns: maxTurns = resident ? Infinity : defaultMaxTurns } = this.#record.definition?.limits ?? {};
     if (turns >= maxTurns) this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
     this.#checkSoon();
   }
@@ -226,7 +229,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   wake(): void {
     const run = this.#record.find();
     if (!run) return;
-    if (!this.#record.isReported) this.#reportInBackground();
+    if (!this.#record.isReported) this.#reporter.reportSoon();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) this.#options.waitUntil(this.#starting.run());
     this.#checkSoon();
@@ -234,7 +237,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   halt(): void {
     clearTimeout(this.#checkTimer);
-    for (const work of [this.#starting, this.#checking, this.#reporting]) work.halt();
+    for (const work of [this.#starting, this.#checking, this.#reporter]) work.halt();
     this.#streams.close();
   }
 
@@ -251,7 +254,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#checkAt = now + checkMs;
     const run = this.#record.find();
     if (!run) return;
-    if (!this.#record.isReported) await this.#reporting.run();
+    if (!this.#record.isReported) await this.#reporter.report();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) await this.#starting.run();
     const deadline = this.#getDeadline(run);
@@ -348,28 +351,11 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   #setStatus(change: Partial<WorkflowRun>): void {
     this.#record.update(change);
     this.#publish();
-    this.#reportInBackground();
+    this.#reporter.reportSoon();
   }
 
   #publish(): void {
     this.#options.publish(() => ({ type: "workflow", run: this.describe() }));
-  }
-
-  #reportInBackground(): void {
-    this.#options.waitUntil(this.#tryReport());
-  }
-
-  #tryReport(): Promise<void> {
-    return this.#reporting
-      .run()
-      .catch((error: unknown) => console.error("a run was not reported; it is tried again", error));
-  }
-
-  async #report(): Promise<void> {
-    const run = this.#record.find();
-    if (!run) return;
-    await this.#options.reportRun(this.describe());
-    if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
   }
 }
 

@@ -24,11 +24,12 @@ export class RunStarter {
   }
 
   async start(): Promise<void> {
-    const { kickoff, resident } = this.#options.record.get();
+    const { record } = this.#options;
+    const { resident } = record.get();
     await this.createAgents();
     await this.#prepareContext();
     if (resident) await this.#createSchedules();
-    if (kickoff !== undefined) await this.#postKickoff(kickoff);
+    if (record.kickoff !== undefined) await this.#postKickoff(record.kickoff);
   }
 
   /** Creates the agents that do not exist yet. The same one twice at once would fail. */
@@ -55,7 +56,8 @@ export class RunStarter {
 
   async #createSchedules(): Promise<void> {
     const { record, getThink } = this.#options;
-    const { startedBy, startedAt, kickoff = "It is time for your scheduled work." } = record.get();
+    const { startedBy, startedAt } = record.get();
+    const { kickoff = "It is time for your scheduled work." } = record;
     for (const [name, { schedule }] of this.#listAgents()) {
       if (schedule === undefined) continue;
       const input = { when: schedule, input: kickoff, missed: "once" as const, overlap: "skip" as const };
