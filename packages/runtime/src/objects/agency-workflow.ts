@@ -18,6 +18,7 @@ import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import { WorkflowApi } from "./workflow-api.ts";
 import { RunAgents } from "./workflow/run-agents.ts";
 import { RunReporter } from "./workflow/run-reporter.ts";
+import { RunSchedules } from "./workflow/run-schedules.ts";
 import { RunStarter } from "./workflow/run-starter.ts";
 import { RunStreams } from "./workflow/run-streams.ts";
 
@@ -61,6 +62,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly api: WorkflowApi;
   readonly #options: WorkflowOptions;
   readonly #record: RunRecord;
+  readonly #schedules: RunSchedules;
   readonly #starter: RunStarter;
   readonly #agents: RunAgents;
   readonly #streams = new RunStreams();
@@ -75,7 +77,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   constructor(options: WorkflowOptions) {
     this.#options = options;
     this.#record = new RunRecord(options.storage.sql);
-    this.#starter = new RunStarter({ ...options, record: this.#record });
+    this.#schedules = new RunSchedules({ ...options, record: this.#record });
+    this.#starter = new RunStarter({ ...options, record: this.#record, schedules: this.#schedules });
     this.#agents = new RunAgents({ ...options, record: this.#record });
     this.#reporter = new RunReporter({ ...options, record: this.#record });
     this.api = new WorkflowApi(() => options.open().then(() => this), options.credentialWatch);
@@ -345,6 +348,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   #finish(status: "completed" | "failed", reason: WorkflowReason | undefined, message: string | undefined): void {
     const change = reason === undefined ? {} : { reason, ...(message === undefined ? {} : { message }) };
     this.#setStatus({ status, endedAt: new Date().toISOString(), ...change });
+    if (this.#record.get().resident) this.#options.waitUntil(this.#schedules.remove().catch(logScheduleError));
     this.#streams.end(this.describe());
   }
 
@@ -361,3 +365,5 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
 const isOverLimit = ({ status, reason }: Pick<WorkflowRun, "status" | "reason">) =>
   (status === "running" || status === "waiting") && (reason === "turn_limit" || reason === "time_limit");
+
+const logScheduleError = (error: unknown) => console.error("the schedules of a run could not be deleted", error);
