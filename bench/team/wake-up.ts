@@ -29,14 +29,18 @@ async function useTeam<T>(server: ModelServer, work: (host: HostProcess) => Prom
 }
 
 const post = ({ client }: HostProcess, to: string) =>
-  client.call("postChannelMessage", { params: { agency, channel: "general" }, body: { content: `@${to}, say a word.` } });
+  client.call("postChannelMessage", {
+    params: { agency, channel: "general" },
+    body: { content: `@${to}, say a word.` },
+  });
 
 const invoke = ({ client }: HostProcess, agent: string) =>
   client.call("invoke", { params: { agency, agent }, body: { message: "Say a word." } });
 
 const isIdle = async ({ client }: HostProcess, agent: string) =>
   (await client.call("getState", { params: { agency, agent } })).state.status === "idle" &&
-  (await client.call("listInbox", { params: { agency, agent }, query: { status: "open", limit: 1 } })).items.length === 0;
+  (await client.call("listInbox", { params: { agency, agent }, query: { status: "open", limit: 1 } })).items.length ===
+    0;
 
 /** Compares the time from a message in a channel to the first model call of its turn with that of a direct message. */
 export function measureWakeUp(server: ModelServer, rounds: number): Promise<Finding> {

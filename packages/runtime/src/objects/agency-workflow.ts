@@ -66,6 +66,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #checking = new RepeatableWork(() => this.#check());
   readonly #reporting = new RepeatableWork(() => this.#report());
   #checkAt: number | undefined;
+  /** Whether the next check does not trust what agents last said. */
+  #asksAgents = false;
   #heldUntil = 0;
   #startFailures = 0;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
@@ -253,6 +255,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const seconds = Math.round((now - Date.parse(run.startedAt)) / 1000);
     if (!run.resident && seconds > maxSeconds)
       this.#record.update({ reason: "time_limit", message: `The run has taken ${seconds} seconds.` });
+    this.#asksAgents = true;
     await this.#checking.run();
   }
 
@@ -293,7 +296,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (isOverLimit(this.#record.get())) return this.#endOverLimit();
     if (!this.#record.isReady) return;
     const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
-    const activities = await Promise.all(names.map((name) => team.getActivity(name, true)));
+    // They say what they do; before the run ends, and now and then, they are asked.
+    const isFresh = team.isQuiet || this.#asksAgents;
+    this.#asksAgents = false;
+    const activities = await Promise.all(names.map((name) => team.getActivity(name, isFresh)));
     if (!this.#isRunning || isOverLimit(this.#record.get())) return;
     if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
     this.#noteWaiting(false);
