@@ -70,6 +70,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #checking = new RepeatableWork(() => this.#check());
   readonly #reporter: RunReporter;
   #checkAt: number | undefined;
+  /** Whether the next check does not trust what agents last said. */
+  #asksAgents = false;
   #heldUntil = 0;
   #startFailures = 0;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
@@ -263,6 +265,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const deadline = this.#getDeadline(run);
     if (deadline !== undefined && now >= deadline)
       this.#record.update({ reason: "time_limit", message: `The run has taken ${this.#maxSeconds} seconds.` });
+    this.#asksAgents = true;
     await this.#checking.run();
   }
 
@@ -314,7 +317,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#isRunning) return;
     if (isOverLimit(this.#record.get())) return this.#endOverLimit();
     if (!this.#record.isReady) return;
-    const activities = await this.#agents.listActivities();
+    // They say what they do; before the run ends, and now and then, they are asked.
+    const isFresh = team.isQuiet || this.#asksAgents;
+    this.#asksAgents = false;
+    const activities = await this.#agents.listActivities(isFresh);
     if (!this.#isRunning || isOverLimit(this.#record.get())) return;
     if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
     this.#noteWaiting(false);
