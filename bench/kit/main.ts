@@ -12,6 +12,7 @@ import { sandbox } from "../sandbox.bench.ts";
 import { start } from "../start.bench.ts";
 import { stream } from "../stream.bench.ts";
 import { subagents } from "../subagents.bench.ts";
+import { team } from "../team.bench.ts";
 import { turn } from "../turn.bench.ts";
 import { userAgent } from "../user-agent.bench.ts";
 import { waiting } from "../waiting.bench.ts";
@@ -36,6 +37,7 @@ const all = [
   busy,
   waiting,
   userAgent,
+  team,
 ];
 const names = [...all, { name: "compare" }].map(({ name }) => name).join(", ");
 const help = `Usage: npm run bench -- [name ...]

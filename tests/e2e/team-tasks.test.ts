@@ -127,6 +127,23 @@ test("an agent claims and completes again without harm, and cannot complete othe
   expect(await find(id)).toMatchObject({ result: "Done.", claimedBy: agent.name });
 });
 
+test("an agent that a person gives a task to is told, once", async () => {
+  const agent = await createMember();
+  const { id } = await client.tasks().create({ title: "Read the paper" });
+  for (let time = 0; time < 2; time++) await client.tasks().claim(id, { agent: agent.name });
+  const { messages } = await client.call("listChannelMessages", {
+    params: { agency: "global", channel: "general" },
+    query: { limit: 500 },
+  });
+  const told = messages.filter(({ content }) => content.includes(id));
+  expect(told).toMatchObject([
+    { from: "thinkery", to: [agent.name], content: expect.stringContaining("Read the paper") },
+  ]);
+  await waitUntil("the agent to hear it", async () =>
+    (await agent.messages()).some(({ content }: { content: string }) => content.includes(id)),
+  );
+});
+
 test("a claim of an agent has an end, and one of a person has none", async () => {
   const [own, given] = [await client.tasks().create({ title: "own" }), await client.tasks().create({ title: "given" })];
   const agent = await createMember();

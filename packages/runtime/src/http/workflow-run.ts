@@ -5,7 +5,7 @@ import {
   type NewWorkflowRun,
   newWorkflowRunSchema,
   type Outcome,
-  resolveWorkflow,
+  resolveWorkflowInParts,
   type ServeResponse,
   type Workflow,
   type WorkflowRun,
@@ -13,6 +13,7 @@ import {
 } from "@thinkery/sdk";
 import { z } from "zod";
 import { toNewAgent } from "../agency/team/to-new-agent.ts";
+import { runFairly } from "../host/fair-work.ts";
 import type { Env } from "../objects/env.ts";
 import { checkNewAgent } from "../system/check-agent.ts";
 import type { System } from "../system/system.ts";
@@ -43,7 +44,7 @@ export async function prepareRun(
   const { user } = caller;
   const workflow = await findWorkflow(env, user, request);
   const tag = chooseTag(user, { tag: request.tag, idempotencyKey });
-  const resolved = request.resolved ? workflow : resolveValues(workflow, tag, request);
+  const resolved = request.resolved ? workflow : await resolveValues(user, workflow, tag, request);
   for (const [name, agent] of Object.entries(resolved.agents)) checkNewAgent(env, system, toNewAgent(name, agent));
   const id = `${workflow.name}:${tag}`;
   const { id: agency } = validate("workflow name or tag", z.object({ id: agencyIdSchema }), { id });
@@ -117,7 +118,12 @@ async function findWorkflow(env: Env, user: string, { workflow }: NewWorkflowRun
 }
 
 /** Replaces the placeholders that the host can: setup steps and the environment are known where the command line runs. */
-function resolveValues(workflow: Workflow, tag: string, { vars = {} }: NewWorkflowRun): Workflow {
+function resolveValues(
+  user: string,
+  workflow: Workflow,
+  tag: string,
+  { vars = {} }: NewWorkflowRun,
+): Promise<Workflow> {
   if (workflow.setup?.length) {
     throw fail(
       "bad_request",
@@ -132,7 +138,8 @@ function resolveValues(workflow: Workflow, tag: string, { vars = {} }: NewWorkfl
   }
   const unknown = Object.keys(vars).find((name) => !Object.hasOwn(workflow.vars ?? {}, name));
   if (unknown !== undefined) throw fail("bad_request", `The workflow has no variable “${unknown}”.`);
-  return resolveWorkflow(workflow, { workflow: { name: workflow.name, tag }, vars: { ...workflow.vars, ...vars } });
+  const values = { workflow: { name: workflow.name, tag }, vars: { ...workflow.vars, ...vars } };
+  return runFairly(() => resolveWorkflowInParts(workflow, values), { owner: user });
 }
 
 /** Converts a job to the run of its workflow. */

@@ -6,10 +6,10 @@ import { SharedTasksApi } from "./shared-tasks-api.ts";
 
 interface AgencyTasksOptions extends AgencyContext {
   getSettings(): AgencySettings;
-  /** Asks an agent whether it works, itself or by others. */
-  isWorking(agent: string): Promise<boolean>;
+  /** Asks an agent whether it works, or waits for a person who lets it go on. */
+  isBusy(agent: string): Promise<boolean>;
   /** Called when a person gives a task to an agent. What it writes is stored with the claim. */
-  onAssigned?(agent: string, task: TeamTask, by: Actor): void;
+  onAssigned(agent: string, task: TeamTask, by: Actor): void;
 }
 
 /** The tasks that the members of an agency share. */
@@ -28,7 +28,7 @@ export class AgencyTasks implements AgencyFeature {
       getClaimSeconds: () => getSettings().claimSeconds,
       redact: (value) => redactor.redactValue(value),
       onChange: (task) => context.publish(() => ({ type: "task", task })),
-      ...(onAssigned ? { onAssigned } : {}),
+      onAssigned,
     });
     this.api = new SharedTasksApi({
       open: async () => {
@@ -61,8 +61,7 @@ export class AgencyTasks implements AgencyFeature {
       if (holder.askAt > now || this.#wasAsked(holder)) continue;
       this.#asked.set(holder.agent, holder.until);
       // One that cannot be asked does not work.
-      const isWorking = await this.#options.isWorking(holder.agent).catch(() => false);
-      if (isWorking) this.#tasks.renewClaims(holder.agent);
+      if (await this.#options.isBusy(holder.agent).catch(() => false)) this.#tasks.renewClaims(holder.agent);
     }
     this.#tasks.releaseExpired();
     const holders = new Set(this.#tasks.listHolders().map(({ agent }) => agent));

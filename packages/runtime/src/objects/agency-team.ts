@@ -1,6 +1,7 @@
 import {
   type AgencySettings,
   type ChannelMessage,
+  defaultChannel,
   fail,
   type InboxAck,
   type InboxChange,
@@ -8,8 +9,10 @@ import {
   type NewChannelMessage,
   type PostedMessage,
   type TeamAgent,
+  type WorkflowReason,
 } from "@thinkery/sdk";
 import { findMentions, findNearest, type Names } from "@thinkery/sdk/internal";
+import type { Actor } from "../agency/actor.ts";
 import { type AgentActivity, noActivity } from "../agency/team/agent-activity.ts";
 import { Channels } from "../agency/team/channels.ts";
 import type { ContextStore, DeliveryRow, MessageRow } from "../agency/team/context-store.ts";
@@ -22,7 +25,6 @@ import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyResources } from "./agency-resources.ts";
 import type { AgencyTasks } from "./agency-tasks.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
-import type { Actor } from "./team-actor.ts";
 import { TeamApi } from "./team-api.ts";
 
 export interface TeamListener {
@@ -30,7 +32,7 @@ export interface TeamListener {
   onSettled(report: DeliveryReport): void;
   onAgent(describe: () => TeamAgent): void;
   /** Called when messages were given up: those of a turn, or because nobody makes progress. */
-  onGivenUp(agent: string, reason: "given_up" | "no_progress", message: string): void;
+  onGivenUp(agent: string, reason: WorkflowReason, message: string): void;
 }
 
 interface TeamOptions extends AgencyContext {
@@ -115,10 +117,10 @@ export class AgencyTeam implements AgencyFeature {
       isHeld: () => options.isHeld(),
       hasAgent: (name) => agents.findName(name) !== undefined,
       send: (delivery) => options.getThink(delivery.agent).team.deliver(delivery),
-      onGivenUp: ({ agent, message }, { channel, number, thread }, reason) => {
+      onGivenUp: ({ agent, message }, { channel, number, thread }, reason, code) => {
         const text = `${agent} could not handle ${formatMessageId(message)}, and it was given up: ${reason}`;
-        this.channels.postNotice(channel, text, thread ?? number);
-        options.listener().onGivenUp(agent, "given_up", text);
+        this.channels.postNotice(channel, text, { thread: thread ?? number });
+        options.listener().onGivenUp(agent, code === "budget" ? "budget" : "given_up", text);
       },
     });
   }
@@ -226,7 +228,7 @@ export class AgencyTeam implements AgencyFeature {
     if (name === undefined) return;
     const before = this.#activities.get(name);
     this.#activities.set(name, activity);
-    if (activity.status === "working") tasks.renewClaims(name);
+    if (isBusy(activity)) tasks.renewClaims(name);
     if (activity.status !== "stopped" && before?.status !== activity.status) {
       this.#deliveries.resume(name);
       this.deliverSoon();
@@ -256,6 +258,17 @@ export class AgencyTeam implements AgencyFeature {
   /** An agent that cannot be asked, perhaps because it was just deleted, does nothing as far as others know. */
   async #tryGetActivity(agent: string): Promise<void> {
     await this.getActivity(agent).catch((error: unknown) => console.error("an agent could not be asked", error));
+  }
+
+  /** Whether an agent works, itself or by others, or waits for a person who lets it go on. */
+  async isBusy(agent: string): Promise<boolean> {
+    return isBusy(await this.getActivity(agent, true));
+  }
+
+  /** Tells an agent something in its agency's default channel. Called in a transaction, it is stored with that. */
+  notify(agent: string, text: string): void {
+    this.channels.postNotice(defaultChannel, text, { to: [agent] });
+    this.deliverSoon();
   }
 
   /** Delivers again after everything was held. */
@@ -324,3 +337,5 @@ export class AgencyTeam implements AgencyFeature {
     };
   }
 }
+
+const isBusy = ({ status }: AgentActivity) => status === "working" || status === "waiting";

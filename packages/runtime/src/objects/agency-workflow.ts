@@ -9,6 +9,7 @@ import {
   type WorkflowRun,
 } from "@thinkery/sdk";
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
+import { getDeadline, getRunLimits, isOverLimit } from "../agency/team/run-limits.ts";
 import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyTeam, TeamListener } from "./agency-team.ts";
@@ -40,8 +41,6 @@ interface WorkflowOptions extends AgencyContext {
   reportRun(run: WorkflowRun): Promise<void>;
 }
 
-const defaultMaxTurns = 1000;
-const defaultMaxSeconds = 24 * 3600;
 /** A run is looked at this often while nothing happens in it. */
 const checkMs = 15_000;
 /** Somebody is about to follow the run; without them, it goes on by itself after this long. */
@@ -212,8 +211,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (report.code === "budget" || report.code === "steps")
       this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
     const { turns } = this.#record.get();
-    const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
-    if (turns >= maxTurns) this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
+    if (turns >= this.#limits.maxTurns)
+      this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
     this.#checkSoon();
   }
 
@@ -242,7 +241,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!isOpenRun(run) || run.status === "stopped")
       return this.#record.isReported ? undefined : (this.#checkAt ??= Date.now() + checkMs);
     if (!this.#record.isReady) return Math.max(this.#heldUntil, 1);
-    return Math.min((this.#checkAt ??= Date.now() + checkMs), this.#getDeadline(run) ?? Infinity);
+    return Math.min((this.#checkAt ??= Date.now() + checkMs), getDeadline(run, this.#limits.maxSeconds) ?? Infinity);
   }
 
   async runDue(now: number): Promise<void> {
@@ -252,22 +251,15 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#record.isReported) await this.#reporting.run();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) await this.#starting.run();
-    const deadline = this.#getDeadline(run);
+    const { maxSeconds } = this.#limits;
+    const deadline = getDeadline(run, maxSeconds);
     if (deadline !== undefined && now >= deadline)
-      this.#record.update({ reason: "time_limit", message: `The run has taken ${this.#maxSeconds} seconds.` });
+      this.#record.update({ reason: "time_limit", message: `The run has taken ${maxSeconds} seconds.` });
     await this.#checking.run();
   }
 
-  get #maxSeconds(): number {
-    return this.#record.definition?.limits?.max_seconds ?? defaultMaxSeconds;
-  }
-
-  /** Returns when the run has taken too long. The time before a person resumed it does not count. */
-  #getDeadline(
-    run: Pick<WorkflowRun, "resident" | "status" | "reason" | "startedAt" | "resumedAt">,
-  ): number | undefined {
-    if (run.resident || isOverLimit(run)) return undefined;
-    return Date.parse(run.resumedAt ?? run.startedAt) + this.#maxSeconds * 1000;
+  get #limits(): ReturnType<typeof getRunLimits> {
+    return getRunLimits(this.definition ?? {});
   }
 
   get #isRunning(): boolean {
@@ -378,6 +370,3 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       if (result.status === "rejected") console.error("an agent of a workflow could not be reached", result.reason);
   }
 }
-
-const isOverLimit = ({ status, reason }: Pick<WorkflowRun, "status" | "reason">) =>
-  (status === "running" || status === "waiting") && (reason === "turn_limit" || reason === "time_limit");

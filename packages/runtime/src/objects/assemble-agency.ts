@@ -73,7 +73,9 @@ export function assembleAgency({
   const tasks = new AgencyTasks({
     ...context,
     getSettings,
-    isWorking: async (agent) => (await team.getActivity(agent, true)).status === "working",
+    isBusy: (agent) => team.isBusy(agent),
+    onAssigned: (agent, { id, title }, by) =>
+      team.notify(agent, `${by.name} has given you the shared task ${id}: ${title}`),
   });
   const feedback = new AgencyFeedback(context);
   const tools = new AgencyTools({ ...context, system, listProviders });

@@ -39,7 +39,9 @@ interface TeamFeatureOptions {
 }
 
 const retryMs = 5000;
-const activityDelayMs = 200;
+/** First the turn begins, or ends, and then others hear of it. */
+const activityDelayMs = 20;
+const minActivityIntervalMs = 200;
 
 /** Errors that another attempt would meet again. */
 const finalFailures: readonly FailureCode[] = ["budget", "no_model", "model_auth"];
@@ -74,7 +76,7 @@ export class TeamFeature implements AgentFeature {
   readonly #turns: TeamTurns<DeliveryReport>;
   readonly #sending = new RepeatableWork(() => this.#sendReports());
   #retryAt: number | undefined;
-  /** While it runs, the agency was told a moment ago. */
+  /** While it runs, the agency is about to be told, or was a moment ago. */
   #activityTimer: ReturnType<typeof setTimeout> | undefined;
   #hasNewActivity = false;
 
@@ -91,6 +93,8 @@ export class TeamFeature implements AgentFeature {
     const key = `inbox:${number}`;
     const known = store.turns.findAdmission(key);
     if (known) return this.#track(number, known.turn);
+    // Before it may be refused: the agency waits to hear that the agent was started.
+    this.#turns.markUsed();
     const context = { inbox: messages.join(" "), channel, from };
     const sender = { user: registration.get().agent.owner, context };
     return turnLease.acquireFor(async () => {
@@ -126,12 +130,13 @@ export class TeamFeature implements AgentFeature {
       this.#hasNewActivity = true;
       return;
     }
-    this.#sendActivity();
     this.#activityTimer = setTimeout(() => {
-      this.#activityTimer = undefined;
-      if (!this.#hasNewActivity) return;
       this.#hasNewActivity = false;
-      this.showActivityIfUsed();
+      this.#sendActivity();
+      this.#activityTimer = setTimeout(() => {
+        this.#activityTimer = undefined;
+        if (this.#hasNewActivity) this.showActivityIfUsed();
+      }, minActivityIntervalMs);
     }, activityDelayMs);
   }
 

@@ -16,6 +16,9 @@ export const maxWorkflowAgents = 50;
 /** The longest prompt and kickoff, with the values of their placeholders. */
 export const maxPromptChars = 100_000;
 
+/** The longest document that a workflow begins with, with the values of its placeholders. */
+export const maxDocumentChars = 1_000_000;
+
 const promptSchema = z.string().max(maxPromptChars);
 
 /** An agent of a workflow, in the words of workflow files. */
@@ -115,7 +118,7 @@ export const workflowSchema = z
       .strictObject({
         channels: z.array(channelNameSchema).max(50).optional(),
         documents: z
-          .record(z.string().min(1).max(500), z.string().max(1_000_000))
+          .record(z.string().min(1).max(500), z.string().max(maxDocumentChars))
           .optional()
           .meta({ description: "Documents to start with, by path." }),
       })

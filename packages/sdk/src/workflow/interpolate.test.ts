@@ -8,6 +8,7 @@ import {
   interpolate,
   listPlaceholders,
   resolveWorkflow,
+  resolveWorkflowInParts,
 } from "./interpolate.ts";
 
 const values = {
@@ -169,4 +170,51 @@ test("values are inserted once and never interpolated again", () => {
     const inserted = interpolate("<${{ vars.one }}|${{ vars.two }}${{ vars.one }}>", { ...values, vars }, path);
     expect(inserted).toBe(`<${one}|${two}${one}>`);
   }
+});
+
+test("values cannot make a text any longer than it may be", () => {
+  const vars = { long: "x".repeat(50_000) };
+  const create = (prompt: string, kickoff = ""): Workflow => ({
+    name: "big",
+    agents: { one: { system_prompt: prompt } },
+    kickoff,
+  });
+  const resolve = (workflow: Workflow) => resolveWorkflow(workflow, { workflow: { name: "big" }, vars });
+  expect(resolve(create("${{ vars.long }}${{ vars.long }}")).agents.one?.system_prompt).toHaveLength(100_000);
+  expect(getError(() => resolve(create("${{ vars.long }}".repeat(6000)))).message).toContain(
+    "agents.one.system_prompt: has more than 100000 characters",
+  );
+  expect(getError(() => resolve(create("", "${{ vars.long }}".repeat(3)))).message).toContain("kickoff: has more");
+  const documents = { "a.md": "${{ vars.long }}".repeat(21) };
+  expect(getError(() => resolve({ ...create(""), context: { documents } })).message).toContain(
+    "context.documents.a.md",
+  );
+});
+
+test.each<[what: string, prompt: string]>([
+  ["openings", "${{".repeat(33_000)],
+  ["openings and one end", `${"${{".repeat(33_000)}}}`],
+  ["openings on their own lines", "${{\n".repeat(25_000)],
+  ["placeholders without a value", "${{a}}".repeat(16_000)],
+  ["variables that are nearly known", "${{vars.brnch}}".repeat(6_000)],
+  ["escaped openings", "$${{".repeat(25_000)],
+  ["ends", "}}".repeat(50_000)],
+  ["placeholders", "${{vars.branch}}".repeat(6_000)],
+])("fifty prompts of %s take linear time, in parts", (_, prompt) => {
+  const agents = Object.fromEntries(
+    Array.from({ length: 50 }, (__, index) => [`a${index}`, { system_prompt: prompt }]),
+  );
+  const vars = Object.fromEntries(Array.from({ length: 200 }, (__, index) => [`branch${index}`, "x"]));
+  const resolving = resolveWorkflowInParts(
+    { agents, kickoff: "" },
+    { workflow: { name: "x" }, vars: { ...vars, branch: "x" } },
+  );
+  let parts = 0;
+  try {
+    // In quadratic time, this takes minutes.
+    for (; !resolving.next().done; parts++);
+  } catch (error) {
+    expect((error as ThinkeryError).details?.issues?.length).toBeLessThanOrEqual(20);
+  }
+  expect(parts).toBeGreaterThan(50);
 });

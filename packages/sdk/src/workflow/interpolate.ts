@@ -1,7 +1,13 @@
 import { findNearest } from "../internal/nearest.ts";
 import { fail, type ValidationIssue } from "../protocol/errors.ts";
-import type { Variables, Workflow } from "../protocol/workflow.ts";
+import { maxDocumentChars, maxPromptChars, type Variables, type Workflow } from "../protocol/workflow.ts";
 import { parseTemplate } from "./template.ts";
+
+const maxIssues = 20;
+/** A command of a setup step, with the outputs of earlier ones. */
+const maxCommandChars = 10_000_000;
+/** Characters of a template that take about a microsecond. */
+const charsPerUnit = 5;
 
 /** What the placeholders of a workflow stand for. */
 export interface PlaceholderValues {
@@ -58,8 +64,10 @@ const listSetupNames = (setup: NonNullable<Workflow["setup"]>) => setup.flatMap(
 
 /** Returns the names in the placeholders of a workflow, each once: `vars.branch`, `env.HOME`, `diff`. */
 export function listPlaceholders(workflow: WorkflowTexts): string[] {
-  const parts = listTemplates(workflow).flatMap(({ text }) => parseTemplate(text));
-  return [...new Set(parts.flatMap((part) => (part.kind === "name" ? part.name : [])))];
+  const names = new Set<string>();
+  for (const { text } of listTemplates(workflow))
+    for (const part of parseTemplate(text)) if (part.kind === "name") names.add(part.name);
+  return [...names];
 }
 
 /** Checks the placeholders of a workflow before its setup has run. */
@@ -68,10 +76,12 @@ export function checkPlaceholders(
   values: Omit<PlaceholderValues, "setup">,
 ): PlaceholderIssue[] {
   const later = listSetupNames(workflow.setup ?? []);
-  return listTemplates(workflow).flatMap((template) => {
+  const issues: PlaceholderIssue[] = [];
+  for (const template of listTemplates(workflow)) {
     const setup = Object.fromEntries(template.setup.map((name) => [name, ""]));
-    return findIssues(template, { ...values, setup }, later);
-  });
+    findIssues(template, { ...values, setup }, later, issues);
+  }
+  return issues;
 }
 
 /**
@@ -81,25 +91,51 @@ export function checkPlaceholders(
 export function interpolate(template: string, values: PlaceholderValues, path: ValidationIssue["path"]): string {
   const issues = findIssues({ path, text: template }, values, []);
   if (issues.length > 0) throw createPlaceholderError(issues);
-  return insert(template, values);
+  return insert(template, values, maxCommandChars, path);
 }
 
 /**
  * Replaces the placeholders of a whole workflow. Its setup is left as it is: each step is interpolated when the outputs
- * of the steps before it are known. Throws an error with all placeholders that have no value.
+ * of the steps before it are known. Throws an error with the placeholders that have no value.
  */
 export function resolveWorkflow<Texts extends WorkflowTexts>(workflow: Texts, values: PlaceholderValues): Texts {
-  const issues = listTemplates({ ...workflow, setup: [] }).flatMap((template) => findIssues(template, values, []));
+  const resolving = resolveWorkflowInParts(workflow, values);
+  for (;;) {
+    const { done, value } = resolving.next();
+    if (done) return value;
+  }
+}
+
+/** Like `resolveWorkflow`, for workflows of anyone. Yields how much work each part was, in microseconds. */
+export function* resolveWorkflowInParts<Texts extends WorkflowTexts>(
+  workflow: Texts,
+  values: PlaceholderValues,
+): Generator<number, Texts, undefined> {
+  const issues: PlaceholderIssue[] = [];
+  for (const template of listTemplates({ ...workflow, setup: [] })) {
+    findIssues(template, values, [], issues);
+    yield template.text.length / charsPerUnit;
+  }
   if (issues.length > 0) throw createPlaceholderError(issues);
-  const { agents, context, kickoff } = workflow;
-  const documents = context?.documents;
+  const agents: WorkflowTexts["agents"] = {};
+  for (const [name, agent] of Object.entries(workflow.agents)) {
+    const { system_prompt: prompt } = agent;
+    const path = ["agents", name, "system_prompt"];
+    agents[name] =
+      prompt === undefined ? agent : { ...agent, system_prompt: insert(prompt, values, maxPromptChars, path) };
+    yield (prompt?.length ?? 0) / charsPerUnit;
+  }
+  const documents: Record<string, string> = {};
+  for (const [name, text] of Object.entries(workflow.context?.documents ?? {})) {
+    documents[name] = insert(text, values, maxDocumentChars, ["context", "documents", name]);
+    yield text.length / charsPerUnit;
+  }
+  const { context, kickoff } = workflow;
   return {
     ...workflow,
-    agents: mapValues(agents, (agent) =>
-      agent.system_prompt === undefined ? agent : { ...agent, system_prompt: insert(agent.system_prompt, values) },
-    ),
-    ...(documents ? { context: { ...context, documents: mapValues(documents, (text) => insert(text, values)) } } : {}),
-    ...(kickoff === undefined ? {} : { kickoff: insert(kickoff, values) }),
+    agents,
+    ...(context?.documents ? { context: { ...context, documents } } : {}),
+    ...(kickoff === undefined ? {} : { kickoff: insert(kickoff, values, maxPromptChars, ["kickoff"]) }),
   };
 }
 
@@ -114,12 +150,18 @@ export function createPlaceholderError(issues: readonly PlaceholderIssue[]): Err
   });
 }
 
-function insert(template: string, values: PlaceholderValues): string {
-  return parseTemplate(template)
-    .map((part) =>
-      part.kind === "text" ? part.text : part.kind === "name" ? (findValue(part.name, values) ?? "") : "",
-    )
-    .join("");
+/** Values may be long, and a template may have each of them many times. */
+function insert(template: string, values: PlaceholderValues, maxChars: number, path: ValidationIssue["path"]): string {
+  const pieces: string[] = [];
+  let chars = 0;
+  for (const part of parseTemplate(template)) {
+    const piece = part.kind === "text" ? part.text : part.kind === "name" ? (findValue(part.name, values) ?? "") : "";
+    chars += piece.length;
+    if (chars > maxChars)
+      throw fail("bad_request", `${path.join(".")}: has more than ${maxChars} characters with the values inserted.`);
+    pieces.push(piece);
+  }
+  return pieces.join("");
 }
 
 function findValue(name: string, { workflow, env, vars, setup }: PlaceholderValues): string | undefined {
@@ -136,17 +178,22 @@ function readOwn<Value>(values: Readonly<Record<string, Value>> | undefined, nam
   return values && Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
+/** Adds what is wrong with a template, as far as anyone would read it. */
 function findIssues(
   { path, text }: Pick<Template, "path" | "text">,
   values: PlaceholderValues,
   later: readonly string[],
+  issues: PlaceholderIssue[] = [],
 ): PlaceholderIssue[] {
-  return parseTemplate(text).flatMap((part): PlaceholderIssue[] => {
-    if (part.kind === "text") return [];
+  for (const part of parseTemplate(text)) {
+    if (issues.length >= maxIssues) break;
+    if (part.kind === "text") continue;
     const { index } = part;
-    if (part.kind === "malformed") return [{ path, index, message: `“${part.source}” ${part.reason}` }];
-    return findValue(part.name, values) === undefined ? [{ path, index, ...explain(part.name, values, later) }] : [];
-  });
+    if (part.kind === "malformed") issues.push({ path, index, message: `“${part.source}” ${part.reason}` });
+    else if (findValue(part.name, values) === undefined)
+      issues.push({ path, index, ...explain(part.name, values, later) });
+  }
+  return issues;
 }
 
 function explain(
@@ -190,11 +237,4 @@ function findSuggestion(name: string, { workflow, env = {}, vars = {}, setup = {
   if (key === undefined) return findNearest(name, Object.keys(setup));
   const nearest = Object.hasOwn(scopes, scope) ? findNearest(key, scopes[scope] ?? []) : undefined;
   return nearest === undefined ? undefined : `${scope}.${nearest}`;
-}
-
-function mapValues<Value, Mapped>(
-  record: Readonly<Record<string, Value>>,
-  map: (value: Value) => Mapped,
-): Record<string, Mapped> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
