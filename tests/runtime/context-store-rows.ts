@@ -21,3 +21,8 @@ export const createItem = (agent: string, message: number, fields: Partial<NewIt
   status: "pending",
   ...fields,
 });
+
+export const noItems = { pending: 0, seen: 0, deferred: 0, acked: 0, given_up: 0 };
+
+export const conflict = { code: "conflict" };
+export const notFound = { code: "not_found" };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { ItemPatch, MessageFilter, NewItemRow } from "../../packages/runtime/src/agency/team/context-store.ts";
 import { MemoryContextStore } from "../../packages/runtime/src/agency/team/memory-context-store.ts";
 import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
-import { createChannel, createItem, createMessage } from "./context-store-rows.ts";
+import { conflict, createChannel, createItem, createMessage, noItems, notFound } from "./context-store-rows.ts";
 import { createStep, createStoreClient, type RunSteps, runSteps, type StoreClient } from "./context-store-steps.ts";
 
 // Behaviour of every context store, in SQLite or in memory.
@@ -30,11 +30,6 @@ function openMemory(): RunSteps {
   const store = new MemoryContextStore();
   return async (steps) => JSON.parse(JSON.stringify(runSteps(store, JSON.parse(JSON.stringify(steps)))));
 }
-
-const noItems = { pending: 0, seen: 0, deferred: 0, acked: 0, given_up: 0 };
-
-const conflict = { code: "conflict" };
-const notFound = { code: "not_found" };
 
 describe.each([
   ["SQLite", openSql],

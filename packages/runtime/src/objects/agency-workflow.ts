@@ -17,6 +17,7 @@ import type { DocumentsApi } from "./documents-api.ts";
 import type { EventStream } from "./stream.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import { WorkflowApi } from "./workflow-api.ts";
+import { RunAgents } from "./workflow/run-agents.ts";
 import { RunStarter } from "./workflow/run-starter.ts";
 import { RunStreams } from "./workflow/run-streams.ts";
 
@@ -59,6 +60,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #options: WorkflowOptions;
   readonly #record: RunRecord;
   readonly #starter: RunStarter;
+  readonly #agents: RunAgents;
   readonly #streams = new RunStreams();
   readonly #starting = new RepeatableWork(() => this.#start());
   readonly #checking = new RepeatableWork(() => this.#check());
@@ -72,6 +74,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#options = options;
     this.#record = new RunRecord(options.storage.sql);
     this.#starter = new RunStarter({ ...options, record: this.#record });
+    this.#agents = new RunAgents({ ...options, record: this.#record });
     this.api = new WorkflowApi(() => options.open().then(() => this), options.credentialWatch);
   }
 
@@ -160,7 +163,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
       this.#streams.resolveWaiters(this.describe());
     }
     // Also if it is stopped already: a crash may have kept some of them from hearing of it.
-    await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.stop(by));
+    await this.#agents.stop(by);
     return this.describe();
   }
 
@@ -172,7 +175,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (run.status !== "stopped") return this.describe();
     await this.#options.updateTimer(Date.now() + checkMs);
     // Before the status changes: after a crash, a run that is stopped can be resumed again.
-    await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.start(by));
+    await this.#agents.start(by);
     if (this.#record.get().status !== "stopped") return this.describe();
     this.#setStatus({ status: "running", resumedAt: new Date().toISOString() });
     this.#options.team.resumeAll();
@@ -298,8 +301,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#isRunning) return;
     if (isOverLimit(this.#record.get())) return this.#endOverLimit();
     if (!this.#record.isReady) return;
-    const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
-    const activities = await Promise.all(names.map((name) => team.getActivity(name, true)));
+    const activities = await this.#agents.listActivities();
     if (!this.#isRunning || isOverLimit(this.#record.get())) return;
     if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
     this.#noteWaiting(false);
@@ -323,8 +325,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   /** Ends a run that has reached its limits: turns are canceled, and what is left to handle is given up. */
   async #endOverLimit(): Promise<void> {
-    const { team, getThink } = this.#options;
-    await this.#forEachAgent(async (agent) => void (await getThink(agent).conversation.cancel()));
+    const { team } = this.#options;
+    await this.#agents.cancel();
     const { agents, reason, message = "The run has ended." } = this.#record.get();
     for (const agent of agents) await team.inboxes.giveUpAll(agent, message);
     if (this.#isRunning) this.#finish("failed", reason, message);
@@ -361,12 +363,5 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!run) return;
     await this.#options.reportRun(this.describe());
     if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
-  }
-
-  async #forEachAgent(work: (agent: string) => Promise<unknown>): Promise<void> {
-    const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
-    const results = await Promise.allSettled(names.map(work));
-    for (const result of results)
-      if (result.status === "rejected") console.error("an agent of a workflow could not be reached", result.reason);
   }
 }
