@@ -32,6 +32,7 @@ beforeAll(async () => {
       polite: [{ steps: [send("Thank you @one, thank you @two!"), { text: "Thanked." }] }],
       slow: [{ when: "once more", steps: [{ text: "Done." }] }, { steps: [{ wait: 600_000 }, { text: "Late." }] }],
       broken: [{ steps: [{ fail: 401 }] }],
+      sleeper: [{ steps: [{ call: { tool: "sleepUntil", input: { when: 1 } } }, { text: "Awake." }] }],
       asker: [
         {
           steps: [
@@ -252,6 +253,12 @@ describe("a workflow", () => {
     await testbed.api("/agency/ask:x/agent/one/answer", "POST", { value: "blue" });
     await waitUntil("it to end", async () => (await getRun("ask:x")).status === "completed");
     expect((await getRun("ask:x")).result).toContain("You chose");
+  });
+
+  test("does not wait for a person while an agent sleeps", async () => {
+    const workflow = { name: "nap", agents: { one: { model: "scripted:sleeper" } }, kickoff: "begin" };
+    const { status, body } = await testbed.api("/serve", "POST", { workflow, tag: "x" });
+    expect([status, body.content]).toEqual([200, "Awake."]);
   });
 
   test("whose agents make no progress ends with that reason", async () => {

@@ -8,6 +8,7 @@ import {
   type WorkflowReason,
   type WorkflowRun,
 } from "@thinkery/sdk";
+import type { AgentActivity } from "../agency/team/agent-activity.ts";
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
 import { getDeadline, getRunLimits, isOverLimit } from "../agency/team/run-limits.ts";
 import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
@@ -303,9 +304,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#record.isReady) return;
     const activities = await this.#agents.listActivities();
     if (!this.#isRunning || isOverLimit(this.#record.get())) return;
-    if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
+    if (activities.some(needsPerson)) return this.#noteWaiting(true);
     this.#noteWaiting(false);
-    if (!team.isQuiet || activities.some(({ status }) => status === "working")) return;
+    const isBusy = activities.some(({ status }) => status === "working" || status === "waiting");
+    if (isBusy || !team.isQuiet) return;
     const { resident, reason, message } = this.#record.get();
     if (!resident) this.#finish(reason === undefined ? "completed" : "failed", reason, message);
   }
@@ -365,3 +367,6 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
   }
 }
+
+/** Others wait for a time, or for the result of a call. */
+const needsPerson = ({ waitingFor }: AgentActivity) => waitingFor === "approval" || waitingFor === "question";
