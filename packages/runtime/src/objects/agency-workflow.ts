@@ -8,7 +8,7 @@ import {
   type WorkflowReason,
   type WorkflowRun,
 } from "@thinkery/sdk";
-import type { AgentActivity } from "../agency/team/agent-activity.ts";
+import { needsPerson } from "../agency/team/agent-activity.ts";
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
 import { getDeadline, getRunLimits, isOverLimit } from "../agency/team/run-limits.ts";
 import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
@@ -367,6 +367,3 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
   }
 }
-
-/** Others wait for a time, or for the result of a call. */
-const needsPerson = ({ waitingFor }: AgentActivity) => waitingFor === "approval" || waitingFor === "question";
