@@ -324,6 +324,20 @@ describe("a workflow", () => {
     });
   });
 
+  test("ends when the only agent that still worked is deleted", async () => {
+    const agents = { one: { model: "scripted:slow" }, two: { model: "scripted:parrot" } };
+    const done = runJob({ workflow: { name: "left", agents, kickoff: "begin" }, tag: "x" }).catch(() => []);
+    await waitUntil("the agent to work", async () => {
+      const { run } = (await testbed.api("/agency/left:x/agent/one/state")).body;
+      return run?.status === "running" && (await getRun("left:x")).turns === 1;
+    });
+    const start = Date.now();
+    await testbed.api("/agency/left:x/agent/one", "DELETE");
+    await waitUntil("it to end", async () => (await getRun("left:x")).status === "completed");
+    expect(Date.now() - start).toBeLessThan(5000);
+    await done;
+  });
+
   test("that stays resident goes on when everyone is idle, also after a crash, until it is stopped", async () => {
     const workflow = {
       name: "home",

@@ -12,6 +12,7 @@ import { needsPerson } from "../agency/team/agent-activity.ts";
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
 import { getDeadline, getRunLimits, isOverLimit } from "../agency/team/run-limits.ts";
 import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
+import type { RunRequest } from "../agency/team/run-request.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyTeam, TeamListener } from "./agency-team.ts";
 import type { DocumentsApi } from "./documents-api.ts";
@@ -21,18 +22,6 @@ import { WorkflowApi } from "./workflow-api.ts";
 import { RunAgents } from "./workflow/run-agents.ts";
 import { RunStarter } from "./workflow/run-starter.ts";
 import { RunStreams } from "./workflow/run-streams.ts";
-
-/** What starts a run. */
-export interface RunRequest {
-  workflow: Workflow;
-  tag?: string;
-  /** In place of the workflow's own kickoff. */
-  message?: string;
-  resident: boolean;
-  startedBy: string;
-  /** The same key again is the same run. */
-  key?: string;
-}
 
 interface WorkflowOptions extends AgencyContext {
   team: AgencyTeam;
@@ -222,6 +211,11 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   onGivenUp(_agent: string, reason: WorkflowReason, message: string): void {
     if (this.#isRunning) this.#noteTrouble(reason, message);
+  }
+
+  /** Perhaps the others were done already. */
+  forgetAgent(): void {
+    if (this.#isRunning) this.#checkSoon();
   }
 
   wake(): void {
