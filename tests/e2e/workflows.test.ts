@@ -132,6 +132,20 @@ describe("a workflow", () => {
     expect(tools).toEqual(expect.arrayContaining(["channel_send", "my_inbox", "team_doc_write", "resource_read"]));
   });
 
+  test("reads the variables of the agency in the prompt of a blueprint, as they are at each turn", async () => {
+    models.answer({ text: "Hello." });
+    await testbed.api("/agencies", "POST", { id: "varied" });
+    const blueprint = { name: "guide", prompt: "You know ${{ vars.city }}, not ${{ vars.other }}." };
+    await testbed.api("/agency/varied/blueprints", "POST", blueprint);
+    const agent = { name: "one", blueprint: "guide", model: "openai:test-model" };
+    await testbed.api("/agency/varied/agents", "POST", agent);
+    for (const city of ["Athens", "Sparta"]) {
+      await testbed.api("/agency/varied", "PATCH", { vars: { city } });
+      await testbed.api("/serve", "POST", { agent: "one@varied", message: "hi" });
+      expect(models.listRequests().at(-1)?.raw).toContain(`You know ${city}, not \${{ vars.other }}.`);
+    }
+  });
+
   test("does not change what an agent without a team is sent", async () => {
     models.answer({ text: "Hello." });
     await testbed.api("/agencies", "POST", { id: "alone" });
@@ -353,6 +367,8 @@ describe("a workflow", () => {
     ]);
     await testbed.api("/agency/home:x/workflow/stop", "POST");
     expect((await getRun("home:x")).status).toBe("stopped");
+    await testbed.api("/agency/home:x/workflow/start", "POST");
+    expect((await testbed.api("/agency/home:x/agent/one/schedules")).body.schedules).toHaveLength(1);
   });
 
   test("goes on after the host was killed, with every message handled once", async () => {

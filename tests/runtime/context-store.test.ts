@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ItemPatch, MessageFilter, NewItemRow } from "../../packages/runtime/src/agency/team/context-store.ts";
-import { MemoryContextStore } from "../../packages/runtime/src/agency/team/memory-context-store.ts";
 import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
 import { conflict, createChannel, createItem, createMessage, noItems, notFound } from "./context-store-rows.ts";
-import { createStep, createStoreClient, type RunSteps, runSteps, type StoreClient } from "./context-store-steps.ts";
+import { createStep, createStoreClient, openMemory, type RunSteps, type StoreClient } from "./context-store-steps.ts";
 
 // Behaviour of every context store, in SQLite or in memory.
 
@@ -24,11 +23,6 @@ function openSql(): RunSteps {
     if (!response.ok) throw new Error(await response.text());
     return ((await response.json()) as { outcomes: Awaited<ReturnType<RunSteps>> }).outcomes;
   };
-}
-
-function openMemory(): RunSteps {
-  const store = new MemoryContextStore();
-  return async (steps) => JSON.parse(JSON.stringify(runSteps(store, JSON.parse(JSON.stringify(steps)))));
 }
 
 describe.each([

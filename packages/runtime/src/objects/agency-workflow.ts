@@ -20,6 +20,8 @@ import type { EventStream } from "./stream.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import { WorkflowApi } from "./workflow-api.ts";
 import { RunAgents } from "./workflow/run-agents.ts";
+import { RunReporter } from "./workflow/run-reporter.ts";
+import { RunSchedules } from "./workflow/run-schedules.ts";
 import { RunStarter } from "./workflow/run-starter.ts";
 import { RunStreams } from "./workflow/run-streams.ts";
 
@@ -49,13 +51,16 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly api: WorkflowApi;
   readonly #options: WorkflowOptions;
   readonly #record: RunRecord;
+  readonly #schedules: RunSchedules;
   readonly #starter: RunStarter;
   readonly #agents: RunAgents;
   readonly #streams = new RunStreams();
   readonly #starting = new RepeatableWork(() => this.#start());
   readonly #checking = new RepeatableWork(() => this.#check());
-  readonly #reporting = new RepeatableWork(() => this.#report());
+  readonly #reporter: RunReporter;
   #checkAt: number | undefined;
+  /** Whether what agents said may be out of date. */
+  #isDue = false;
   #heldUntil = 0;
   #startFailures = 0;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
@@ -63,8 +68,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   constructor(options: WorkflowOptions) {
     this.#options = options;
     this.#record = new RunRecord(options.storage.sql);
-    this.#starter = new RunStarter({ ...options, record: this.#record });
+    this.#schedules = new RunSchedules({ ...options, record: this.#record });
+    this.#starter = new RunStarter({ ...options, record: this.#record, schedules: this.#schedules });
     this.#agents = new RunAgents({ ...options, record: this.#record });
+    this.#reporter = new RunReporter({ ...options, record: this.#record });
     this.api = new WorkflowApi(() => options.open().then(() => this), options.credentialWatch);
   }
 
@@ -133,7 +140,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#streams.reset();
     this.#options.onAgentsChange();
     this.#publish();
-    await Promise.all([this.#starter.createAgents(), this.#tryReport()]);
+    await Promise.all([this.#starter.createAgents(), this.#reporter.report()]);
     return this.describe();
   }
 
@@ -221,7 +228,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   wake(): void {
     const run = this.#record.find();
     if (!run) return;
-    if (!this.#record.isReported) this.#reportInBackground();
+    if (!this.#record.isReported) this.#reporter.reportSoon();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) this.#options.waitUntil(this.#starting.run());
     this.#checkSoon();
@@ -229,7 +236,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   halt(): void {
     clearTimeout(this.#checkTimer);
-    for (const work of [this.#starting, this.#checking, this.#reporting]) work.halt();
+    for (const work of [this.#starting, this.#checking, this.#reporter]) work.halt();
     this.#streams.close();
   }
 
@@ -246,18 +253,19 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#checkAt = now + checkMs;
     const run = this.#record.find();
     if (!run) return;
-    if (!this.#record.isReported) await this.#reporting.run();
+    if (!this.#record.isReported) await this.#reporter.report();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) await this.#starting.run();
     const { maxSeconds } = this.#limits;
     const deadline = getDeadline(run, maxSeconds);
     if (deadline !== undefined && now >= deadline)
       this.#record.update({ reason: "time_limit", message: `The run has taken ${maxSeconds} seconds.` });
+    this.#isDue = true;
     await this.#checking.run();
   }
 
   get #limits(): ReturnType<typeof getRunLimits> {
-    return getRunLimits(this.definition ?? {});
+    return getRunLimits(this.definition ?? {}, this.#record.find()?.resident);
   }
 
   get #isRunning(): boolean {
@@ -296,7 +304,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#isRunning) return;
     if (isOverLimit(this.#record.get())) return this.#endOverLimit();
     if (!this.#record.isReady) return;
-    const activities = await this.#agents.listActivities();
+    // While messages are handled, nothing ends, and agents say by themselves what they do.
+    const isFresh = team.isQuiet || this.#isDue;
+    this.#isDue = false;
+    const activities = await this.#agents.listActivities(isFresh);
     if (!this.#isRunning || isOverLimit(this.#record.get())) return;
     if (activities.some(needsPerson)) return this.#noteWaiting(true);
     this.#noteWaiting(false);
@@ -331,33 +342,19 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   #finish(status: "completed" | "failed", reason: WorkflowReason | undefined, message: string | undefined): void {
     const change = reason === undefined ? {} : { reason, ...(message === undefined ? {} : { message }) };
     this.#setStatus({ status, endedAt: new Date().toISOString(), ...change });
+    if (this.#record.get().resident) this.#options.waitUntil(this.#schedules.remove().catch(logScheduleError));
     this.#streams.end(this.describe());
   }
 
   #setStatus(change: Partial<WorkflowRun>): void {
     this.#record.update(change);
     this.#publish();
-    this.#reportInBackground();
+    this.#reporter.reportSoon();
   }
 
   #publish(): void {
     this.#options.publish(() => ({ type: "workflow", run: this.describe() }));
   }
-
-  #reportInBackground(): void {
-    this.#options.waitUntil(this.#tryReport());
-  }
-
-  #tryReport(): Promise<void> {
-    return this.#reporting
-      .run()
-      .catch((error: unknown) => console.error("a run was not reported; it is tried again", error));
-  }
-
-  async #report(): Promise<void> {
-    const run = this.#record.find();
-    if (!run) return;
-    await this.#options.reportRun(this.describe());
-    if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
-  }
 }
+
+const logScheduleError = (error: unknown) => console.error("the schedules of a run could not be deleted", error);

@@ -10,7 +10,7 @@ import { readAgency, toAgency, updateAgency } from "./show.ts";
 export function addVars(parent: Command, cli: Cli): void {
   const group = parent
     .command("vars")
-    .description("show the variables of an agency, which its workflows read as ${{ vars.name }}")
+    .description("show the variables of an agency, which prompts of its blueprints name as ${{ vars.name }}")
     .argument("[agency]", "agency id, as review or @review (default: global)")
     .addHelpText(
       "after",

@@ -3,9 +3,15 @@ import type { Workflow, WorkflowRun } from "@thinkery/sdk";
 const defaultMaxTurns = 1000;
 const defaultMaxSeconds = 24 * 3600;
 
-/** The bounds of a run: what its workflow says, or a default. */
-export function getRunLimits({ limits }: Pick<Workflow, "limits">): { maxTurns: number; maxSeconds: number } {
-  return { maxTurns: limits?.max_turns ?? defaultMaxTurns, maxSeconds: limits?.max_seconds ?? defaultMaxSeconds };
+/** The bounds of a run: what its workflow says, or a default. A resident one has as many turns as it needs. */
+export function getRunLimits(
+  { limits }: Pick<Workflow, "limits">,
+  isResident = false,
+): { maxTurns: number; maxSeconds: number } {
+  return {
+    maxTurns: limits?.max_turns ?? (isResident ? Infinity : defaultMaxTurns),
+    maxSeconds: limits?.max_seconds ?? defaultMaxSeconds,
+  };
 }
 
 /** Whether a run is about to end because of its limits. */

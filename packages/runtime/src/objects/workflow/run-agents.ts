@@ -28,9 +28,9 @@ export class RunAgents {
     return this.#forEach((agent) => this.#options.getThink(agent).conversation.cancel());
   }
 
-  /** Asks all of them what they do. */
-  listActivities(): Promise<AgentActivity[]> {
-    return Promise.all(this.#list().map((name) => this.#options.team.getActivity(name, true)));
+  /** Returns what they do: what they said last, or asks all of them. */
+  listActivities(isFresh: boolean): Promise<AgentActivity[]> {
+    return Promise.all(this.#list().map((name) => this.#options.team.getActivity(name, isFresh)));
   }
 
   async #forEach(work: (agent: string) => Promise<unknown>): Promise<void> {
