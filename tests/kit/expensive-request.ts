@@ -17,7 +17,7 @@ export interface ExpensiveRequest {
   /** The allowed statuses: the work is done within its limits, or refused. */
   statuses: readonly number[];
   agent: string;
-  method: "GET" | "POST" | "PUT" | "PATCH";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the agent, or from the root. A function if it depends on what the agent has. */
   path: string | (() => string);
   body?: unknown;

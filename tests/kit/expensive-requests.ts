@@ -6,6 +6,7 @@ import type { ExpensiveRequest, LargeAgent } from "./expensive-request.ts";
 import { scheduleAgents, scheduleRequests } from "./expensive-schedules.ts";
 import { endlessScript, subagentAgents, subagentRequests } from "./expensive-subagents.ts";
 import { taskAgents, taskRequests } from "./expensive-tasks.ts";
+import { teamAgents, teamRequests } from "./expensive-teams.ts";
 
 const ok = [200, 201];
 
@@ -32,6 +33,7 @@ export const largeAgents: readonly LargeAgent[] = [
   ...taskAgents,
   ...scheduleAgents,
   ...subagentAgents,
+  ...teamAgents,
   {
     // 3,000 files, all of them changed in version 2; the branch `try` has them as before.
     name: "many",
@@ -168,6 +170,7 @@ export const expensiveRequests: readonly ExpensiveRequest[] = [
   ...taskRequests,
   ...scheduleRequests,
   ...subagentRequests,
+  ...teamRequests,
   ...get("list", "many", ["files?version=1", "files?version=1&under=src", "files?version=1&limit=1"]),
   ...get("list", "history", ["files?version=1", "files/f0/1.txt?version=1", "files/edited.txt?version=42", "versions"]),
   ...get("list", "history", ["versions?path=f0", "versions?path=f40/1.txt", "events?limit=500", "state", "export"]),

@@ -103,6 +103,14 @@ export class AgentRegistry {
     return this.#registry.listNames();
   }
 
+  /** Returns the names of the agents that exist, without those that are being created or deleted. */
+  listReadyNames(): string[] {
+    return this.#sql
+      .exec<{ name: string }>("SELECT name FROM agents WHERE state = 'ready' ORDER BY name")
+      .toArray()
+      .map(({ name }) => name);
+  }
+
   add({ agent, props }: AgentRegistration, register: Register): Promise<void> {
     const row = {
       name: agent.name,

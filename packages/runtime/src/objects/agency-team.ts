@@ -78,7 +78,7 @@ export class AgencyTeam implements AgencyFeature {
     this.#names = {
       findAgent: (name) => agents.findName(name),
       hasPerson: (name) => options.hasPerson(name),
-      listAgents: () => agents.listNames(),
+      listAgents: () => agents.listReadyNames(),
     };
     this.#guard = new LoopGuard({
       store: this.#store,
@@ -112,6 +112,7 @@ export class AgencyTeam implements AgencyFeature {
     this.#deliveries = new Deliveries({
       store: this.#store,
       inboxes: this.inboxes,
+      owner,
       getSettings,
       isHeld: () => options.isHeld(),
       hasAgent: (name) => agents.findName(name) !== undefined,
@@ -238,7 +239,7 @@ export class AgencyTeam implements AgencyFeature {
   /** Returns agents with what they do; all by default. Those that are no part of the team are not asked. */
   async describeAgents(listed?: readonly string[]): Promise<TeamAgent[]> {
     const { agents } = this.#options;
-    const names = listed ?? agents.listNames().flatMap((name) => agents.findName(name) ?? []);
+    const names = listed ?? agents.listReadyNames();
     const asked = names.filter((name) => this.includes(name) && !this.#activities.has(name));
     for (let from = 0; from < asked.length; from += maxConcurrentQuestions)
       await Promise.all(asked.slice(from, from + maxConcurrentQuestions).map((name) => this.#tryGetActivity(name)));

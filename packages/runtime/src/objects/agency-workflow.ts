@@ -59,8 +59,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly #checking = new RepeatableWork(() => this.#check());
   readonly #reporter: RunReporter;
   #checkAt: number | undefined;
-  /** Whether what agents said may be out of date. */
-  #isDue = false;
+  /** Whether the next check does not trust what agents last said. */
+  #asksAgents = false;
   #heldUntil = 0;
   #startFailures = 0;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
@@ -260,7 +260,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const deadline = getDeadline(run, maxSeconds);
     if (deadline !== undefined && now >= deadline)
       this.#record.update({ reason: "time_limit", message: `The run has taken ${maxSeconds} seconds.` });
-    this.#isDue = true;
+    this.#asksAgents = true;
     await this.#checking.run();
   }
 
@@ -304,9 +304,9 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#isRunning) return;
     if (isOverLimit(this.#record.get())) return this.#endOverLimit();
     if (!this.#record.isReady) return;
-    // While messages are handled, nothing ends, and agents say by themselves what they do.
-    const isFresh = team.isQuiet || this.#isDue;
-    this.#isDue = false;
+    // They say what they do; before the run ends, and now and then, they are asked.
+    const isFresh = team.isQuiet || this.#asksAgents;
+    this.#asksAgents = false;
     const activities = await this.#agents.listActivities(isFresh);
     if (!this.#isRunning || isOverLimit(this.#record.get())) return;
     if (activities.some(needsPerson)) return this.#noteWaiting(true);

@@ -114,7 +114,7 @@ export function assembleAgency({
   /** Returns what an agent is told about its team, if it is part of one. */
   function describeTeam(agent: string): TeamInfo | undefined {
     if (!workflow.definition && !team.includes(agent)) return undefined;
-    const names = agents.listNames().filter((name) => agents.findName(name) && name !== agents.findName(agent));
+    const names = agents.listReadyNames().filter((name) => name.toLowerCase() !== agent.toLowerCase());
     return {
       agency: record.get().id,
       ...(workflow.name === undefined ? {} : { workflow: workflow.name }),

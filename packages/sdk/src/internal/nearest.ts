@@ -7,8 +7,9 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
     const maxDistance = Math.max(1, Math.floor(Math.max(lowerCase.length, candidate.length) * 0.4));
     // Comparing lengths first keeps absurdly long words cheap.
     if (Math.abs(lowerCase.length - candidate.length) > maxDistance) continue;
-    const distance = editDistance(lowerCase, candidate.toLowerCase());
-    if (distance <= maxDistance && distance < bestDistance) {
+    const limit = Math.min(maxDistance, bestDistance - 1);
+    const distance = editDistance(...cutCommonEnds(lowerCase, candidate.toLowerCase()), limit);
+    if (distance <= limit) {
       best = candidate;
       bestDistance = distance;
     }
@@ -16,8 +17,22 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** Returns the number of insertions, deletions, substitutions and swaps of neighbors between two words. */
-function editDistance(from: string, to: string): number {
+/** Cuts what two words have in common at their ends, which does not count. */
+function cutCommonEnds(one: string, other: string): [string, string] {
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start++;
+  let end = 0;
+  const maxEnd = Math.min(one.length, other.length) - start;
+  while (end < maxEnd && one.at(-1 - end) === other.at(-1 - end)) end++;
+  return [one.slice(start, one.length - end), other.slice(start, other.length - end)];
+}
+
+/**
+ * Returns the number of insertions, deletions, substitutions and swaps of neighbors between two words, or any number
+ * above the limit if there are more.
+ */
+function editDistance(from: string, to: string, limit: number): number {
+  if (limit < 0) return Infinity;
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {
@@ -29,6 +44,8 @@ function editDistance(from: string, to: string): number {
       if (swapped) cost = Math.min(cost, beforeLast[column - 2]! + 1);
       current.push(cost);
     }
+    // It can only grow from here. A swap looks back by two rows.
+    if (Math.min(...current) > limit && Math.min(...last) > limit) return Infinity;
     beforeLast = last;
     last = current;
   }

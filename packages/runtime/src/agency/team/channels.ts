@@ -11,7 +11,7 @@ import {
   type PageQuery,
   type PostedMessage,
 } from "@thinkery/sdk";
-import { findMentions, findNearest, type Mentions, type Names, searchMentions } from "@thinkery/sdk/internal";
+import { findNearest, type Mentions, type Names, searchMentions } from "@thinkery/sdk/internal";
 import { Pacer, runFairly } from "../../host/fair-work.ts";
 import { takePage } from "../../store/page.ts";
 import type { ChannelRow, ContextStore, MessageFilter, MessageRow, NewMessageRow } from "./context-store.ts";
@@ -36,8 +36,8 @@ export interface ChannelsOptions {
 const maxChannels = 1000;
 const maxRecipients = 50;
 const maxPreviewChars = 2000;
-/** Longer texts are searched in slices. */
-const maxCharsAtOnce = 64 * 1024;
+/** How much of a search is done at once, in microseconds. */
+const maxUnitsAtOnce = 2000;
 /** Messages that are deleted at once, and how much work one of them is, in microseconds. */
 const messagesPerSlice = 100;
 const unitsPerMessage = 200;
@@ -172,11 +172,16 @@ export class Channels {
     return { messages: items.toReversed(), ...(next === undefined ? {} : { previous: next }) };
   }
 
+  /** Searches a usual text at once, and goes on in slices if it takes longer. */
   async #findMentions(text: string): Promise<Mentions> {
     const { names, owner } = this.#options;
-    return text.length <= maxCharsAtOnce
-      ? findMentions(text, names)
-      : runFairly(() => searchMentions(text, names), { owner });
+    const search = searchMentions(text, names);
+    for (let units = 0; units < maxUnitsAtOnce;) {
+      const { done, value } = search.next();
+      if (done) return value;
+      units += value;
+    }
+    return runFairly(() => search, { owner });
   }
 
   #insert(row: NewMessageRow, channel: Pick<ChannelRow, "name">): ChannelMessage {

@@ -182,6 +182,40 @@ describe("a delivery", () => {
     expect(deliveries.getNextDueAt()).toBeUndefined();
   });
 
+  test("to many agents is sent to one after the other, whichever of them hangs, and no longer once everything is held", async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `agent-${index}`);
+    const deliverTo = async (isHeld: () => boolean) => {
+      team = createTeamParts(names);
+      sent = [];
+      deliveries = team.createDeliveries({
+        isHeld,
+        async send(delivery) {
+          sent.push(delivery);
+          if (delivery.number % 7 === 0) await new Promise(() => {});
+          return { runId: "run" };
+        },
+      });
+      await team.post("hello", { to: names });
+      void deliveries.deliver();
+      void deliveries.deliver();
+    };
+    await deliverTo(() => false);
+    await vi.waitFor(() => expect(sent).toHaveLength(30), 10_000);
+    expect(new Set(sent.map(({ agent }) => agent)).size).toBe(30);
+
+    let isHeld = false;
+    await deliverTo(() => isHeld);
+    await vi.waitFor(() => expect(sent.length).toBeGreaterThan(10), 10_000);
+    isHeld = true;
+    const { length } = sent;
+    await vi.waitFor(() => expect(deliveries.getNextDueAt()).toBeUndefined());
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(sent).toHaveLength(length);
+    isHeld = false;
+    void deliveries.deliver();
+    await vi.waitFor(() => expect(sent).toHaveLength(30), 10_000);
+  });
+
   test("of messages whose channel is deleted is closed", async () => {
     open({ send: () => Promise.reject(new Error("Network connection lost.")) });
     team.channels.create({ name: "news" }, { kind: "user", name: "owner" });

@@ -1,4 +1,5 @@
 import { type ErrorCode, type FailureCode, isThinkeryError, type UsageTotal } from "@thinkery/sdk";
+import { Pacer } from "../../host/fair-work.ts";
 import type { ContextStore, DeliveryRow, ItemRow, MessageRow } from "./context-store.ts";
 import { formatDelivery } from "./format-delivery.ts";
 import type { Inboxes } from "./inboxes.ts";
@@ -41,6 +42,8 @@ type Failure = Pick<DeliveryReport, "error" | "isFinal" | "isPutBack">;
 export interface DeliveriesOptions {
   store: ContextStore;
   inboxes: Inboxes;
+  /** Whose work it is to begin many turns. */
+  owner?: string;
   getSettings(): { maxAttempts: number; backoffSeconds: number };
   /** Whether nothing is delivered for now. */
   isHeld(): boolean;
@@ -55,6 +58,9 @@ const maxMessages = 20;
 const maxChars = 100_000;
 /** A stopped agent is offered its messages again and again, so only the first of them wait. */
 const maxResumed = 500;
+/** Deliveries that are sent at once, and how much work each further one is, in microseconds. */
+const maxUnpacedSends = 8;
+const unitsPerSend = 40_000;
 const retryMs = 5000;
 const storeRunDelayMs = 100;
 /** An agent that cannot be reached for so long has failed. */
@@ -79,6 +85,7 @@ export class Deliveries {
   /** How often deliveries could not be sent, by number. */
   readonly #sendFailures = new Map<number, number>();
   #retryAt: number | undefined;
+  #pacing: Promise<void> | undefined;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
@@ -91,9 +98,34 @@ export class Deliveries {
     this.#retryAt = undefined;
     const now = Date.now();
     for (const agent of store.listDueAgents(now)) this.#begin(agent, now);
+    const unsent = this.#listUnsent();
+    const sending = unsent.slice(0, maxUnpacedSends).map((delivery) => this.#send(delivery));
+    if (unsent.length > maxUnpacedSends) sending.push((this.#pacing ??= this.#sendPaced()));
+    await Promise.all(sending);
+  }
+
+  #listUnsent(): DeliveryRow[] {
     const isUnsent = ({ number, runId }: DeliveryRow) => runId === undefined && !this.#accepted.has(number);
-    const unsent = store.listDeliveries().filter(isUnsent);
-    await Promise.all(unsent.map((delivery) => this.#send(delivery)));
+    return this.#options.store.listDeliveries().filter(isUnsent);
+  }
+
+  /** Sends what is left one by one: each of them wakes an agent, and a turn begins. */
+  async #sendPaced(): Promise<void> {
+    const { isHeld, owner } = this.#options;
+    const pacer = new Pacer(owner);
+    const sent = new Map<number, Promise<void>>();
+    try {
+      for (;;) {
+        await pacer.pauseIfDue(unitsPerSend);
+        const next = isHeld() ? undefined : this.#listUnsent().find(({ number }) => !sent.has(number));
+        if (!next) break;
+        // Not awaited: an agent that takes long must not keep the others from theirs.
+        sent.set(next.number, this.#send(next));
+      }
+    } finally {
+      this.#pacing = undefined;
+    }
+    await Promise.all(sent.values());
   }
 
   /** Returns when `deliver` has something to do, if ever. What a busy agent has to do waits for the end of its turn. */

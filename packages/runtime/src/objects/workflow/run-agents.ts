@@ -28,7 +28,7 @@ export class RunAgents {
     return this.#forEach((agent) => this.#options.getThink(agent).conversation.cancel());
   }
 
-  /** Returns what they do: what they said last, or asks all of them. */
+  /** Returns what all of them do. `isFresh`: does not trust what they last said, but asks them. */
   listActivities(isFresh: boolean): Promise<AgentActivity[]> {
     return Promise.all(this.#list().map((name) => this.#options.team.getActivity(name, isFresh)));
   }
