@@ -9,7 +9,6 @@ import {
   type NewChannelMessage,
   type PostedMessage,
   type TeamAgent,
-  type WorkflowReason,
 } from "@thinkery/sdk";
 import { findMentions, findNearest, type Names } from "@thinkery/sdk/internal";
 import type { Actor } from "../agency/actor.ts";
@@ -32,7 +31,7 @@ export interface TeamListener {
   onSettled(report: DeliveryReport): void;
   onAgent(describe: () => TeamAgent): void;
   /** Called when messages were given up: those of a turn, or because nobody makes progress. */
-  onGivenUp(agent: string, reason: WorkflowReason, message: string): void;
+  onGivenUp(agent: string, reason: "given_up" | "no_progress", message: string): void;
 }
 
 interface TeamOptions extends AgencyContext {
@@ -118,7 +117,7 @@ export class AgencyTeam implements AgencyFeature {
       isHeld: () => options.isHeld(),
       hasAgent: (name) => agents.findName(name) !== undefined,
       send: (delivery) => options.getThink(delivery.agent).team.deliver(delivery),
-      onGivenUp: ({ agent, message }, { channel, number, thread }, reason, code) => {
+      onGivenUp: ({ agent, message }, { channel, number, thread }, reason) => {
         const text = `${agent} could not handle ${formatMessageId(message)}, and it was given up: ${reason}`;
         this.channels.postNotice(channel, text, { thread: thread ?? number });
         options.listener().onGivenUp(agent, code === "budget" ? "budget" : "given_up", text);

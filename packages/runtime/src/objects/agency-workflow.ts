@@ -265,7 +265,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   }
 
   get #limits(): ReturnType<typeof getRunLimits> {
-    return getRunLimits(this.definition ?? {}, this.#record.get().resident);
+    return getRunLimits(this.definition ?? {}, this.#record.find()?.resident);
   }
 
   get #isRunning(): boolean {

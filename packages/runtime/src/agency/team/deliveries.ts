@@ -37,7 +37,7 @@ export interface DeliveryReport {
 }
 
 /** Why a turn did not handle its messages, and what that means for them. */
-type Failure = Pick<DeliveryReport, "error" | "code" | "isFinal" | "isPutBack">;
+type Failure = Pick<DeliveryReport, "error" | "isFinal" | "isPutBack">;
 
 export interface DeliveriesOptions {
   store: ContextStore;
@@ -51,7 +51,7 @@ export interface DeliveriesOptions {
   /** Gives a delivery to its agent. Returns its turn. */
   send(delivery: Delivery): Promise<{ runId: string }>;
   /** Called in the transaction in which a message is given up. */
-  onGivenUp(item: ItemRow, message: MessageRow, reason: string, code?: FailureCode): void;
+  onGivenUp(item: ItemRow, message: MessageRow, reason: string): void;
 }
 
 const maxMessages = 20;
@@ -260,7 +260,7 @@ export class Deliveries {
     });
   }
 
-  #fail(item: ItemRow, { error = "The turn failed.", code, isFinal, isPutBack }: Failure): void {
+  #fail(item: ItemRow, { error = "The turn failed.", isFinal, isPutBack }: Failure): void {
     const { store, inboxes, getSettings, onGivenUp } = this.#options;
     const { agent, message, attempts } = item;
     const failures = item.failures + 1;
@@ -275,7 +275,7 @@ export class Deliveries {
     }
     inboxes.update(agent, message, { status: "given_up", failures, error, delivery: null, dueAt: null });
     const row = store.findMessage(message);
-    if (row) onGivenUp({ ...item, status: "given_up", failures, error }, row, error, code);
+    if (row) onGivenUp({ ...item, status: "given_up", failures, error }, row, error);
   }
 
   /** Returns the items that a delivery still has: its agent may have put some off or acknowledged them. */

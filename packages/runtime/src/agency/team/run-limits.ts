@@ -3,10 +3,10 @@ import type { Workflow, WorkflowRun } from "@thinkery/sdk";
 const defaultMaxTurns = 1000;
 const defaultMaxSeconds = 24 * 3600;
 
-/** The bounds of a run: what its workflow says, or a default. One that goes on until it is stopped has no default. */
+/** The bounds of a run: what its workflow says, or a default. A resident one has as many turns as it needs. */
 export function getRunLimits(
   { limits }: Pick<Workflow, "limits">,
-  isResident: boolean,
+  isResident = false,
 ): { maxTurns: number; maxSeconds: number } {
   return {
     maxTurns: limits?.max_turns ?? (isResident ? Infinity : defaultMaxTurns),
