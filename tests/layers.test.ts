@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
@@ -99,4 +99,19 @@ test("files that import each other's types form a cycle", async () => {
   await writeFile(other, 'import type { One } from "./breach-one.ts";\nexport type Two = One;\n');
   const source = 'import type { Two } from "./breach-two.ts";\nexport type One = { two: Two };\n';
   expect(await lint("packages/runtime/src/turn/breach-one.ts", source)).toContain("cycle");
+});
+
+/** What an agency is made of, and how agents reach theirs. */
+const ofAgency = /^(?:agency\/|objects\/(?:agency|assemble-agency|workflow\/)).*\.ts$/;
+/** Whatever calls models or runs turns. The redactor only asks which keys there are. */
+const ofTurns = /from "(?:\.\.\/)+(?:model\/(?!redactor\.ts)|turn\/(?:loop|calls|admission)\/|drivers\/think\/)[^"]*"/g;
+
+test("no part of an agency imports what calls models or runs turns", async () => {
+  const folder = `${root}packages/runtime/src/`;
+  const files = (await readdir(folder, { recursive: true })).filter((file) => ofAgency.test(file));
+  expect(files.length).toBeGreaterThan(50);
+  const found: string[] = [];
+  for (const file of files)
+    for (const [text] of (await readFile(folder + file, "utf8")).matchAll(ofTurns)) found.push(`${file} ${text}`);
+  expect(found).toEqual([]);
 });

@@ -121,6 +121,33 @@ test("no kind of secret appears in any sink", async () => {
   expect(findShown(sinks, kinds)).toEqual([]);
 }, 120_000);
 
+test("no kind of secret appears in the channels, the inboxes and the run of a team", async () => {
+  const kinds = await listKinds();
+  const text = kinds.map(([, secret]) => `See ${secret} here.`).join("\n");
+  const agents = { parrot: { model: "scripted:echo", role: `Knows ${host.token}` } };
+  const workflow = { name: "crew", agents, kickoff: text };
+  const sinks: Record<string, string> = {};
+  sinks.started = JSON.stringify(await host.client.call("createWorkflowRun", { body: { workflow, tag: "x" } }));
+  const params = { agency: "crew:x" };
+  for (const [, secret] of kinds)
+    await host.client.call("postChannelMessage", {
+      params: { ...params, channel: "general" },
+      body: { content: `See ${secret} here.` },
+    });
+  await host.client.call("updateAgency", { params, body: { vars: { key: text } } });
+  await waitUntil("the run to end", async () => {
+    const { status } = await host.client.call("getWorkflowRun", { params });
+    return status === "completed" || status === "failed";
+  });
+  for (const place of ["/channels/general/messages?limit=500", "/inbox/parrot?status=all", "/members", "/workflow", ""])
+    sinks[`agency${place}`] = await read(`/agency/crew:x${place}`);
+  for (const [place, shown] of Object.entries(sinks))
+    expect([place, shown.includes("[redacted]")]).toEqual([place, true]);
+  sinks.runs = await read("/workflow-runs");
+  sinks.log = await readFile(join(home, "logs", "thinkery.log"), "utf8");
+  expect(findShown(sinks, kinds)).toEqual([]);
+}, 120_000);
+
 test("no kind of secret appears in what tasks and sub-agents show", async () => {
   const kinds = await listKinds();
   const params = { agency: "desk", agent: "boss" };

@@ -234,6 +234,15 @@ describe("inboxes", () => {
     expect((await team.inbox("alice")).map(({ status }) => status)).toEqual(["acked", "acked"]);
   });
 
+  test("an agent that was stopped before its first message gets it when it is started", async () => {
+    const team = await openTeam(testbed, { alice: "parrot" });
+    await testbed.api(`${team.at}/agent/alice/stop`, "POST");
+    await team.post("@alice, first");
+    await waitUntil("it to be put back", async () => (await team.inbox("alice"))[0]?.dueAt !== undefined);
+    await testbed.api(`${team.at}/agent/alice/start`, "POST");
+    await team.settle("alice");
+  });
+
   test("models read their inbox and the channel, say what they do, and put messages off", async () => {
     const team = await openTeam(testbed, { alice: "reader" });
     await team.post("@alice, put off");

@@ -74,7 +74,6 @@ test("a run that fails says why, and its exit code tells a budget from the rest"
   });
   const broken = await run(["run", "broken.yaml"]);
   expect({ code: broken.code, stdout: broken.stdout }).toEqual({ code: 1, stdout: "" });
-  expect(broken.stderr).toContain("lead failed: ");
   expect(broken.stderr).toMatch(/thinkery: The run failed: .*key/);
   expect(await run(["run", "spender.yaml"])).toMatchObject({ code: 5, stderr: expect.stringContaining("lead: ") });
   const long = await run(["run", "long.yaml", "--json"]);

@@ -111,6 +111,10 @@ test("a user over the disk limit can neither store nor start turns, but delete",
     }
     return undefined;
   });
+  const general = { agency: "eve", channel: "general" };
+  await expect(
+    again.call("postChannelMessage", { params: general, body: { content: "x".repeat(60_000) } }),
+  ).rejects.toMatchObject(full);
   for (const agent of ["one", "two", "four", "five"])
     await again.call("deleteAgent", { params: { agency: "eve", agent } });
   await waitUntil("room for a turn", () => invoke("three").catch(() => undefined));
@@ -149,7 +153,7 @@ test("documents and resources of an agency count towards the disk limit of its u
 });
 
 test("versions, moves and branches count towards a user's disk limit, and deleting does not", async () => {
-  await host.client.call("addUser", { body: { name: "hal", limits: { diskMb: 2 } } });
+  await host.client.call("addUser", { body: { name: "hal", limits: { diskMb: 3 } } });
   const hal = await openClient("hal", "admin");
   const params = { agency: "hal", agent: "one" };
   const full = { code: "too_large", message: expect.stringContaining("disk space") };
@@ -164,7 +168,7 @@ test("versions, moves and branches count towards a user's disk limit, and deleti
   };
   await expect(rewrite()).rejects.toMatchObject(full);
   const { users } = await host.client.call("listUsers", { query: {} });
-  expect(users.find(({ name }) => name === "hal")?.diskBytes).toBeLessThan(3_000_000);
+  expect(users.find(({ name }) => name === "hal")?.diskBytes).toBeLessThan(4_000_000);
   for (let file = 0; file < 50; file++) await one.putFile(`many/${file % 2}.txt`, randomText(10)).catch(() => {});
   const move = (from: string, to: string) => hal.call("editFiles", { params, body: { edits: [{ move: from, to }] } });
   const moveForever = async () => {
@@ -183,7 +187,7 @@ test("versions, moves and branches count towards a user's disk limit, and deleti
   };
   await expect(createBranches()).rejects.toMatchObject(full);
   const { branches } = await hal.call("listBranches", { params: { agency: "hal", agent: "two" } });
-  expect(branches.length).toBeLessThan(5);
+  expect(branches.length).toBeLessThan(7);
   await hal.call("deleteBranch", { params: { agency: "hal", agent: "two", branch: "b0" } });
 });
 

@@ -1,6 +1,8 @@
-import type { AgentEvent, TeamTask } from "@thinkery/sdk";
+import type { AgentEvent, TeamFrame, TeamTask } from "@thinkery/sdk";
 import { type Client, createClient } from "@thinkery/sdk/client";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
+import { waitUntil } from "../kit/wait-until.ts";
 import { openTestbed, type TestAgent, type Testbed } from "../kit/worker/testbed.ts";
 
 // The tasks that agents and people of an agency share.
@@ -36,6 +38,16 @@ beforeAll(async () => {
             call("team_task_complete", { id: "{{ results.0.id }}", result: "Done." }),
             call("team_task_complete", { id: "{{ results.0.id }}", result: "Done otherwise." }),
             { text: "{{ results.2 }}\n{{ results.4 }}\n{{ results.5 }}" },
+          ],
+        },
+        {
+          when: "^slowly$",
+          steps: [
+            call("team_task_create", { title: "Long work" }),
+            call("team_task_claim", { id: "{{ results.0.id }}" }),
+            { wait: 4000 },
+            call("team_task_complete", { id: "{{ results.0.id }}", result: "Done." }),
+            { text: "{{ results.2 }}" },
           ],
         },
         { steps: [{ text: "You said: {{ message }}" }] },
@@ -115,6 +127,23 @@ test("an agent claims and completes again without harm, and cannot complete othe
   expect(await find(id)).toMatchObject({ result: "Done.", claimedBy: agent.name });
 });
 
+test("an agent that a person gives a task to is told, once", async () => {
+  const agent = await createMember();
+  const { id } = await client.tasks().create({ title: "Read the paper" });
+  for (let time = 0; time < 2; time++) await client.tasks().claim(id, { agent: agent.name });
+  const { messages } = await client.call("listChannelMessages", {
+    params: { agency: "global", channel: "general" },
+    query: { limit: 500 },
+  });
+  const told = messages.filter(({ content }) => content.includes(id));
+  expect(told).toMatchObject([
+    { from: "thinkery", to: [agent.name], content: expect.stringContaining("Read the paper") },
+  ]);
+  await waitUntil("the agent to hear it", async () =>
+    (await agent.messages()).some(({ content }: { content: string }) => content.includes(id)),
+  );
+});
+
 test("a claim of an agent has an end, and one of a person has none", async () => {
   const [own, given] = [await client.tasks().create({ title: "own" }), await client.tasks().create({ title: "given" })];
   const agent = await createMember();
@@ -146,6 +175,40 @@ test("what a deleted agent had claimed is free again", async () => {
   await client.tasks().claim(id, { agent: agent.name });
   await client.call("deleteAgent", { params: { agency: "global", agent: agent.name } });
   expect(await find(id)).toMatchObject({ status: "pending" });
+});
+
+test("a claim that nobody renews ends by itself, and who watches the agency sees it", async () => {
+  await client.call("createAgency", { body: { id: "brief" } });
+  const params = { agency: "brief" };
+  await client.call("updateAgency", { params, body: { settings: { claimSeconds: 1 } } });
+  await client.agents("brief").create({ name: "alice", model: "scripted:default" });
+  const { url, token } = testbed.host();
+  const socket = new WebSocket(`${url.replace("http", "ws")}/agency/brief/ws`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  onTestFinished(() => socket.close());
+  const frames: TeamFrame[] = [];
+  socket.on("message", (data) => frames.push(JSON.parse(String(data))));
+  await waitUntil("the first frame", () => frames.length > 0);
+  const { id } = await client.tasks("brief").create({ title: "x" });
+  await client.tasks("brief").claim(id, { agent: "alice" });
+  const readStatuses = () =>
+    frames.flatMap((frame) => (frame.type === "task" && frame.task.id === id ? [frame.task.status] : []));
+  await waitUntil("the claim to end", () => readStatuses().length === 3);
+  expect(readStatuses()).toEqual(["pending", "in_progress", "pending"]);
+  await client.tasks("brief").claim(id);
+  await client.feedback("brief").create({ message: "Fine." });
+  await client.tools("brief").put({ name: "weather", mock: "Sunny." });
+  for (const what of ["feedback", "tools"])
+    await waitUntil(what, () => frames.some((frame) => frame.type === "changed" && frame.what === what));
+});
+
+test("an agent that works keeps its claims", async () => {
+  await client.call("createAgency", { body: { id: "busy" } });
+  await client.call("updateAgency", { params: { agency: "busy" }, body: { settings: { claimSeconds: 2 } } });
+  const agent = await client.agents("busy").create({ name: "alice", model: "scripted:default" });
+  const { content } = await (await agent.send("slowly")).outcome();
+  expect(JSON.parse(content)).toMatchObject({ status: "complete" });
 });
 
 test("claims survive a crash, and a repeated request creates nothing twice", async () => {

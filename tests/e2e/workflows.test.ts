@@ -131,6 +131,20 @@ describe("a workflow", () => {
     expect(tools).toEqual(expect.arrayContaining(["channel_send", "my_inbox", "team_doc_write", "resource_read"]));
   });
 
+  test("reads the variables of the agency in the prompt of a blueprint, as they are at each turn", async () => {
+    models.answer({ text: "Hello." });
+    await testbed.api("/agencies", "POST", { id: "varied" });
+    const blueprint = { name: "guide", prompt: "You know ${{ vars.city }}, not ${{ vars.other }}." };
+    await testbed.api("/agency/varied/blueprints", "POST", blueprint);
+    const agent = { name: "one", blueprint: "guide", model: "openai:test-model" };
+    await testbed.api("/agency/varied/agents", "POST", agent);
+    for (const city of ["Athens", "Sparta"]) {
+      await testbed.api("/agency/varied", "PATCH", { vars: { city } });
+      await testbed.api("/serve", "POST", { agent: "one@varied", message: "hi" });
+      expect(models.listRequests().at(-1)?.raw).toContain(`You know ${city}, not \${{ vars.other }}.`);
+    }
+  });
+
   test("does not change what an agent without a team is sent", async () => {
     models.answer({ text: "Hello." });
     await testbed.api("/agencies", "POST", { id: "alone" });
@@ -200,6 +214,30 @@ describe("a workflow", () => {
     await testbed.api("/agency/long:x/workflow/stop", "POST");
   });
 
+  test("is listed as soon as it has started, and only one of two that start at once does", async () => {
+    const workflow = { name: "race", agents: { one: { model: "scripted:slow" } }, kickoff: "begin" };
+    const start = () => testbed.api("/workflow-runs", "POST", { workflow, tag: "x" });
+    const statuses = (await Promise.all([start(), start(), start()])).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([202, 409, 409]);
+    const { runs } = (await testbed.api("/workflow-runs?status=open")).body;
+    expect(runs).toContainEqual(expect.objectContaining({ agency: "race:x", status: "running" }));
+    await testbed.api("/agency/race:x/workflow/stop", "POST");
+  });
+
+  test("that is stopped is no longer waited for at /serve", async () => {
+    const workflow = { name: "served", agents: { one: { model: "scripted:slow" } }, kickoff: "begin" };
+    const served = testbed.api("/serve", "POST", { workflow, tag: "x" });
+    await waitUntil(
+      "the agent to work",
+      async () => (await testbed.api("/agency/served:x/agent/one/state")).body.run?.status === "running",
+    );
+    await testbed.api("/agency/served:x/workflow/stop", "POST");
+    expect(await served).toMatchObject({
+      status: 409,
+      body: { error: { message: "The run served:x was stopped." } },
+    });
+  });
+
   test("is stopped and resumed, and what waited is handled then", async () => {
     const workflow = { name: "pause", agents: { one: { model: "scripted:slow" } }, kickoff: "begin" };
     await testbed.api("/workflow-runs", "POST", { workflow, tag: "x" });
@@ -263,6 +301,26 @@ describe("a workflow", () => {
     expect((await listMessages()).length).toBe(count);
   });
 
+  test("is cut off when it has taken too long", async () => {
+    const workflow = {
+      name: "late",
+      agents: { one: { model: "scripted:slow" } },
+      kickoff: "begin",
+      limits: { max_seconds: 1 },
+    };
+    const done = (await runJob({ workflow, tag: "x" })).at(-1);
+    expect(done).toMatchObject({ status: "failed", reason: "time_limit", message: "The run has taken 1 seconds." });
+    const { startedAt, endedAt = "" } = await getRun("late:x");
+    expect(Date.parse(endedAt) - Date.parse(startedAt)).toBeLessThan(10_000);
+  });
+
+  test("fails because of a budget, also if that is why a message was given up", async () => {
+    const one = { model: "scripted:lead", settings: { budget: { tokens: 10 } } };
+    const workflow = { name: "poor", agents: { one }, kickoff: "review it" };
+    const done = (await runJob({ workflow, tag: "x" })).at(-1);
+    expect(done).toMatchObject({ status: "failed", reason: "budget" });
+  });
+
   test("fails if a message was given up", async () => {
     const workflow = { name: "fails", agents: { one: { model: "scripted:broken" } }, kickoff: "begin" };
     const done = (await runJob({ workflow, tag: "x" })).at(-1);
@@ -288,6 +346,8 @@ describe("a workflow", () => {
     ]);
     await testbed.api("/agency/home:x/workflow/stop", "POST");
     expect((await getRun("home:x")).status).toBe("stopped");
+    await testbed.api("/agency/home:x/workflow/start", "POST");
+    expect((await testbed.api("/agency/home:x/agent/one/schedules")).body.schedules).toHaveLength(1);
   });
 
   test("goes on after the host was killed, with every message handled once", async () => {

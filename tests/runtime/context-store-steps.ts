@@ -1,4 +1,5 @@
 import type { ContextStore } from "../../packages/runtime/src/agency/team/context-store.ts";
+import { MemoryContextStore } from "../../packages/runtime/src/agency/team/memory-context-store.ts";
 
 type Method = Exclude<keyof ContextStore, "transaction">;
 
@@ -51,4 +52,10 @@ export function createStoreClient(run: RunSteps): StoreClient {
     };
   };
   return new Proxy({} as StoreClient, { get: (_, name) => createMethod(name as Method) });
+}
+
+/** Opens a store in memory. What goes in and out is copied, as it is on the way to one in SQLite. */
+export function openMemory(): RunSteps {
+  const store = new MemoryContextStore();
+  return async (steps) => JSON.parse(JSON.stringify(runSteps(store, JSON.parse(JSON.stringify(steps)))));
 }

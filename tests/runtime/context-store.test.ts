@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type {
-  ItemPatch,
-  MessageFilter,
-  NewItemRow,
-  NewMessageRow,
-} from "../../packages/runtime/src/agency/team/context-store.ts";
-import { MemoryContextStore } from "../../packages/runtime/src/agency/team/memory-context-store.ts";
+import type { ItemPatch, MessageFilter, NewItemRow } from "../../packages/runtime/src/agency/team/context-store.ts";
 import { type BareWorker, startBareWorker } from "../kit/workerd.ts";
-import { createStep, createStoreClient, type RunSteps, runSteps, type StoreClient } from "./context-store-steps.ts";
+import { conflict, createChannel, createItem, createMessage, noItems, notFound } from "./context-store-rows.ts";
+import { createStep, createStoreClient, openMemory, type RunSteps, type StoreClient } from "./context-store-steps.ts";
 
 // Behaviour of every context store, in SQLite or in memory.
 
@@ -29,38 +24,6 @@ function openSql(): RunSteps {
     return ((await response.json()) as { outcomes: Awaited<ReturnType<RunSteps>> }).outcomes;
   };
 }
-
-function openMemory(): RunSteps {
-  const store = new MemoryContextStore();
-  return async (steps) => JSON.parse(JSON.stringify(runSteps(store, JSON.parse(JSON.stringify(steps)))));
-}
-
-const createChannel = (name: string) => ({ name, kind: "channel" as const, createdBy: "owner", createdAt: 1 });
-
-const createMessage = (channel: string, fields: Partial<NewMessageRow> = {}): NewMessageRow => ({
-  channel,
-  from: "ann",
-  fromKind: "agent",
-  content: "Hi",
-  to: [],
-  priority: "normal",
-  createdAt: 1,
-  ...fields,
-});
-
-const createItem = (agent: string, message: number, fields: Partial<NewItemRow> = {}): NewItemRow => ({
-  agent,
-  message,
-  priority: "normal",
-  createdAt: 1,
-  status: "pending",
-  ...fields,
-});
-
-const noItems = { pending: 0, seen: 0, deferred: 0, acked: 0, given_up: 0 };
-
-const conflict = { code: "conflict" };
-const notFound = { code: "not_found" };
 
 describe.each([
   ["SQLite", openSql],

@@ -32,6 +32,7 @@ export class TeamTaskModel {
   }
 
   perform(step: ModelStep): void {
+    if (step.step === "renew") this.#renew(step.agent, step.now);
     this.#expire(step.now);
     const before = structuredClone(this.tasks);
     try {
@@ -57,15 +58,19 @@ export class TeamTaskModel {
       case "depend":
         return this.#setDependencies(step.task, step.dependencies, by);
       case "renew":
-        for (const task of this.tasks)
-          if (isSame(task.holder, { kind: "agent", name: step.agent }) && task.status === "in_progress")
-            if ((task.until ?? 0) < now + this.#leaseMs * 0.8) task.until = now + this.#leaseMs;
         return;
       case "forget":
         for (const [index, task] of this.tasks.entries())
           if (isSame(task.holder, { kind: "agent", name: step.agent }) && task.status === "in_progress")
             this.#drop(index);
     }
+  }
+
+  /** Also a claim that has ended, if nothing has happened since. */
+  #renew(agent: string, now: number): void {
+    for (const task of this.tasks)
+      if (isSame(task.holder, { kind: "agent", name: agent }) && task.status === "in_progress")
+        if ((task.until ?? 0) < now + this.#leaseMs * 0.8) task.until = now + this.#leaseMs;
   }
 
   #expire(now: number): void {

@@ -3,7 +3,7 @@ import type { Actor } from "../../packages/runtime/src/agency/actor.ts";
 
 /** What a test asks the shared tasks to do. */
 export interface TeamTaskStep {
-  step: "create" | "claim" | "assign" | "update" | "renew" | "forget" | "expire" | "list" | "listForAgent" | "next";
+  step: "create" | "claim" | "assign" | "update" | "renew" | "forget" | "expire" | "list" | "listForAgent" | "holders";
   id?: string;
   by?: Actor;
   agent?: string;

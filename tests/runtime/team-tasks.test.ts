@@ -77,7 +77,7 @@ test("the claim of a person has no end", async () => {
   const task = await claim(id, ann);
   expect(task.claimedBy).toBe("ann");
   expect(task).not.toHaveProperty("claimedUntil");
-  expect(await perform({ step: "next" })).toBeNull();
+  expect(await perform({ step: "holders" })).toEqual([]);
   await expect(claim(id, alice, 1_000_000)).rejects.toThrow(`conflict: Task “${id}” is claimed by ann.`);
   expect((await read(id, 1_000_000)).status).toBe("in_progress");
 });
@@ -87,15 +87,15 @@ test("an expired claim is noticed when tasks are read, and when it is due", asyn
   const [one, two] = [await create("one"), await create("two")];
   await claim(one.id, alice, 0);
   await claim(two.id, alice, 10);
-  expect(await perform({ step: "next" })).toBe(100_000);
+  expect(await perform({ step: "holders" })).toEqual([{ agent: "alice", askAt: 80_000, until: 100_000 }]);
   expect(await read(one.id, 105)).toEqual(one);
-  expect(await perform({ step: "next" })).toBe(110_000);
+  expect(await perform({ step: "holders" })).toEqual([{ agent: "alice", askAt: 90_000, until: 110_000 }]);
   const { changed } = await run({ step: "expire", now: 110_000 });
   expect(changed).toEqual([two]);
-  expect(await perform({ step: "next" })).toBeNull();
+  expect(await perform({ step: "holders" })).toEqual([]);
 });
 
-test("renewing writes once a fifth of the claim has passed, and revives nothing", async () => {
+test("renewing writes once a fifth of the claim has passed, and goes on with what ended unnoticed", async () => {
   const { create, claim, run, read } = openTasks("renew");
   const [one, two, other] = [await create("one"), await create("two"), await create("other")];
   await claim(one.id, alice, 0);
@@ -109,11 +109,14 @@ test("renewing writes once a fifth of the claim has passed, and revives nothing"
   expect(await renew(21)).toEqual([["one", "in_progress", at(121)]]);
   expect(await renew(31)).toEqual([["two", "in_progress", at(131)]]);
   expect((await read(other.id, 31)).claimedUntil).toBe(at(100));
-  expect(await renew(125)).toEqual([
-    ["one", "pending", undefined],
+  expect(await renew(140)).toEqual([
+    ["one", "in_progress", at(240)],
+    ["two", "in_progress", at(240)],
     ["other", "pending", undefined],
-    ["two", "in_progress", at(225)],
   ]);
+  await run({ step: "expire", now: 250_000 });
+  expect(await renew(250)).toEqual([]);
+  expect((await read(one.id, 250)).status).toBe("pending");
 });
 
 test("only its holder or a person ends a task", async () => {

@@ -62,8 +62,8 @@ function perform(
       return tasks.list(query!);
     case "listForAgent":
       return tasks.listForAgent();
-    case "next":
-      return tasks.getNextExpiry();
+    case "holders":
+      return tasks.listHolders();
   }
 }
 

@@ -123,15 +123,14 @@ export class TeamTaskTable {
     return ids.flatMap((id) => this.find(id) ?? []);
   }
 
-  /** Returns when the first claim ends. */
-  getNextExpiry(): number | undefined {
-    return (
-      this.#sql
-        .exec<{ next: number | null }>(
-          "SELECT min(claimed_until) AS next FROM team_tasks WHERE claimed_until IS NOT NULL",
-        )
-        .one().next ?? undefined
-    );
+  /** Returns the agents that hold tasks, and when the first claim of each ends. */
+  listHolders(): { agent: string; until: number }[] {
+    return this.#sql
+      .exec<{ agent: string; until: number }>(
+        `SELECT assigned_to AS agent, min(claimed_until) AS until FROM team_tasks
+         WHERE claimed_until IS NOT NULL GROUP BY assigned_to`,
+      )
+      .toArray();
   }
 
   #getRoot(parentId: string): string {

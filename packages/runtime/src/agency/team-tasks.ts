@@ -30,6 +30,8 @@ interface TeamTasksOptions {
 
 /** A claim is renewed once a fifth of it has passed, so that a busy agent rarely writes. */
 const renewedPart = 1 / 5;
+/** Whoever holds a task is asked whether it works when this much of its claim is left. */
+const askedPart = 1 / 5;
 /** What a model is shown. */
 const maxOpenForAgents = 100;
 const maxFinishedForAgents = 20;
@@ -116,12 +118,13 @@ export class TeamTasks {
 
   /** Called while a turn of an agent runs, and when one ends. Rarely writes. */
   renewClaims(agent: string): void {
-    this.releaseExpired();
     const now = this.#now();
-    const leaseMs = this.#options.getClaimSeconds() * 1000;
+    const leaseMs = this.#getLeaseMs();
     const until = now + leaseMs;
+    // Also a claim that has expired, if nobody has noticed.
     for (const task of this.#table.extendClaims(agent, until - leaseMs * renewedPart, until))
       this.#options.onChange(toTeamTask(task));
+    this.releaseExpired();
   }
 
   /** Releases what a deleted agent held. */
@@ -134,9 +137,18 @@ export class TeamTasks {
     this.#release(this.#table.listExpired(this.#now()));
   }
 
-  /** Returns when the next claim expires, if none is renewed. */
-  getNextExpiry(): number | undefined {
-    return this.#table.getNextExpiry();
+  /** Returns the agents that hold tasks, when their claims end, and when to ask them whether they work. */
+  listHolders(): { agent: string; askAt: number; until: number }[] {
+    return this.#table.listHolders().map((holder) => ({ ...holder, askAt: this.#getAskTime(holder.until) }));
+  }
+
+  /** Returns when an agent is asked that claims a task now. */
+  getNextAskTime(): number {
+    return this.#getAskTime(this.#now() + this.#getLeaseMs());
+  }
+
+  #getAskTime(until: number): number {
+    return until - this.#getLeaseMs() * askedPart;
   }
 
   #claim(id: string, holder: Actor, onClaim?: (task: TeamTask) => void): TeamTask {
@@ -191,7 +203,11 @@ export class TeamTasks {
 
   /** People hold a task until they end or release it. */
   #getClaimEnd({ kind }: Actor): number | undefined {
-    return kind === "agent" ? this.#now() + this.#options.getClaimSeconds() * 1000 : undefined;
+    return kind === "agent" ? this.#now() + this.#getLeaseMs() : undefined;
+  }
+
+  #getLeaseMs(): number {
+    return this.#options.getClaimSeconds() * 1000;
   }
 
   #now(): number {

@@ -48,10 +48,13 @@ export class AgencySettings {
   }
 
   async update({ name, settings, vars }: AgencyChange): Promise<AgencyDetails> {
-    const { record, publish, announceName } = this.#options;
+    const { record, redactor, publish, announceName, onAgentsChange } = this.#options;
     const before = this.#read();
-    this.#write({ settings: { ...before.settings, ...settings }, vars: vars ?? before.vars });
+    // Redacted here and not when they are read: who changes one sends all of them back.
+    this.#write({ settings: { ...before.settings, ...settings }, vars: redactor.redactValue(vars ?? before.vars) });
     if (name !== undefined) record.rename(name);
+    // The prompts of blueprints name variables.
+    if (vars) onAgentsChange();
     publish(() => ({ type: "changed", what: "settings" }));
     // Also if it has this name already: they may not have heard of it because of a crash.
     if (name !== undefined) await announceName(name);

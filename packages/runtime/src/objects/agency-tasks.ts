@@ -1,4 +1,4 @@
-import { type AgencySettings, type TeamTask } from "@thinkery/sdk";
+import type { AgencySettings, TeamTask } from "@thinkery/sdk";
 import type { Actor } from "../agency/actor.ts";
 import { TeamTasks } from "../agency/team-tasks.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
@@ -6,23 +6,29 @@ import { SharedTasksApi } from "./shared-tasks-api.ts";
 
 interface AgencyTasksOptions extends AgencyContext {
   getSettings(): AgencySettings;
+  /** Asks an agent whether it works, or waits for a person who lets it go on. */
+  isBusy(agent: string): Promise<boolean>;
   /** Called when a person gives a task to an agent. What it writes is stored with the claim. */
-  onAssigned?(agent: string, task: TeamTask, by: Actor): void;
+  onAssigned(agent: string, task: TeamTask, by: Actor): void;
 }
 
 /** The tasks that the members of an agency share. */
 export class AgencyTasks implements AgencyFeature {
   readonly api: SharedTasksApi;
   readonly #tasks: TeamTasks;
+  readonly #options: AgencyTasksOptions;
+  /** Up to when the claims were that an agent was last asked about. */
+  readonly #asked = new Map<string, number>();
 
-  constructor({ storage, redactor, record, agents, getSettings, onAssigned, ...context }: AgencyTasksOptions) {
-    const getClaimSeconds = () => getSettings().claimSeconds;
+  constructor(options: AgencyTasksOptions) {
+    const { storage, redactor, record, agents, getSettings, onAssigned, ...context } = options;
+    this.#options = options;
     this.#tasks = new TeamTasks({
       storage,
-      getClaimSeconds,
+      getClaimSeconds: () => getSettings().claimSeconds,
       redact: (value) => redactor.redactValue(value),
       onChange: (task) => context.publish(() => ({ type: "task", task })),
-      ...(onAssigned ? { onAssigned } : {}),
+      onAssigned,
     });
     this.api = new SharedTasksApi({
       open: async () => {
@@ -31,7 +37,7 @@ export class AgencyTasks implements AgencyFeature {
       },
       getAgentName: (name) => agents.get(name).name,
       // Before the claim is stored: a crash in between must not leave it without a check.
-      expectClaim: () => context.updateTimer(Date.now() + getClaimSeconds() * 1000),
+      expectClaim: () => context.updateTimer(this.#tasks.getNextAskTime()),
     });
   }
 
@@ -45,10 +51,24 @@ export class AgencyTasks implements AgencyFeature {
   }
 
   nextDueAt(): number | undefined {
-    return this.#tasks.getNextExpiry();
+    const times = this.#tasks.listHolders().map((holder) => (this.#wasAsked(holder) ? holder.until : holder.askAt));
+    return times.length > 0 ? Math.min(...times) : undefined;
   }
 
-  runDue(): void {
+  /** Claims go on while their holders work, whatever started that. */
+  async runDue(now: number): Promise<void> {
+    for (const holder of this.#tasks.listHolders()) {
+      if (holder.askAt > now || this.#wasAsked(holder)) continue;
+      this.#asked.set(holder.agent, holder.until);
+      // One that cannot be asked does not work.
+      if (await this.#options.isBusy(holder.agent).catch(() => false)) this.#tasks.renewClaims(holder.agent);
+    }
     this.#tasks.releaseExpired();
+    const holders = new Set(this.#tasks.listHolders().map(({ agent }) => agent));
+    for (const agent of this.#asked.keys()) if (!holders.has(agent)) this.#asked.delete(agent);
+  }
+
+  #wasAsked({ agent, until }: { agent: string; until: number }): boolean {
+    return this.#asked.get(agent) === until;
   }
 }

@@ -1,6 +1,7 @@
 import {
   type AgencySettings,
   type ChannelMessage,
+  defaultChannel,
   fail,
   type InboxAck,
   type InboxChange,
@@ -10,6 +11,7 @@ import {
   type TeamAgent,
 } from "@thinkery/sdk";
 import { findMentions, findNearest, type Names } from "@thinkery/sdk/internal";
+import type { Actor } from "../agency/actor.ts";
 import { type AgentActivity, noActivity } from "../agency/team/agent-activity.ts";
 import { Channels } from "../agency/team/channels.ts";
 import type { ContextStore, DeliveryRow, MessageRow } from "../agency/team/context-store.ts";
@@ -22,7 +24,6 @@ import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyResources } from "./agency-resources.ts";
 import type { AgencyTasks } from "./agency-tasks.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
-import type { Actor } from "./team-actor.ts";
 import { TeamApi } from "./team-api.ts";
 
 export interface TeamListener {
@@ -118,7 +119,7 @@ export class AgencyTeam implements AgencyFeature {
       send: (delivery) => options.getThink(delivery.agent).team.deliver(delivery),
       onGivenUp: ({ agent, message }, { channel, number, thread }, reason) => {
         const text = `${agent} could not handle ${formatMessageId(message)}, and it was given up: ${reason}`;
-        this.channels.postNotice(channel, text, thread ?? number);
+        this.channels.postNotice(channel, text, { thread: thread ?? number });
         options.listener().onGivenUp(agent, "given_up", text);
       },
     });
@@ -149,12 +150,15 @@ export class AgencyTeam implements AgencyFeature {
   }
 
   async post(channel: string, message: NewChannelMessage, by: Actor): Promise<PostedMessage> {
+    const { disk, updateTimer } = this.#options;
     // Before it is stored: a crash must not leave it without anything to wake the agency.
-    await this.#options.updateTimer(Date.now() + recoveryMs);
+    await updateTimer(Date.now() + recoveryMs);
     if (by.kind === "agent" && !this.includes(by.name)) {
       this.#store.putAgent(by.name, {});
       this.#options.onAgentsChange();
     }
+    await disk.refresh();
+    disk.check(message.content.length);
     const posted = await this.channels.post(channel, message, by);
     if (by.kind === "user") this.#guard.reset();
     if (posted.to.length > 0) this.deliverSoon();
@@ -194,10 +198,9 @@ export class AgencyTeam implements AgencyFeature {
   }
 
   setNote(agent: string, note: string, task: string | undefined): void {
-    this.#store.putAgent(agent, {
-      note: note.trim().slice(0, maxNoteChars) || null,
-      task: task?.trim().slice(0, maxNoteChars) || null,
-    });
+    // Redacted before it is cut, which could leave the beginning of a secret.
+    const shorten = (text = "") => this.#options.redactor.redactLog(text).trim().slice(0, maxNoteChars) || null;
+    this.#store.putAgent(agent, { note: shorten(note), task: shorten(task) });
     this.#publishAgent(agent);
   }
 
@@ -225,7 +228,7 @@ export class AgencyTeam implements AgencyFeature {
     if (name === undefined) return;
     const before = this.#activities.get(name);
     this.#activities.set(name, activity);
-    if (activity.status === "working") tasks.renewClaims(name);
+    if (isBusy(activity)) tasks.renewClaims(name);
     if (activity.status !== "stopped" && before?.status !== activity.status) {
       this.#deliveries.resume(name);
       this.deliverSoon();
@@ -255,6 +258,17 @@ export class AgencyTeam implements AgencyFeature {
   /** An agent that cannot be asked, perhaps because it was just deleted, does nothing as far as others know. */
   async #tryGetActivity(agent: string): Promise<void> {
     await this.getActivity(agent).catch((error: unknown) => console.error("an agent could not be asked", error));
+  }
+
+  /** Whether an agent works, itself or by others, or waits for a person who lets it go on. */
+  async isBusy(agent: string): Promise<boolean> {
+    return isBusy(await this.getActivity(agent, true));
+  }
+
+  /** Tells an agent something in its agency's default channel. Called in a transaction, it is stored with that. */
+  notify(agent: string, text: string): void {
+    this.channels.postNotice(defaultChannel, text, { to: [agent] });
+    this.deliverSoon();
   }
 
   /** Delivers again after everything was held. */
@@ -323,3 +337,5 @@ export class AgencyTeam implements AgencyFeature {
     };
   }
 }
+
+const isBusy = ({ status }: AgentActivity) => status === "working" || status === "waiting";

@@ -16,6 +16,9 @@ import type { DocumentsApi } from "./documents-api.ts";
 import type { EventStream } from "./stream.ts";
 import { RepeatableWork } from "./subagents/repeatable-work.ts";
 import { WorkflowApi } from "./workflow-api.ts";
+import { RunAgents } from "./workflow/run-agents.ts";
+import { RunReporter } from "./workflow/run-reporter.ts";
+import { RunSchedules } from "./workflow/run-schedules.ts";
 import { RunStarter } from "./workflow/run-starter.ts";
 import { RunStreams } from "./workflow/run-streams.ts";
 
@@ -59,12 +62,13 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   readonly api: WorkflowApi;
   readonly #options: WorkflowOptions;
   readonly #record: RunRecord;
+  readonly #schedules: RunSchedules;
   readonly #starter: RunStarter;
+  readonly #agents: RunAgents;
   readonly #streams = new RunStreams();
-  readonly #waiters = new Set<(run: WorkflowRun) => void>();
   readonly #starting = new RepeatableWork(() => this.#start());
   readonly #checking = new RepeatableWork(() => this.#check());
-  readonly #reporting = new RepeatableWork(() => this.#report());
+  readonly #reporter: RunReporter;
   #checkAt: number | undefined;
   /** Whether the next check does not trust what agents last said. */
   #asksAgents = false;
@@ -75,7 +79,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   constructor(options: WorkflowOptions) {
     this.#options = options;
     this.#record = new RunRecord(options.storage.sql);
-    this.#starter = new RunStarter({ ...options, record: this.#record });
+    this.#schedules = new RunSchedules({ ...options, record: this.#record });
+    this.#starter = new RunStarter({ ...options, record: this.#record, schedules: this.#schedules });
+    this.#agents = new RunAgents({ ...options, record: this.#record });
+    this.#reporter = new RunReporter({ ...options, record: this.#record });
     this.api = new WorkflowApi(() => options.open().then(() => this), options.credentialWatch);
   }
 
@@ -110,7 +117,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   /** Stores the run and creates its agents. It begins with `kickOff`, or by itself soon after. */
   async prepare({ workflow, tag, message, resident, startedBy, key }: RunRequest): Promise<WorkflowRun> {
-    const { record, updateTimer } = this.#options;
+    const { record, redactor, updateTimer } = this.#options;
+    const heldUntil = Date.now() + holdMs;
+    // Before the run is stored: a crash must not leave it without anything to wake the agency.
+    await updateTimer(heldUntil);
     const current = this.#record.find();
     if (key !== undefined && this.#record.hasKey(key)) return this.describe();
     if (current && isOpenRun(current)) {
@@ -118,9 +128,11 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
         suggestion: `thinkery workflow follow @${current.agency}`,
       });
     }
-    const kickoff = message ?? workflow.kickoff;
-    this.#heldUntil = Date.now() + holdMs;
-    await updateTimer(this.#heldUntil);
+    const { context, ...rest } = workflow;
+    // Documents are stored as they are, as files are.
+    const definition = { ...redactor.redactValue(rest), ...(context === undefined ? {} : { context }) };
+    const kickoff = message === undefined ? definition.kickoff : redactor.redact(message);
+    this.#heldUntil = heldUntil;
     this.#record.begin(
       {
         agency: record.get().id,
@@ -129,19 +141,17 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
         status: "running",
         agents: Object.keys(workflow.agents),
         resident,
-        ...(kickoff?.trim() ? { kickoff } : {}),
         turns: 0,
         usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
         startedBy,
         startedAt: new Date().toISOString(),
       },
-      workflow,
-      key,
+      { definition, kickoff: kickoff?.trim() ? kickoff : undefined, key },
     );
     this.#streams.reset();
     this.#options.onAgentsChange();
-    await this.#starter.createAgents();
     this.#publish();
+    await Promise.all([this.#starter.createAgents(), this.#reporter.report()]);
     return this.describe();
   }
 
@@ -156,9 +166,12 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   async stop(by: string): Promise<WorkflowRun> {
     const run = this.#record.get();
     if (!isOpenRun(run)) throw fail("conflict", `The run is ${run.status} already.`);
-    if (run.status !== "stopped") this.#setStatus({ status: "stopped" });
+    if (run.status !== "stopped") {
+      this.#setStatus({ status: "stopped" });
+      this.#streams.resolveWaiters(this.describe());
+    }
     // Also if it is stopped already: a crash may have kept some of them from hearing of it.
-    await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.stop(by));
+    await this.#agents.stop(by);
     return this.describe();
   }
 
@@ -170,20 +183,18 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (run.status !== "stopped") return this.describe();
     await this.#options.updateTimer(Date.now() + checkMs);
     // Before the status changes: after a crash, a run that is stopped can be resumed again.
-    await this.#forEachAgent((agent) => this.#options.getThink(agent).conversation.start(by));
+    await this.#agents.start(by);
     if (this.#record.get().status !== "stopped") return this.describe();
-    this.#setStatus({ status: "running" });
+    this.#setStatus({ status: "running", resumedAt: new Date().toISOString() });
     this.#options.team.resumeAll();
     await this.#starting.run();
     this.#checkSoon();
     return this.describe();
   }
 
-  /** Resolves when the run is over, or waits for a person. */
+  /** Resolves when the run is over, was stopped, or waits for a person. */
   waitForEnd(): Promise<WorkflowRun> {
-    const run = this.describe();
-    if (!isOpenRun(run) || run.status === "waiting") return Promise.resolve(run);
-    return new Promise((resolve) => this.#waiters.add(resolve));
+    return this.#streams.waitForEnd(this.describe());
   }
 
   /** Streams messages, what agents do and the end of the run, as events of a job. */
@@ -210,8 +221,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#streams.noteReply(report);
     if (report.code === "budget" || report.code === "steps")
       this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
-    const { turns } = this.#record.get();
-    const { max_turns: maxTurns = defaultMaxTurns } = this.#record.definition?.limits ?? {};
+    const { turns, resident } = this.#record.get();
+    const { max_turns: maxTurns = resident ? Infinity : defaultMaxTurns } = this.#record.definition?.limits ?? {};
     if (turns >= maxTurns) this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
     this.#checkSoon();
   }
@@ -223,7 +234,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   wake(): void {
     const run = this.#record.find();
     if (!run) return;
-    if (!this.#record.isReported) this.#reportInBackground();
+    if (!this.#record.isReported) this.#reporter.reportSoon();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) this.#options.waitUntil(this.#starting.run());
     this.#checkSoon();
@@ -231,7 +242,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   halt(): void {
     clearTimeout(this.#checkTimer);
-    for (const work of [this.#starting, this.#checking, this.#reporting]) work.halt();
+    for (const work of [this.#starting, this.#checking, this.#reporter]) work.halt();
     this.#streams.close();
   }
 
@@ -241,22 +252,33 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!isOpenRun(run) || run.status === "stopped")
       return this.#record.isReported ? undefined : (this.#checkAt ??= Date.now() + checkMs);
     if (!this.#record.isReady) return Math.max(this.#heldUntil, 1);
-    return (this.#checkAt ??= Date.now() + checkMs);
+    return Math.min((this.#checkAt ??= Date.now() + checkMs), this.#getDeadline(run) ?? Infinity);
   }
 
   async runDue(now: number): Promise<void> {
     this.#checkAt = now + checkMs;
     const run = this.#record.find();
     if (!run) return;
-    if (!this.#record.isReported) await this.#reporting.run();
+    if (!this.#record.isReported) await this.#reporter.report();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) await this.#starting.run();
-    const { max_seconds: maxSeconds = defaultMaxSeconds } = this.#record.definition?.limits ?? {};
-    const seconds = Math.round((now - Date.parse(run.startedAt)) / 1000);
-    if (!run.resident && seconds > maxSeconds)
-      this.#record.update({ reason: "time_limit", message: `The run has taken ${seconds} seconds.` });
+    const deadline = this.#getDeadline(run);
+    if (deadline !== undefined && now >= deadline)
+      this.#record.update({ reason: "time_limit", message: `The run has taken ${this.#maxSeconds} seconds.` });
     this.#asksAgents = true;
     await this.#checking.run();
+  }
+
+  get #maxSeconds(): number {
+    return this.#record.definition?.limits?.max_seconds ?? defaultMaxSeconds;
+  }
+
+  /** Returns when the run has taken too long. The time before a person resumed it does not count. */
+  #getDeadline(
+    run: Pick<WorkflowRun, "resident" | "status" | "reason" | "startedAt" | "resumedAt">,
+  ): number | undefined {
+    if (run.resident || isOverLimit(run)) return undefined;
+    return Date.parse(run.resumedAt ?? run.startedAt) + this.#maxSeconds * 1000;
   }
 
   get #isRunning(): boolean {
@@ -295,11 +317,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#isRunning) return;
     if (isOverLimit(this.#record.get())) return this.#endOverLimit();
     if (!this.#record.isReady) return;
-    const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
     // They say what they do; before the run ends, and now and then, they are asked.
     const isFresh = team.isQuiet || this.#asksAgents;
     this.#asksAgents = false;
-    const activities = await Promise.all(names.map((name) => team.getActivity(name, isFresh)));
+    const activities = await this.#agents.listActivities(isFresh);
     if (!this.#isRunning || isOverLimit(this.#record.get())) return;
     if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
     this.#noteWaiting(false);
@@ -312,7 +333,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     const status = isWaiting ? "waiting" : "running";
     if (this.#record.get().status === status) return;
     this.#setStatus({ status });
-    if (isWaiting) this.#resolveWaiters();
+    if (isWaiting) this.#streams.resolveWaiters(this.describe());
   }
 
   /** Remembers why the run will not have succeeded. The first reason counts, unless it follows from a budget. */
@@ -323,8 +344,8 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
 
   /** Ends a run that has reached its limits: turns are canceled, and what is left to handle is given up. */
   async #endOverLimit(): Promise<void> {
-    const { team, getThink } = this.#options;
-    await this.#forEachAgent(async (agent) => void (await getThink(agent).conversation.cancel()));
+    const { team } = this.#options;
+    await this.#agents.cancel();
     const { agents, reason, message = "The run has ended." } = this.#record.get();
     for (const agent of agents) await team.inboxes.giveUpAll(agent, message);
     if (this.#isRunning) this.#finish("failed", reason, message);
@@ -333,49 +354,22 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
   #finish(status: "completed" | "failed", reason: WorkflowReason | undefined, message: string | undefined): void {
     const change = reason === undefined ? {} : { reason, ...(message === undefined ? {} : { message }) };
     this.#setStatus({ status, endedAt: new Date().toISOString(), ...change });
+    if (this.#record.get().resident) this.#options.waitUntil(this.#schedules.remove().catch(logScheduleError));
     this.#streams.end(this.describe());
-    this.#resolveWaiters();
   }
 
   #setStatus(change: Partial<WorkflowRun>): void {
     this.#record.update(change);
     this.#publish();
-    this.#reportInBackground();
+    this.#reporter.reportSoon();
   }
 
   #publish(): void {
     this.#options.publish(() => ({ type: "workflow", run: this.describe() }));
   }
-
-  #reportInBackground(): void {
-    this.#options.waitUntil(
-      this.#reporting
-        .run()
-        .catch((error: unknown) => console.error("a run was not reported; it is tried again", error)),
-    );
-  }
-
-  async #report(): Promise<void> {
-    const run = this.#record.find();
-    if (!run) return;
-    await this.#options.reportRun(this.describe());
-    if (JSON.stringify(run) === JSON.stringify(this.#record.find())) this.#record.markReported();
-  }
-
-  #resolveWaiters(): void {
-    if (this.#waiters.size === 0) return;
-    const run = this.describe();
-    for (const resolve of this.#waiters) resolve(run);
-    this.#waiters.clear();
-  }
-
-  async #forEachAgent(work: (agent: string) => Promise<unknown>): Promise<void> {
-    const names = this.#record.get().agents.filter((name) => this.#options.agents.find(name));
-    const results = await Promise.allSettled(names.map(work));
-    for (const result of results)
-      if (result.status === "rejected") console.error("an agent of a workflow could not be reached", result.reason);
-  }
 }
 
 const isOverLimit = ({ status, reason }: Pick<WorkflowRun, "status" | "reason">) =>
   (status === "running" || status === "waiting") && (reason === "turn_limit" || reason === "time_limit");
+
+const logScheduleError = (error: unknown) => console.error("the schedules of a run could not be deleted", error);

@@ -281,9 +281,10 @@ export abstract class Agency extends BaseObject<Revision> {
   async resolveRules(agent: string): Promise<ResolvedByAgency> {
     await this.#open();
     const stored = { blueprints: this.#blueprints, policy: this.#policy, usage: this.#usage };
-    const { describeTeam, tools } = this.#parts;
-    const live = { team: describeTeam(agent), tools: tools.listOf(agent), isWatched: this.#sockets.isWatched };
-    return resolveRules({ ...stored, ...live, agents: this.#registry, packages: this.#packages });
+    const { describeTeam, tools, settings } = this.#parts;
+    const given = { team: describeTeam(agent), tools: tools.listOf(agent), vars: settings.vars };
+    const live = { agents: this.#registry, packages: this.#packages, isWatched: this.#sockets.isWatched };
+    return resolveRules({ ...stored, ...given, ...live });
   }
 
   async isMetered(): Promise<boolean> {

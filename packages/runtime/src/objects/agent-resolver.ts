@@ -4,6 +4,7 @@ import {
   type AgentBudget,
   type Blueprint,
   formatAddress,
+  insertVariables,
   isThinkeryError,
   type Props,
 } from "@thinkery/sdk";
@@ -117,7 +118,7 @@ export class AgentResolver {
         getContextWindow: (modelId) => models.getContextTokens(modelId),
       },
       system: createSystemPrompt({
-        blueprint: blueprint.prompt,
+        blueprint: insertVariables(blueprint.prompt, this.#agency.lastRules.vars ?? {}),
         assignment: registered.assignment !== undefined,
         subagents: tools.find("task") ? formatSubagentTypes(await this.#selectTypes(blueprint), blueprint.name) : "",
         team: team ? formatTeamPrompt(this.#options.address.path[0], team) : "",

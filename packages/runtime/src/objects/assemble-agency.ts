@@ -70,7 +70,13 @@ export function assembleAgency({
   const documents = new AgencyDocuments(context);
   const resources = new AgencyResources(context);
   const getSettings = () => ({ ...settings.settings, ...workflow.limits });
-  const tasks = new AgencyTasks({ ...context, getSettings });
+  const tasks = new AgencyTasks({
+    ...context,
+    getSettings,
+    isBusy: (agent) => team.isBusy(agent),
+    onAssigned: (agent, { id, title }, by) =>
+      team.notify(agent, `${by.name} has given you the shared task ${id}: ${title}`),
+  });
   const feedback = new AgencyFeedback(context);
   const tools = new AgencyTools({ ...context, system, listProviders });
   const team: AgencyTeam = new AgencyTeam({
@@ -121,8 +127,10 @@ export function assembleAgency({
 
   /** Returns what is sent first to somebody who watches the agency. */
   async function createSync(): Promise<TeamFrame> {
+    const agents = await team.describeAgents();
+    // Read last: what changes while agents are asked is not sent to a client that has no sync yet.
     const run = workflow.find();
-    return { type: "sync", agents: await team.describeAgents(), ...(run ? { run } : {}) };
+    return { type: "sync", agents, ...(run ? { run } : {}) };
   }
 
   return {

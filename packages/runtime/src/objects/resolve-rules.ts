@@ -1,4 +1,4 @@
-import type { AgencyToolDefinition, Grant, PolicyRule } from "@thinkery/sdk";
+import type { AgencyToolDefinition, Grant, PolicyRule, Variables } from "@thinkery/sdk";
 import type { AgentRegistry } from "../agency/agents.ts";
 import type { Blueprints } from "../agency/blueprints.ts";
 import type { AgencyPolicy } from "../agency/policy.ts";
@@ -22,6 +22,8 @@ export interface ResolvedByAgency {
   team?: TeamInfo;
   /** Whether the agent could write to others. */
   hasOthers?: boolean;
+  /** Variables of the agency, for the prompts of its blueprints. */
+  vars?: Variables;
   /** Whether the agency wants to know what its agents do. */
   watched: boolean;
 }
@@ -34,6 +36,7 @@ interface RuleSources {
   packages: AgencyPackages;
   team: TeamInfo | undefined;
   tools: AgencyToolDefinition[];
+  vars: Variables;
   isWatched: boolean;
 }
 
@@ -46,6 +49,7 @@ export function resolveRules({
   packages,
   team,
   tools,
+  vars,
   isWatched,
 }: RuleSources): ResolvedByAgency {
   return {
@@ -57,6 +61,7 @@ export function resolveRules({
     tools,
     ...(team ? { team } : {}),
     ...(agents.count() > 1 ? { hasOthers: true } : {}),
+    ...(Object.keys(vars).length > 0 ? { vars } : {}),
     watched: isWatched,
   };
 }

@@ -14,10 +14,10 @@ import {
   type TeamAgent,
 } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
+import type { Actor } from "../agency/actor.ts";
 import type { AgentActivity } from "../agency/team/agent-activity.ts";
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
 import type { AgencyTeam } from "./agency-team.ts";
-import type { Actor } from "./team-actor.ts";
 
 /** The channels and inboxes of an agency. */
 export class TeamApi extends RpcTarget {

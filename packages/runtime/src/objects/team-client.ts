@@ -1,8 +1,8 @@
 import { type AgentAddress, formatAddress } from "@thinkery/sdk";
+import type { Actor } from "../agency/actor.ts";
 import type { TeamPort } from "../turn/team-port.ts";
 import { openDocuments } from "./documents-api.ts";
 import type { Env } from "./env.ts";
-import type { Actor } from "./team-actor.ts";
 import { readTransfer } from "./transfer.ts";
 
 interface TeamClientOptions {

@@ -93,6 +93,8 @@ export class TeamFeature implements AgentFeature {
     const key = `inbox:${number}`;
     const known = store.turns.findAdmission(key);
     if (known) return this.#track(number, known.turn);
+    // Before it may be refused: the agency waits to hear that the agent was started.
+    this.#turns.markUsed();
     const context = { inbox: messages.join(" "), channel, from };
     const sender = { user: registration.get().agent.owner, context };
     return turnLease.acquireFor(async () => {

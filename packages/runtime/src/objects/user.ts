@@ -101,7 +101,7 @@ export class User extends BaseObject<UserState> {
     this.#usage = new UsageTotals(ctx.storage, "user");
     this.#limits = new Limits(ctx.storage.sql);
     this.#inbox = new Inbox(ctx.storage.sql);
-    this.#workflows = new Workflows(ctx.storage.sql);
+    this.#workflows = new Workflows(ctx.storage.sql, (id) => !this.#agencies.isFree(id));
     this.#shared = new SharedAgencies(ctx.storage.sql);
     this.#holders = new ConnectionHolders({
       env,

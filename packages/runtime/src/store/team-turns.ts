@@ -23,14 +23,18 @@ export class TeamTurns<Report> {
     this.#createTable = createTable;
   }
 
-  /** Whether this agent was ever given a message by its agency. */
+  /** Whether this agent was ever given a message by its agency, or refused one. */
   get isUsed(): boolean {
     return this.#checkTable();
   }
 
-  add({ delivery, runId }: TeamTurn): void {
+  markUsed(): void {
     if (!this.#checkTable()) this.#createTable();
     this.#hasTable = true;
+  }
+
+  add({ delivery, runId }: TeamTurn): void {
+    this.markUsed();
     this.#sql.exec("INSERT OR IGNORE INTO team_turns (delivery, run_id) VALUES (?, ?)", delivery, runId);
     this.#readOpen().set(runId, delivery);
   }

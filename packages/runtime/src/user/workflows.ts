@@ -20,9 +20,11 @@ const openStatuses = ["running", "waiting", "stopped"];
 /** The workflows that a user can run by name, and the runs in their agencies. */
 export class Workflows {
   readonly #sql: SqlStorage;
+  readonly #hasAgency: (id: string) => boolean;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, hasAgency: (id: string) => boolean) {
     this.#sql = sql;
+    this.#hasAgency = hasAgency;
   }
 
   list({ limit, after = "" }: PageQuery): { workflows: StoredWorkflow[]; next?: string } {
@@ -65,6 +67,8 @@ export class Workflows {
 
   /** Called by an agency, until it succeeds, when the status of its run has changed. */
   noteRun(run: WorkflowRun): void {
+    // It may have been deleted meanwhile.
+    if (!this.#hasAgency(run.agency)) return;
     const { result: _, kickoff: __, ...rest } = run;
     this.#sql.exec(
       "INSERT OR REPLACE INTO workflow_runs (agency, status, run, started_at) VALUES (?, ?, ?, ?)",

@@ -40,10 +40,10 @@ test.each(unserializable)("props with %s are rejected with the path", (_, data, 
 
 test("undefined in a list or an object is rejected with its path, and an undefined prop is dropped", () => {
   expect(getError({ data: { list: [undefined] } })).toMatchObject({
-    details: { issues: [{ path: ["props", "data", "list"] }] },
+    details: { issues: [{ path: ["props", "data", "list", 0] }] },
   });
   expect(getError({ data: { a: { b: undefined } } })).toMatchObject({
-    details: { issues: [{ path: ["props", "data", "a"] }] },
+    details: { issues: [{ path: ["props", "data", "a", "b"] }] },
   });
   expect(parseProps({ additionalInstructions: undefined })).toEqual({});
 });

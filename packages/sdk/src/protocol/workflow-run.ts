@@ -26,6 +26,7 @@ export const workflowRunSchema = z
     usage: usageSchema,
     startedBy: z.string(),
     startedAt: z.string(),
+    resumedAt: z.string().optional().meta({ description: "When it last went on after it was stopped." }),
     endedAt: z.string().optional(),
   })
   .meta({ id: "WorkflowRun", description: "A run of a workflow. It is an agency with the agents of the workflow." });

@@ -151,6 +151,13 @@ export function createPlaceholderError(issues: readonly PlaceholderIssue[]): Err
 }
 
 /** Values may be long, and a template may have each of them many times. */
+const variablePattern = /\$\{\{[ \t]*vars\.([A-Za-z_][A-Za-z0-9_-]{0,63})[ \t]*\}\}/g;
+
+/** Inserts variables where a text names them. What names none stays as it is. */
+export function insertVariables(text: string, vars: Readonly<Variables>): string {
+  return text.replace(variablePattern, (source, name: string) => String(readOwn(vars, name) ?? source));
+}
+
 function insert(template: string, values: PlaceholderValues, maxChars: number, path: ValidationIssue["path"]): string {
   const pieces: string[] = [];
   let chars = 0;

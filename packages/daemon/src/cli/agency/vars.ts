@@ -1,6 +1,6 @@
 import { fail, type Variables } from "@thinkery/sdk";
 import type { Command } from "commander";
-import { type AgencyFlags, createAgencyOption, getAgency } from "../agency-option.ts";
+import { type AgencyFlags, createAgencyOption, formatAgencyFlag, getAgency } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
 import { connect } from "../connect.ts";
 import { formatExamples } from "../help.ts";
@@ -10,7 +10,7 @@ import { readAgency, toAgency, updateAgency } from "./show.ts";
 export function addVars(parent: Command, cli: Cli): void {
   const group = parent
     .command("vars")
-    .description("show the variables of an agency, which its workflows read as ${{ vars.name }}")
+    .description("show the variables of an agency, which prompts of its blueprints name as ${{ vars.name }}")
     .argument("[agency]", "agency id, as review or @review (default: global)")
     .addHelpText(
       "after",
@@ -22,8 +22,9 @@ export function addVars(parent: Command, cli: Cli): void {
     )
     .action(async (text: string | undefined) => {
       const { client } = await connect(cli);
-      const { vars } = await readAgency(client, toAgency(cli, text));
-      cli.output.reply({ vars }, () => formatVars(vars));
+      const agency = toAgency(cli, text);
+      const { vars } = await readAgency(client, agency);
+      cli.output.reply({ vars }, () => formatVars(cli, agency, vars));
     });
 
   group
@@ -61,7 +62,7 @@ async function change(
   const { client } = await connect(cli);
   const current = await readAgency(client, agency);
   const { vars } = await updateAgency(client, agency, { vars: apply(current.vars, agency) });
-  cli.output.reply({ vars }, () => formatVars(vars));
+  cli.output.reply({ vars }, () => formatVars(cli, agency, vars));
 }
 
 /** Values stay text: they are inserted into texts. */
@@ -75,7 +76,8 @@ export function parseVars(assignments: readonly string[]): Record<string, string
   );
 }
 
-function formatVars(vars: Variables): string {
+function formatVars(cli: Cli, agency: string, vars: Variables): string {
   const lines = Object.entries(vars).map(([name, value]) => sanitizeIndented(`${name}=${String(value)}`));
-  return lines.join("\n") || "No variables. Set one with `thinkery agency vars set name=value`.";
+  if (lines.length > 0) return lines.join("\n");
+  return `No variables in ${agency}. Set one with \`thinkery agency vars set name=value${formatAgencyFlag(cli, agency)}\`.`;
 }

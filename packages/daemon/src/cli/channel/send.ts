@@ -122,7 +122,7 @@ async function waitAndReport(
     for (const line of explainWaits(cli, waits, (diff) => output.colorStderrDiffLine(diff))) output.writeMessage(line);
     return cli.setExitCode(exitCodes.waiting);
   }
-  if (open.length + givenUp.length === 0) return;
+  if (open.length + givenUp.length === 0) return output.writeNote(`Handled by ${posted.to.join(", ")}.`);
   for (const { agent, error } of givenUp) output.writeNote(`${agent} could not handle it: ${error}`);
   if (open.length > 0) output.writeNote(`Not handled yet by ${open.join(", ")}, who will go on with it.`);
   cli.setExitCode(exitCodes.failed);

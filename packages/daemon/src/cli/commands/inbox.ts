@@ -66,9 +66,14 @@ async function listItems(
   const { agency, agent } = target;
   await findAgent(client, target);
   const items = await listInbox(client, { agency, agent }, status);
+  const hasNothing = items.length === 0 && status === "open";
+  const givenUp = hasNothing ? await listInbox(client, { agency, agent }, "given_up") : [];
   cli.output.reply({ items }, () => {
-    if (items.length === 0)
-      return status === "open" ? `${agent} has nothing to handle.` : `${agent} has no such items.`;
+    if (hasNothing) {
+      const hint = givenUp.length === 0 ? "" : ` See what was given up (${givenUp.length}) with --status given_up.`;
+      return `${agent} has nothing to handle.${hint}`;
+    }
+    if (items.length === 0) return `${agent} has no such items.`;
     const now = Date.now();
     const rows = items.map((item) => [
       item.id,

@@ -93,7 +93,8 @@ async function runJob(
   if (flags.model !== undefined || flags.system !== undefined) {
     throw fail("bad_request", "--model and --system require --new; existing agents have their own.");
   }
-  if (target === undefined) throw fail("bad_request", "Missing target. Pass an agent, or --new for a temporary one.");
+  if (target === undefined)
+    throw fail("bad_request", "Missing target. Pass an agent or a workflow, or --new for a temporary agent.");
   const isTeam = isWorkflowFile(target) || flags.tag !== undefined || flags.var !== undefined;
   const existing = isTeam ? undefined : parseAgentTarget(cli, target);
   // Not from stdin before we know that it is for an agent: a workflow needs none.

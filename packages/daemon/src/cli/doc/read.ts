@@ -1,6 +1,6 @@
 import { type FileInfo, fail, parseFolderPath } from "@thinkery/sdk";
 import type { Command } from "commander";
-import { type AgencyFlags, createAgencyOption } from "../agency-option.ts";
+import { type AgencyFlags, createAgencyOption, formatAgencyFlag } from "../agency-option.ts";
 import type { Cli } from "../cli.ts";
 import { createVersionOption } from "../files/connect-agent.ts";
 import { formatSize } from "../files/format.ts";
@@ -28,10 +28,13 @@ export function addList(group: Command, cli: Cli): void {
         const query = { ...(under === undefined ? {} : { under }), ...(at === undefined ? {} : { version: at }) };
         const files: FileInfo[] = [];
         for await (const file of documents.all(query)) files.push(file);
-        if (under !== undefined && files.length === 0)
-          throw fail("not_found", `Folder “${under}” not found in the documents of ${agency}.`);
+        if (under !== undefined && files.length === 0) {
+          const hint = under.startsWith("@") ? ` For another agency, pass -a ${under}.` : "";
+          throw fail("not_found", `Folder “${under}” not found in the documents of ${agency}.${hint}`);
+        }
         cli.output.reply({ agency, documents: files }, () => {
-          if (files.length === 0) return `No documents in ${agency}. Write one with \`thinkery doc write <name>\`.`;
+          if (files.length === 0)
+            return `No documents in ${agency}. Write one with \`thinkery doc write <name>${formatAgencyFlag(cli, agency)}\`.`;
           const rows = files.map(({ path, size, modifiedAt, version }) => [
             path,
             formatSize(size),

@@ -1,4 +1,4 @@
-import { fail, isThinkeryError, type NewWorkflowRun, type Workflow, type WorkflowRun } from "@thinkery/sdk";
+import { fail, type NewWorkflowRun, type Workflow, type WorkflowRun } from "@thinkery/sdk";
 import { type Client, withRetry } from "@thinkery/sdk/client";
 import type { SetupListener } from "../../workflow/setup.ts";
 import type { Cli } from "../cli.ts";

@@ -141,10 +141,10 @@ export class Channels {
     return { ...posted, ...(mentions.unknown.length > 0 ? { unknown: mentions.unknown } : {}) };
   }
 
-  /** Posts a notice of the host, which wakes nobody. */
-  postNotice(channelName: string, content: string, thread?: number): void {
+  /** Posts a notice of the host. It wakes nobody but the agents in `to`, whatever it mentions. */
+  postNotice(channelName: string, content: string, { thread, to = [] }: { thread?: number; to?: string[] } = {}): void {
     const channel = this.#options.store.findChannel(channelName) ?? this.#openDefault();
-    const base = { channel: channel.name, from: "thinkery", fromKind: "host" as const, to: [] };
+    const base = { channel: channel.name, from: "thinkery", fromKind: "host" as const, to };
     const root = thread === undefined ? {} : { thread };
     this.#insert({ ...base, content, priority: "normal", createdAt: Date.now(), ...root }, channel);
   }

@@ -9,7 +9,16 @@ interface Row extends Record<string, SqlStorageValue> {
   reported: number;
 }
 
-type StoredRun = Omit<WorkflowRun, "result">;
+type StoredRun = Omit<WorkflowRun, "result" | "kickoff">;
+
+type TextName = "definition" | "kickoff" | "result";
+
+/** What starts a run. */
+interface RunStart {
+  definition: Workflow;
+  kickoff?: string | undefined;
+  key?: string | undefined;
+}
 
 /** A row as it is stored. Each turn asks for it several times. */
 interface CachedRow {
@@ -30,7 +39,7 @@ export class RunRecord {
     this.#sql = sql;
   }
 
-  /** Returns the run without its result, which may be long. */
+  /** Returns the run without its texts, which may be long. */
   find(): StoredRun | undefined {
     return this.#find()?.run;
   }
@@ -42,13 +51,18 @@ export class RunRecord {
   }
 
   describe(): WorkflowRun {
+    const { kickoff } = this;
     const result = this.#readText("result");
-    return { ...this.get(), ...(result ? { result } : {}) };
+    return { ...this.get(), ...(kickoff ? { kickoff } : {}), ...(result ? { result } : {}) };
   }
 
   get definition(): Workflow | undefined {
     if (!this.#find()) return undefined;
     return (this.#definition ??= JSON.parse(this.#readText("definition") ?? "") as Workflow);
+  }
+
+  get kickoff(): string | undefined {
+    return this.#readText("kickoff");
   }
 
   /** Whether its agents exist, and the kickoff is posted. */
@@ -65,11 +79,12 @@ export class RunRecord {
     return this.#find()?.key === key;
   }
 
-  begin(run: StoredRun, definition: Workflow, key: string | undefined): void {
+  begin(run: StoredRun, { definition, kickoff, key }: RunStart): void {
     this.#sql.exec("DELETE FROM workflow_run");
     this.#sql.exec("DELETE FROM workflow_texts");
     this.#sql.exec("INSERT INTO workflow_run (only, run, key) VALUES (1, ?, ?)", JSON.stringify(run), key ?? null);
-    this.#sql.exec("INSERT INTO workflow_texts (name, text) VALUES ('definition', ?)", JSON.stringify(definition));
+    this.#writeText("definition", JSON.stringify(definition));
+    if (kickoff !== undefined) this.#writeText("kickoff", kickoff);
     this.#cached = undefined;
     this.#definition = undefined;
   }
@@ -103,9 +118,7 @@ export class RunRecord {
       },
     });
     if (status !== "completed" || result.trim() === "") return;
-    const query =
-      "INSERT INTO workflow_texts (name, text) VALUES ('result', ?) ON CONFLICT DO UPDATE SET text = excluded.text";
-    this.#sql.exec(query, result);
+    this.#writeText("result", result);
   }
 
   #find(): CachedRow | undefined {
@@ -116,7 +129,13 @@ export class RunRecord {
     return this.#cached ?? undefined;
   }
 
-  #readText(name: "definition" | "result"): string | undefined {
+  #writeText(name: TextName, text: string): void {
+    const query =
+      "INSERT INTO workflow_texts (name, text) VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text";
+    this.#sql.exec(query, name, text);
+  }
+
+  #readText(name: TextName): string | undefined {
     return this.#sql.exec<{ text: string }>("SELECT text FROM workflow_texts WHERE name = ?", name).toArray()[0]?.text;
   }
 }

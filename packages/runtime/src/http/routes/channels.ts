@@ -1,7 +1,7 @@
 import { endpoints } from "@thinkery/sdk";
 import type { Hono } from "hono";
+import type { Actor } from "../../agency/actor.ts";
 import type { Env } from "../../objects/env.ts";
-import type { Actor } from "../../objects/team-actor.ts";
 import type { Caller } from "../authenticate.ts";
 import { enterAgency } from "../directory.ts";
 import { type HonoEnv, route } from "../route.ts";

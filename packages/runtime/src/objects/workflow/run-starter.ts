@@ -4,11 +4,13 @@ import { toNewAgent } from "../../agency/team/to-new-agent.ts";
 import type { AgencyContext } from "../agency-feature.ts";
 import type { AgencyTeam } from "../agency-team.ts";
 import type { DocumentsApi } from "../documents-api.ts";
+import type { RunSchedules } from "./run-schedules.ts";
 
 interface StarterOptions extends Pick<AgencyContext, "agents" | "getThink"> {
   record: RunRecord;
   team: AgencyTeam;
   documents: DocumentsApi;
+  schedules: RunSchedules;
   createAgent(agent: NewAgent): Promise<unknown>;
   /** Finishes what a crash left of agents that were being created or deleted. */
   settleAgents(): Promise<unknown>;
@@ -24,11 +26,12 @@ export class RunStarter {
   }
 
   async start(): Promise<void> {
-    const { kickoff, resident } = this.#options.record.get();
+    const { record } = this.#options;
+    const { resident } = record.get();
     await this.createAgents();
     await this.#prepareContext();
-    if (resident) await this.#createSchedules();
-    if (kickoff !== undefined) await this.#postKickoff(kickoff);
+    if (resident) await this.#options.schedules.create();
+    if (record.kickoff !== undefined) await this.#postKickoff(record.kickoff);
   }
 
   /** Creates the agents that do not exist yet. The same one twice at once would fail. */
@@ -51,16 +54,6 @@ export class RunStarter {
     for (const name of context?.channels ?? []) team.channels.ensure(name, by);
     const entries = Object.entries(context?.documents ?? {});
     if (entries.length > 0) await documents.seed(Object.fromEntries(entries), by.name);
-  }
-
-  async #createSchedules(): Promise<void> {
-    const { record, getThink } = this.#options;
-    const { startedBy, startedAt, kickoff = "It is time for your scheduled work." } = record.get();
-    for (const [name, { schedule }] of this.#listAgents()) {
-      if (schedule === undefined) continue;
-      const input = { when: schedule, input: kickoff, missed: "once" as const, overlap: "skip" as const };
-      await getThink(name).schedules.create({ ...input, idempotencyKey: `workflow:${startedAt}` }, { user: startedBy });
-    }
   }
 
   /** A kickoff that mentions nobody is for all. */

@@ -6,6 +6,7 @@ import { createEventStream, type EventStream, formatSse } from "../stream.ts";
 /** Those who follow the run of a workflow. */
 export class RunStreams {
   readonly #streams = new Set<EventStream>();
+  readonly #waiters = new Set<(run: WorkflowRun) => void>();
   /** What the agents last replied, the latest last. What they did before the memory was lost is missing. */
   readonly #replies = new Map<string, string>();
 
@@ -43,6 +44,18 @@ export class RunStreams {
 
   end(run: WorkflowRun): void {
     for (const stream of this.#streams) this.#end(stream, run);
+    this.resolveWaiters(run);
+  }
+
+  /** Resolves when the run is over, was stopped, or waits for a person. */
+  waitForEnd(run: WorkflowRun): Promise<WorkflowRun> {
+    if (run.status !== "running") return Promise.resolve(run);
+    return new Promise((resolve) => this.#waiters.add(resolve));
+  }
+
+  resolveWaiters(run: WorkflowRun): void {
+    for (const resolve of this.#waiters) resolve(run);
+    this.#waiters.clear();
   }
 
   close(): void {

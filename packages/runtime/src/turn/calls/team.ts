@@ -16,10 +16,15 @@ export function openTeam(call: TeamCall, { deps, runId, record }: StepContext): 
   const port = deps.team;
   // A call that a crash interrupted is executed again.
   const key = `call:${deps.sandboxKey}:${runId}:${callId}`;
+  // A tool may make several changes of a kind in one call.
+  const createKeys = () => {
+    let changes = 0;
+    return () => (++changes === 1 ? key : `${key}:${changes}`);
+  };
+  const createMessageKey = createKeys();
+  const createFeedbackKey = createKeys();
+  const createTaskKey = createKeys();
   let documents: TeamDocuments | undefined;
-  // A tool may change several documents in one call.
-  let changes = 0;
-  const createKey = () => (++changes === 1 ? key : `${key}:${changes}`);
   return {
     send({ content, to, channel = defaultChannel, ...rest }) {
       record();
@@ -27,7 +32,7 @@ export function openTeam(call: TeamCall, { deps, runId, record }: StepContext): 
         content,
         ...omitUndefined(rest),
         ...(to === undefined ? {} : { to: [...to] }),
-        idempotencyKey: key,
+        idempotencyKey: createMessageKey(),
       });
     },
     readChannel: ({ channel = defaultChannel, since, thread, limit = maxReadMessages }) =>
@@ -50,11 +55,16 @@ export function openTeam(call: TeamCall, { deps, runId, record }: StepContext): 
     setStatus: ({ status, task }) => port.setStatus(status, task),
     leaveFeedback(feedback) {
       record();
-      return port.leaveFeedback(feedback, runId, key);
+      return port.leaveFeedback(feedback, runId, createFeedbackKey());
     },
     get documents() {
       record();
-      return (documents ??= port.openDocuments({ runId, callId: parentCallId, tool: toolName, createKey }));
+      return (documents ??= port.openDocuments({
+        runId,
+        callId: parentCallId,
+        tool: toolName,
+        createKey: createKeys(),
+      }));
     },
     createResource(content, type) {
       record();
@@ -64,7 +74,7 @@ export function openTeam(call: TeamCall, { deps, runId, record }: StepContext): 
     listTasks: () => port.listTasks(),
     createTask({ type = "code", ...task }) {
       record();
-      return port.createTask({ ...task, type }, key);
+      return port.createTask({ ...task, type }, createTaskKey());
     },
     claimTask(id) {
       record();
