@@ -50,6 +50,12 @@ export class AgentRegistry {
     return this.#sql.exec<{ name: string }>(query, name).toArray()[0]?.name;
   }
 
+  /** Returns the name of an agent's blueprint, without reading anything else. */
+  findBlueprint(name: string): string | undefined {
+    const query = "SELECT blueprint FROM agents WHERE name = ? AND state = 'ready'";
+    return this.#sql.exec<{ blueprint: string }>(query, name).toArray()[0]?.blueprint;
+  }
+
   get(name: string): Agent {
     const agent = this.find(name);
     if (!agent) throw fail("not_found", `Agent “${name}” not found in ${this.#agency}.`);

@@ -106,7 +106,7 @@ export function assembleAgency({
 
   /** Returns what an agent is for, in the words of its blueprint. */
   function findRole(agent: string): string | undefined {
-    const blueprint = agents.find(agent)?.blueprint;
+    const blueprint = agents.findBlueprint(agent);
     if (blueprint === undefined || blueprint === defaultBlueprint.name) return undefined;
     return findBlueprint(blueprint)?.description;
   }

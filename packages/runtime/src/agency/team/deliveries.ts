@@ -60,7 +60,7 @@ const maxChars = 100_000;
 const maxResumed = 500;
 /** Deliveries that are sent at once, and how much work each further one is, in microseconds. */
 const maxUnpacedSends = 8;
-const unitsPerSend = 40_000;
+const unitsPerSend = 100_000;
 const retryMs = 5000;
 const storeRunDelayMs = 100;
 /** An agent that cannot be reached for so long has failed. */

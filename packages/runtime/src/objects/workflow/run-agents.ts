@@ -41,6 +41,6 @@ export class RunAgents {
 
   #list(): string[] {
     const { record, agents } = this.#options;
-    return record.get().agents.filter((name) => agents.find(name));
+    return record.get().agents.filter((name) => agents.findName(name) !== undefined);
   }
 }

@@ -45,7 +45,7 @@ export class RunSchedules {
 
   #listAgents() {
     const { record, agents } = this.#options;
-    return Object.entries(record.definition?.agents ?? {}).filter(([name]) => agents.find(name));
+    return Object.entries(record.definition?.agents ?? {}).filter(([name]) => agents.findName(name) !== undefined);
   }
 
   get #name(): string {

@@ -1,12 +1,16 @@
 import { defaultChannel, type NewAgent, type Workflow } from "@thinkery/sdk";
 import type { RunRecord } from "../../agency/team/run-record.ts";
 import { toNewAgent } from "../../agency/team/to-new-agent.ts";
+import { Pacer } from "../../host/fair-work.ts";
 import type { AgencyContext } from "../agency-feature.ts";
 import type { AgencyTeam } from "../agency-team.ts";
 import type { DocumentsApi } from "../documents-api.ts";
 import type { RunSchedules } from "./run-schedules.ts";
 
-interface StarterOptions extends Pick<AgencyContext, "agents" | "getThink"> {
+/** How much work it is to create an agent, in microseconds. */
+const unitsPerAgent = 20_000;
+
+interface StarterOptions extends Pick<AgencyContext, "key" | "agents" | "getThink"> {
   record: RunRecord;
   team: AgencyTeam;
   documents: DocumentsApi;
@@ -41,10 +45,14 @@ export class RunStarter {
   }
 
   async #createAgents(): Promise<void> {
-    const { agents, createAgent, settleAgents } = this.#options;
+    const { key, agents, createAgent, settleAgents } = this.#options;
     const isMissing = ([name]: [string, unknown]) => agents.findName(name) === undefined;
     if (this.#listAgents().some((entry) => isMissing(entry) && !agents.isFree(entry[0]))) await settleAgents();
-    for (const [name, agent] of this.#listAgents().filter(isMissing)) await createAgent(toNewAgent(name, agent));
+    const pacer = new Pacer(key);
+    for (const [name, agent] of this.#listAgents().filter(isMissing)) {
+      await pacer.pauseIfDue(unitsPerAgent);
+      await createAgent(toNewAgent(name, agent));
+    }
   }
 
   async #prepareContext(): Promise<void> {
