@@ -101,7 +101,7 @@ export class AgencyTeam implements AgencyFeature {
       owner,
       names: this.#names,
       storeText: (text, createdBy) => resources.store(text, createdBy),
-      redact: (text) => redactor.redactLog(text),
+      redact: (text) => redactor.redact(text),
       deliver: (message, recipients) => this.#addToInboxes(message, recipients),
       onMessage: (message) => {
         publish(() => ({ type: "message", message }));
@@ -120,7 +120,7 @@ export class AgencyTeam implements AgencyFeature {
       onGivenUp: ({ agent, message }, { channel, number, thread }, reason) => {
         const text = `${agent} could not handle ${formatMessageId(message)}, and it was given up: ${reason}`;
         this.channels.postNotice(channel, text, { thread: thread ?? number });
-        options.listener().onGivenUp(agent, code === "budget" ? "budget" : "given_up", text);
+        options.listener().onGivenUp(agent, "given_up", text);
       },
     });
   }
