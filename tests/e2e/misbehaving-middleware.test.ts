@@ -236,6 +236,7 @@ test.each(invalidPlans)(
       "grep",
       "task",
       "schedule",
+      "channel_send",
       "from_init",
     ]);
     expect(await readStoredState(agent, "puppet")).toEqual([]);
@@ -336,7 +337,7 @@ test("a blueprint with an unknown tag is stored, with a warning that suggests th
   expect(status).toBe(201);
   expect(body.warnings).toEqual([
     "No tool or middleware has the tag “witnes”. Did you mean “witness”?",
-    "No tool or middleware has the tag “zzz”. Available: apps, clash, coach, default, fs, inspector, planning, puppet, reader, schedules, subagents, tasks, witness, words.",
+    "No tool or middleware has the tag “zzz”. Available: apps, clash, coach, default, fs, inspector, planning, puppet, reader, schedules, subagents, tasks, team, witness, words.",
   ]);
 });
 

@@ -226,13 +226,10 @@ export class AgencyTeam implements AgencyFeature {
     const { agents, tasks } = this.#options;
     const name = agents.findName(agent);
     if (name === undefined) return;
-    const before = this.#activities.get(name);
     this.#activities.set(name, activity);
     if (isBusy(activity)) tasks.renewClaims(name);
-    if (activity.status !== "stopped" && before?.status !== activity.status) {
-      this.#deliveries.resume(name);
-      this.deliverSoon();
-    }
+    // It may have been stopped and started again since it last said anything.
+    if (activity.status !== "stopped" && this.#deliveries.resume(name)) this.deliverSoon();
     this.#publishAgent(name);
   }
 

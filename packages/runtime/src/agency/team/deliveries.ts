@@ -155,14 +155,16 @@ export class Deliveries {
     return true;
   }
 
-  /** Makes what waits for a stopped agent due at once. */
-  resume(agent: string): void {
+  /** Makes what waits for a stopped agent due at once. Returns whether anything did. */
+  resume(agent: string): boolean {
     const { store, inboxes } = this.#options;
     const now = Date.now();
     // What waits because its turn failed has failures.
-    for (const item of store.listItems({ agent, statuses: ["pending"], after: 0, limit: maxResumed }))
-      if (item.dueAt !== undefined && item.dueAt > now && item.failures === 0)
-        inboxes.update(agent, item.message, { dueAt: null });
+    const waiting = store
+      .listItems({ agent, statuses: ["pending"], after: 0, limit: maxResumed })
+      .filter(({ dueAt = 0, failures }) => dueAt > now && failures === 0);
+    for (const { message } of waiting) inboxes.update(agent, message, { dueAt: null });
+    return waiting.length > 0;
   }
 
   /** Stores a delivery of what is due for an agent, unless it has one. */
