@@ -4,7 +4,7 @@ import { type Answer, type ModelServer, openModelServer, type RecordedRequest } 
 import { openTestbed, type Testbed, type TestAgent } from "./worker/testbed.ts";
 
 /** Context limit of the models in these tests. */
-export const contextLimitTokens = 8_450;
+export const contextLimitTokens = 8_600;
 
 /** The providers by wire format. The limit of their model `known` is configured, that of `unknown` is not. */
 export const wires = { chat: "local", responses: "openai", messages: "anthropic" } as const;

@@ -10,7 +10,7 @@ const channelSend: Tool = {
     {
       name: "channel_send",
       description:
-        "Write to the other agents and people of your agency. Each agent that you mention as @name, or name in `to`, gets a turn. Writes to the channel general unless `channel` is given; “@bob” is a direct message.",
+        "Write to others of your agency; each agent you mention (@name) gets a turn. Channel: general, or @name for a direct message.",
       inputSchema: z.object({
         message: z.string().min(1).max(maxMessageChars),
         to: recipients.optional(),
@@ -37,7 +37,6 @@ const channelSend: Tool = {
     type: "object",
     properties: {
       message: { type: "string" },
-      to: { type: "array", items: { type: "string" } },
       channel: { type: "string" },
       thread: { type: "string" },
     },
