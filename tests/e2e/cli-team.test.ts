@@ -99,7 +99,10 @@ test("messages are limited by number, by a message, and by time", async () => {
 test("--wait prints what is written until the woken agents have handled it", async () => {
   const agency = await openTeam();
   const { code, stdout, stderr } = await thinkery(["channel", "send", `general@${agency}`, "Go, @alice!", "--wait"]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: `Posted msg-1 to #general@${agency} for alice.\n` });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: `Posted msg-1 to #general@${agency} for alice.\nHandled by alice.\n`,
+  });
   expect(stdout).toMatch(new RegExp(`^alice → bob {2}${clock} · msg-2\n {2}Done, thanks @bob\\.\n\n$`));
   const json = await thinkery(["channel", "send", `#general@${agency}`, "Again, @alice", "--wait", "--json"]);
   const { id, messages, open, givenUp } = JSON.parse(json.stdout);

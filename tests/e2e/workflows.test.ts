@@ -32,6 +32,7 @@ beforeAll(async () => {
       polite: [{ steps: [send("Thank you @one, thank you @two!"), { text: "Thanked." }] }],
       slow: [{ when: "once more", steps: [{ text: "Done." }] }, { steps: [{ wait: 600_000 }, { text: "Late." }] }],
       broken: [{ steps: [{ fail: 401 }] }],
+      sleeper: [{ steps: [{ call: { tool: "sleepUntil", input: { when: 1 } } }, { text: "Awake." }] }],
       asker: [
         {
           steps: [
@@ -268,6 +269,12 @@ describe("a workflow", () => {
     expect((await getRun("ask:x")).result).toContain("You chose");
   });
 
+  test("does not wait for a person while an agent sleeps", async () => {
+    const workflow = { name: "nap", agents: { one: { model: "scripted:sleeper" } }, kickoff: "begin" };
+    const { status, body } = await testbed.api("/serve", "POST", { workflow, tag: "x" });
+    expect([status, body.content]).toEqual([200, "Awake."]);
+  });
+
   test("whose agents make no progress ends with that reason", async () => {
     const workflow = {
       name: "thanks",
@@ -329,6 +336,20 @@ describe("a workflow", () => {
       reason: "given_up",
       message: expect.stringContaining("one could not handle msg-1"),
     });
+  });
+
+  test("ends when the only agent that still worked is deleted", async () => {
+    const agents = { one: { model: "scripted:slow" }, two: { model: "scripted:parrot" } };
+    const done = runJob({ workflow: { name: "left", agents, kickoff: "begin" }, tag: "x" }).catch(() => []);
+    await waitUntil("the agent to work", async () => {
+      const { run } = (await testbed.api("/agency/left:x/agent/one/state")).body;
+      return run?.status === "running" && (await getRun("left:x")).turns === 1;
+    });
+    const start = Date.now();
+    await testbed.api("/agency/left:x/agent/one", "DELETE");
+    await waitUntil("it to end", async () => (await getRun("left:x")).status === "completed");
+    expect(Date.now() - start).toBeLessThan(5000);
+    await done;
   });
 
   test("that stays resident goes on when everyone is idle, also after a crash, until it is stopped", async () => {

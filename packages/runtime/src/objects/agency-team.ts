@@ -101,7 +101,7 @@ export class AgencyTeam implements AgencyFeature {
       owner,
       names: this.#names,
       storeText: (text, createdBy) => resources.store(text, createdBy),
-      redact: (text) => redactor.redactLog(text),
+      redact: (text) => redactor.redact(text),
       deliver: (message, recipients) => this.#addToInboxes(message, recipients),
       onMessage: (message) => {
         publish(() => ({ type: "message", message }));

@@ -8,8 +8,11 @@ import {
   type WorkflowReason,
   type WorkflowRun,
 } from "@thinkery/sdk";
+import { needsPerson } from "../agency/team/agent-activity.ts";
 import type { DeliveryReport } from "../agency/team/deliveries.ts";
+import { getDeadline, getRunLimits, isOverLimit } from "../agency/team/run-limits.ts";
 import { isOpenRun, RunRecord } from "../agency/team/run-record.ts";
+import type { RunRequest } from "../agency/team/run-request.ts";
 import type { AgencyContext, AgencyFeature } from "./agency-feature.ts";
 import type { AgencyTeam, TeamListener } from "./agency-team.ts";
 import type { DocumentsApi } from "./documents-api.ts";
@@ -22,18 +25,6 @@ import { RunSchedules } from "./workflow/run-schedules.ts";
 import { RunStarter } from "./workflow/run-starter.ts";
 import { RunStreams } from "./workflow/run-streams.ts";
 
-/** What starts a run. */
-export interface RunRequest {
-  workflow: Workflow;
-  tag?: string;
-  /** In place of the workflow's own kickoff. */
-  message?: string;
-  resident: boolean;
-  startedBy: string;
-  /** The same key again is the same run. */
-  key?: string;
-}
-
 interface WorkflowOptions extends AgencyContext {
   team: AgencyTeam;
   documents: DocumentsApi;
@@ -43,8 +34,6 @@ interface WorkflowOptions extends AgencyContext {
   reportRun(run: WorkflowRun): Promise<void>;
 }
 
-const defaultMaxTurns = 1000;
-const defaultMaxSeconds = 24 * 3600;
 /** A run is looked at this often while nothing happens in it. */
 const checkMs = 15_000;
 /** Somebody is about to follow the run; without them, it goes on by itself after this long. */
@@ -221,14 +210,19 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#streams.noteReply(report);
     if (report.code === "budget" || report.code === "steps")
       this.#noteTrouble("budget", `${report.agent}: ${report.error ?? "over budget"}`);
-    const { turns, resident } = this.#record.get();
-    const { max_turns: maxTurns = resident ? Infinity : defaultMaxTurns } = this.#record.definition?.limits ?? {};
-    if (turns >= maxTurns) this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
+    const { turns } = this.#record.get();
+    if (turns >= this.#limits.maxTurns)
+      this.#record.update({ reason: "turn_limit", message: `The run has had ${turns} turns.` });
     this.#checkSoon();
   }
 
   onGivenUp(_agent: string, reason: WorkflowReason, message: string): void {
     if (this.#isRunning) this.#noteTrouble(reason, message);
+  }
+
+  /** Perhaps the others were done already. */
+  forgetAgent(): void {
+    if (this.#isRunning) this.#checkSoon();
   }
 
   wake(): void {
@@ -252,7 +246,7 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!isOpenRun(run) || run.status === "stopped")
       return this.#record.isReported ? undefined : (this.#checkAt ??= Date.now() + checkMs);
     if (!this.#record.isReady) return Math.max(this.#heldUntil, 1);
-    return Math.min((this.#checkAt ??= Date.now() + checkMs), this.#getDeadline(run) ?? Infinity);
+    return Math.min((this.#checkAt ??= Date.now() + checkMs), getDeadline(run, this.#limits.maxSeconds) ?? Infinity);
   }
 
   async runDue(now: number): Promise<void> {
@@ -262,23 +256,16 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     if (!this.#record.isReported) await this.#reporter.report();
     if (!isOpenRun(run) || run.status === "stopped") return;
     if (!this.#record.isReady) await this.#starting.run();
-    const deadline = this.#getDeadline(run);
+    const { maxSeconds } = this.#limits;
+    const deadline = getDeadline(run, maxSeconds);
     if (deadline !== undefined && now >= deadline)
-      this.#record.update({ reason: "time_limit", message: `The run has taken ${this.#maxSeconds} seconds.` });
+      this.#record.update({ reason: "time_limit", message: `The run has taken ${maxSeconds} seconds.` });
     this.#asksAgents = true;
     await this.#checking.run();
   }
 
-  get #maxSeconds(): number {
-    return this.#record.definition?.limits?.max_seconds ?? defaultMaxSeconds;
-  }
-
-  /** Returns when the run has taken too long. The time before a person resumed it does not count. */
-  #getDeadline(
-    run: Pick<WorkflowRun, "resident" | "status" | "reason" | "startedAt" | "resumedAt">,
-  ): number | undefined {
-    if (run.resident || isOverLimit(run)) return undefined;
-    return Date.parse(run.resumedAt ?? run.startedAt) + this.#maxSeconds * 1000;
+  get #limits(): ReturnType<typeof getRunLimits> {
+    return getRunLimits(this.definition ?? {}, this.#record.find()?.resident);
   }
 
   get #isRunning(): boolean {
@@ -322,9 +309,10 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#asksAgents = false;
     const activities = await this.#agents.listActivities(isFresh);
     if (!this.#isRunning || isOverLimit(this.#record.get())) return;
-    if (activities.some(({ status }) => status === "waiting")) return this.#noteWaiting(true);
+    if (activities.some(needsPerson)) return this.#noteWaiting(true);
     this.#noteWaiting(false);
-    if (!team.isQuiet || activities.some(({ status }) => status === "working")) return;
+    const isBusy = activities.some(({ status }) => status === "working" || status === "waiting");
+    if (isBusy || !team.isQuiet) return;
     const { resident, reason, message } = this.#record.get();
     if (!resident) this.#finish(reason === undefined ? "completed" : "failed", reason, message);
   }
@@ -368,8 +356,5 @@ export class AgencyWorkflow implements AgencyFeature, TeamListener {
     this.#options.publish(() => ({ type: "workflow", run: this.describe() }));
   }
 }
-
-const isOverLimit = ({ status, reason }: Pick<WorkflowRun, "status" | "reason">) =>
-  (status === "running" || status === "waiting") && (reason === "turn_limit" || reason === "time_limit");
 
 const logScheduleError = (error: unknown) => console.error("the schedules of a run could not be deleted", error);

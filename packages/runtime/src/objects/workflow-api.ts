@@ -1,6 +1,7 @@
 import type { WorkflowRun } from "@thinkery/sdk";
 import { RpcTarget } from "cloudflare:workers";
-import type { AgencyWorkflow, RunRequest } from "./agency-workflow.ts";
+import type { RunRequest } from "../agency/team/run-request.ts";
+import type { AgencyWorkflow } from "./agency-workflow.ts";
 import type { Credential, CredentialWatch } from "./credential-watch.ts";
 
 /** The run of a workflow that an agency is. */

@@ -70,5 +70,7 @@ export function toValidationIssues(issue: z.core.$ZodIssue): ValidationIssue[] {
     return issue.keys.map((key) => ({ path: [...path, key], message: "unknown field" }));
   }
   // Issues of an invalid key are nested.
-  return [{ path, message: (issue.code === "invalid_key" ? issue.issues[0] : issue)?.message ?? issue.message }];
+  const { message } = (issue.code === "invalid_key" ? issue.issues[0] : issue) ?? issue;
+  // In JSON, a record is an object like any other.
+  return [{ path, message: message.replace("expected record, ", "expected object, ") }];
 }

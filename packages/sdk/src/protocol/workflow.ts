@@ -91,7 +91,12 @@ export type Variables = z.infer<typeof variablesSchema>;
 
 /** Bounds of a run. What runs longer ends with a reason. */
 const workflowLimitsSchema = z.strictObject({
-  max_turns: z.int().min(1).max(100_000).optional().meta({ description: "Turns of all agents. Defaults to 1,000." }),
+  max_turns: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .meta({ description: "Turns of all agents. Defaults to 1,000, but for resident runs." }),
   max_seconds: z.number().min(1).optional().meta({ description: "Defaults to a day." }),
   max_turns_without_progress: z
     .int()

@@ -13,7 +13,7 @@ type StoredRun = Omit<WorkflowRun, "result" | "kickoff">;
 
 type TextName = "definition" | "kickoff" | "result";
 
-/** What starts a run. */
+/** What a run begins with. */
 interface RunStart {
   definition: Workflow;
   kickoff?: string | undefined;
