@@ -1,12 +1,14 @@
 import { maxMessageChars } from "@thinkery/sdk";
 import type { TestHost } from "@thinkery/sdk/test";
 import type { ExpensiveRequest, LargeAgent } from "./expensive-request.ts";
+import { isLongRun } from "./sample.ts";
 
 const sleeperCount = 50;
-const posts = 1000;
-const crowdCount = 1000;
-const deletedChannels = 4;
-const messagesPerChannel = 2000;
+// All of it takes minutes to create.
+const posts = isLongRun() ? 1000 : 200;
+const crowdCount = isLongRun() ? 1000 : 200;
+const deletedChannels = 3;
+const messagesPerChannel = isLongRun() ? 2000 : 500;
 
 const range = (count: number) => [...Array(count).keys()];
 const sleepers = range(sleeperCount).map((index) => `sleeper-${index}`);
@@ -32,7 +34,7 @@ const post = (host: TestHost, agency: string, channel: string, body: { content: 
 
 export const teamAgents: readonly LargeAgent[] = [
   {
-    // Fifty agents that never end their turns, with a thousand messages in each inbox.
+    // Fifty agents that never end their turns, with many messages in each inbox.
     name: "mailbox",
     async create(host) {
       await createAgency(host, "mailbox", sleepers);
@@ -59,7 +61,7 @@ export const teamAgents: readonly LargeAgent[] = [
     },
   },
   {
-    // A thousand agents with names that are hard to tell apart; some have been written to.
+    // Many agents with names that are hard to tell apart; some have been written to.
     name: "crowd",
     async create(host) {
       await createAgency(
@@ -167,8 +169,8 @@ const mailboxRequests = toRequests("mailbox", [
       .repeat(80),
   ),
   toMailboxChange("everything is handled", "sleeper-7/ack", { until: "2100-01-01" }),
-  toMailboxChange("five hundred items are handled", "sleeper-8/ack", { ids: listIds(500, 1) }),
-  toMailboxChange("five hundred items are delivered again", "sleeper-9/retry", { ids: listIds(500, 100) }),
+  toMailboxChange("many items are handled", "sleeper-8/ack", { ids: listIds(posts / 2, 1) }),
+  toMailboxChange("many items are delivered again", "sleeper-9/retry", { ids: listIds(posts / 2, posts / 4) }),
   ...mailboxPages.map((path): Request => ({
     what: `GET ${path}`,
     method: "GET",
@@ -195,10 +197,10 @@ const channelRequests = toRequests("channels", [
 ]);
 
 const crowdRequests = toRequests("crowd", [
-  { what: "a thousand members", method: "GET", path: "/agency/crowd/members?limit=500", isPage: true },
-  { what: "a thousand agents", method: "GET", path: "/agency/crowd/agents?limit=500", isPage: true },
+  { what: "many members", method: "GET", path: "/agency/crowd/members?limit=500", isPage: true },
+  { what: "many agents", method: "GET", path: "/agency/crowd/agents?limit=500", isPage: true },
   {
-    what: "names that resemble a thousand others",
+    what: "names that resemble many others",
     method: "POST",
     path: "/agency/crowd/channels/general/messages",
     body: { content: toText(500, (index) => `@${"agent".repeat(8)}${index}`) },
