@@ -86,6 +86,12 @@ async function interfere(agency: string, random: Random, isOver: () => boolean):
   return posted;
 }
 
+async function isQuiet(agency: string): Promise<boolean> {
+  for (const agent of crew)
+    if ((await insist(`/agency/${agency}/inbox/${agent}?status=open`)).body.items.length > 0) return false;
+  return true;
+}
+
 async function collectRemains(agency: string): Promise<Remains> {
   const at = `/agency/${agency}`;
   const items: Remains["items"] = {};
@@ -127,10 +133,9 @@ async function runUnderKills(number: number, killCount: number, random: Random):
     { timeoutMs },
   ).finally(() => (isOver = true));
   const posted = await interfering;
-  // What was posted after the end is handled as well.
-  const listOpen = async (agent: string) => (await insist(`/agency/${agency}/inbox/${agent}?status=open`)).body.items;
-  for (const agent of crew)
-    await waitUntil(`${agent} to be done`, async () => (await listOpen(agent)).length === 0, { timeoutMs });
+  // What was posted after the end is handled as well. Twice, because who is done may have written to who was looked at.
+  for (let pass = 0; pass < 2; pass++)
+    await waitUntil(`run ${number} to be quiet`, () => isQuiet(agency), { timeoutMs });
   const remains = await collectRemains(agency);
   const label = `run ${number}, ${killCount} kills`;
   expect([label, findProblems(remains)]).toEqual([label, []]);
