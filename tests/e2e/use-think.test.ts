@@ -168,6 +168,7 @@ test("the hook's state equals the one a new client gets, before, during and afte
   await waitUntil("some words", async () => (await readLastText(page)).includes("word3"));
   await send(page, "second");
   await send(page, "third");
+  await waitUntil("both to be queued", async () => (await readHook(page, ({ think }) => think.state))?.queued === 2);
   expect(await expectSameState("two queued messages")).toMatchObject({
     status: "thinking",
     queued: 2,
