@@ -7,8 +7,9 @@ import { createImportGuard } from "./guard-imports.ts";
 import { createChainFinder } from "./import-chain.ts";
 import { sdkImport } from "./import-sdk.ts";
 import { createLoadError, type Esbuild, loadEsbuild } from "./load-esbuild.ts";
-import { findNodeGlobals, standardDefines } from "./node-globals.ts";
+import { findNodeGlobals } from "./node-globals.ts";
 import type { AgentPackage } from "./read-package.ts";
+import { sandboxBuild } from "./sandbox-build.ts";
 
 export interface Bundle {
   code: string;
@@ -32,27 +33,14 @@ const outName = "agent.bundle.js";
 
 const createOptions = ({ folder, entry }: Source) =>
   ({
+    ...sandboxBuild,
     absWorkingDir: folder,
     entryPoints: [entry],
     outfile: join(folder, outName),
-    write: false,
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    target: "es2024",
-    // Many packages have a build without Node.js only for browsers.
-    conditions: ["workerd", "worker", "browser", "import", "default"],
-    mainFields: ["module", "main"],
-    loader: { ".txt": "text", ".md": "text" },
-    define: standardDefines,
     plugins: [createImportGuard({ reports: true }), sdkImport],
     keepNames: true,
-    charset: "utf8",
-    legalComments: "none",
     sourcemap: "external",
     sourcesContent: false,
-    metafile: true,
-    logLevel: "silent",
     logOverride: { "unsupported-dynamic-import": "warning", "unsupported-require-call": "warning" },
   }) satisfies BuildOptions;
 

@@ -6,7 +6,7 @@ import { createBuildError, formatWarnings } from "../agent-package/build-message
 import { createSizeError } from "../agent-package/bundle.ts";
 import { createImportGuard } from "../agent-package/guard-imports.ts";
 import { createLoadError, type Esbuild, loadEsbuild } from "../agent-package/load-esbuild.ts";
-import { standardDefines } from "../agent-package/node-globals.ts";
+import { sandboxBuild } from "../agent-package/sandbox-build.ts";
 import type { Cli } from "../cli.ts";
 
 /** What a tool may have is stored in one request, and loaded into one sandbox. */
@@ -31,22 +31,10 @@ export async function bundleModule(cli: Cli, file: string): Promise<string> {
 
 function build({ build }: Esbuild, path: string): Promise<BuildResult<{ metafile: true; write: false }>> {
   return build({
+    ...sandboxBuild,
     absWorkingDir: dirname(path),
     entryPoints: [path],
-    write: false,
-    bundle: true,
-    format: "esm",
-    platform: "neutral",
-    target: "es2024",
-    conditions: ["workerd", "worker", "browser", "import", "default"],
-    mainFields: ["module", "main"],
-    loader: { ".txt": "text", ".md": "text" },
-    define: standardDefines,
     plugins: [createImportGuard({ reports: true, explain })],
-    charset: "utf8",
-    legalComments: "none",
-    metafile: true,
-    logLevel: "silent",
   });
 }
 
