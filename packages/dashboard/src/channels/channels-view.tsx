@@ -1,11 +1,12 @@
 import { type Agency, type Channel, defaultChannel } from "@thinkery/sdk";
-import { type RefObject, useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { useHasScope } from "../api/login.ts";
 import type { Pages } from "../api/pages.ts";
 import { useSource } from "../api/source.ts";
 import { useStore } from "../api/store.ts";
 import { useTeam } from "../api/team/team.ts";
 import { buildChannelPath, type ChannelsPlace } from "../frame/navigation.ts";
+import { useKeepFocus } from "../frame/use-keep-focus.ts";
 import { Notice } from "../parts/notice.tsx";
 import "../styles/whole.css";
 import "../styles/channels.css";
@@ -69,7 +70,11 @@ interface ChannelsProps {
 
 function Channels({ agencyName, pages: { items: channels, more }, place, open }: ChannelsProps) {
   const frame = useRef<HTMLDivElement>(null);
-  useKeepFocus(frame, place.channel ?? "");
+  // On narrow screens the list or the channel is hidden.
+  useKeepFocus(place.channel ?? "", () => {
+    const parts = frame.current?.querySelectorAll<HTMLElement>(".channel-pane, .channel-row") ?? [];
+    return [...parts].findLast((part) => part.checkVisibility());
+  });
   // Without a channel in the address, there is one to read on a wide screen, and the list on a narrow one.
   const wanted = place.channel ?? defaultChannel;
   const channel = findChannel(channels, wanted, open.user);
@@ -95,19 +100,6 @@ function Channels({ agencyName, pages: { items: channels, more }, place, open }:
       </div>
     </ChannelsProvider>
   );
-}
-
-/** On narrow screens the list or the channel is hidden, and with it what had the focus. */
-function useKeepFocus(frame: RefObject<HTMLElement | null>, place: string): void {
-  const last = useRef(place);
-  useEffect(() => {
-    if (last.current === place) return;
-    last.current = place;
-    const focused = document.activeElement;
-    if (focused && focused !== document.body && focused.checkVisibility()) return;
-    const parts = frame.current?.querySelectorAll<HTMLElement>(".channel-pane, .channel-row") ?? [];
-    [...parts].findLast((part) => part.checkVisibility())?.focus({ preventScroll: true });
-  });
 }
 
 /** The same set until the names change, so that messages are not drawn again whenever an agent does something. */

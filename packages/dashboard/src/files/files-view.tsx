@@ -1,7 +1,8 @@
 import type { FileChanges } from "@thinkery/sdk/react";
-import { type DragEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { type DragEvent, useEffect, useRef, useState } from "react";
 import { useSource } from "../api/source.ts";
 import type { FilesPlace } from "../frame/files-place.ts";
+import { useKeepFocus } from "../frame/use-keep-focus.ts";
 import { Notice } from "../parts/notice.tsx";
 import "../styles/file-tree.css";
 import "../styles/pane.css";
@@ -48,7 +49,12 @@ function Files({ place }: { place: FilesPlace }) {
   const upload = (selection: UploadSelection) => uploader.add(workspace, folder, selection);
   const drop = useDrop(canWrite && agent !== undefined ? upload : undefined);
   const pane = useRef<HTMLElement>(null);
-  useKeepFocus(pane, [place.show, place.path, place.version, place.branch].join("\0"));
+  // On a narrow screen the tree may be shown instead of the pane.
+  useKeepFocus([place.show, place.path, place.version, place.branch].join("\0"), () =>
+    pane.current?.checkVisibility()
+      ? pane.current
+      : pane.current?.parentElement?.querySelector<HTMLElement>(".file-tree [tabindex='0']"),
+  );
   useEffect(() => {
     uploader.onSent = refresh;
   }, [uploader, refresh]);
@@ -95,23 +101,6 @@ function Files({ place }: { place: FilesPlace }) {
       )}
     </div>
   );
-}
-
-/** Moves the focus to the new content if navigation removed the focused element. */
-function useKeepFocus(pane: RefObject<HTMLElement | null>, place: string): void {
-  const last = useRef(place);
-  useEffect(() => {
-    if (last.current === place) return;
-    last.current = place;
-    const focused = document.activeElement;
-    if (focused && focused !== document.body && focused.checkVisibility()) return;
-    const isPaneVisible = pane.current?.checkVisibility();
-    // On a narrow screen the tree may be shown instead.
-    const next = isPaneVisible
-      ? pane.current
-      : pane.current?.parentElement?.querySelector<HTMLElement>(".file-tree [tabindex='0']");
-    next?.focus({ preventScroll: true });
-  });
 }
 
 /** The folder for new files: the open folder, or that of the open file. */

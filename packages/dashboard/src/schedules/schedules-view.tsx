@@ -2,13 +2,14 @@ import type { Think } from "@thinkery/sdk/react";
 import { useEffect, useMemo, useState } from "react";
 import { pollWhileVisible } from "../api/follow.ts";
 import { call } from "../api/host.ts";
-import { getErrorMessage, useHasScope } from "../api/login.ts";
+import { useHasScope } from "../api/login.ts";
 import { readPages } from "../api/pages.ts";
 import { createSource, useSource } from "../api/source.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { useChange } from "../parts/use-change.tsx";
 import "../styles/schedules.css";
 import { NewScheduleDialog } from "./new-schedule.tsx";
 import { ScheduleItem } from "./schedule-item.tsx";
@@ -25,7 +26,6 @@ const pollIntervalMs = 5000;
 export function SchedulesView({ agency, agent, think }: SchedulesViewProps) {
   const canChange = useHasScope("chat", agency);
   const [adding, setAdding] = useState(false);
-  const [failure, setFailure] = useState<string>();
   const source = useMemo(
     () =>
       createSource(
@@ -42,18 +42,7 @@ export function SchedulesView({ agency, agent, think }: SchedulesViewProps) {
   // The agent may have made one itself, and a run may have begun or ended.
   useEffect(() => void source.reload(), [source, think.run, think.turnCount, think.queued]);
 
-  const change = async (work: () => Promise<unknown>): Promise<boolean> => {
-    try {
-      await work();
-      setFailure(undefined);
-      return true;
-    } catch (thrown) {
-      setFailure(getErrorMessage(thrown));
-      return false;
-    } finally {
-      await source.reload();
-    }
-  };
+  const { change, failureNotice } = useChange(() => source.reload());
   const add = canChange && (
     <Button kind="main" onClick={() => setAdding(true)}>
       <Icon name="plus" /> New schedule
@@ -63,13 +52,7 @@ export function SchedulesView({ agency, agent, think }: SchedulesViewProps) {
   return (
     <section className="schedules" aria-label="Schedules">
       {value && value.items.length > 0 && <div className="schedules-bar">{add}</div>}
-      {failure !== undefined && (
-        <div role="alert">
-          <Notice tone="bad" title="That did not work">
-            {failure}
-          </Notice>
-        </div>
-      )}
+      {failureNotice}
       {error && (
         <Notice tone={value ? "warn" : "bad"} title="Failed to load the schedules" onRetry={() => void source.reload()}>
           {error.message}

@@ -2,7 +2,7 @@ import { isFinished, type Task, type TaskChange, type TaskProgress } from "@thin
 import type { Think } from "@thinkery/sdk/react";
 import { type FormEvent, useEffect, useMemo, useState } from "react";
 import { call } from "../api/host.ts";
-import { getErrorMessage, useHasScope } from "../api/login.ts";
+import { useHasScope } from "../api/login.ts";
 import { createSource, useSource } from "../api/source.ts";
 import { showControlChars } from "../chat/blocks.ts";
 import { Link } from "../frame/link.tsx";
@@ -11,6 +11,7 @@ import { Button } from "../parts/button.tsx";
 import { DateTime } from "../parts/date-time.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { useChange } from "../parts/use-change.tsx";
 import "../styles/tasks.css";
 import { TaskTree } from "./task-tree.tsx";
 
@@ -24,7 +25,6 @@ interface TasksViewProps {
 export function TasksView({ agency, agent, think }: TasksViewProps) {
   const [archived, setArchived] = useState(false);
   const [limit, setLimit] = useState(50);
-  const [failure, setFailure] = useState<string>();
   const canChat = useHasScope("chat", agency);
   const params = { agency, agent };
   const source = useMemo(
@@ -38,18 +38,7 @@ export function TasksView({ agency, agent, think }: TasksViewProps) {
   // Turns are tasks too.
   useEffect(() => void source.reload(), [source, think.tasks, think.run, think.turnCount, think.queued]);
 
-  async function change(work: () => Promise<unknown>): Promise<boolean> {
-    try {
-      await work();
-      setFailure(undefined);
-      return true;
-    } catch (thrown) {
-      setFailure(getErrorMessage(thrown));
-      return false;
-    } finally {
-      await source.reload();
-    }
-  }
+  const { change, failureNotice } = useChange(() => source.reload());
   const update = (id: string, body: TaskChange) =>
     change(() => call("updateTask", { params: { ...params, task: id }, body }));
 
@@ -64,13 +53,7 @@ export function TasksView({ agency, agent, think }: TasksViewProps) {
           Archive
         </Button>
       </div>
-      {failure && (
-        <div role="alert">
-          <Notice tone="bad" title="That did not work">
-            {failure}
-          </Notice>
-        </div>
-      )}
+      {failureNotice}
       {error && (
         <Notice tone={value ? "warn" : "bad"} title="Failed to load the tasks" onRetry={() => void source.reload()}>
           {error.message}

@@ -15,7 +15,7 @@ interface TaskDetailsProps {
   team: Team;
   byId: ReadonlyMap<string, TeamTask>;
   canChange: boolean;
-  onChange(work: Promise<unknown>, done: string): Promise<void>;
+  onChange(work: () => Promise<unknown>, done: string): Promise<unknown>;
   onSubtask(): void;
 }
 
@@ -78,10 +78,10 @@ function TaskActions({ task, user, team, byId, onChange, onSubtask }: TaskDetail
   const [finishing, setFinishing] = useState(false);
   const params = { agency: team.agency, task: id };
   const update = (body: { status: TeamTask["status"]; result?: string }, done: string) =>
-    void onChange(call("updateTeamTask", { params, body }), `${title} ${done}.`);
+    void onChange(() => call("updateTeamTask", { params, body }), `${title} ${done}.`);
   const claim = (agent?: string) =>
     void onChange(
-      call("claimTeamTask", { params, body: agent === undefined ? {} : { agent } }),
+      () => call("claimTeamTask", { params, body: agent === undefined ? {} : { agent } }),
       `${title} claimed${agent === undefined ? "" : ` for ${agent}`}.`,
     );
   const isReady = dependencies.every((dependency) => (byId.get(dependency)?.status ?? "complete") === "complete");

@@ -1,7 +1,7 @@
 import { type Agency, isFinished, type NewTeamTask, type TeamTask } from "@thinkery/sdk";
 import { type ReactNode, useMemo, useState } from "react";
 import { call } from "../api/host.ts";
-import { getErrorMessage, useHasScope } from "../api/login.ts";
+import { useHasScope } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import { useTeam } from "../api/team/team.ts";
 import { announce } from "../frame/announce.tsx";
@@ -11,6 +11,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Switch } from "../parts/switch.tsx";
+import { useChange } from "../parts/use-change.tsx";
 import { TaskTree } from "../tasks/task-tree.tsx";
 import "../styles/tasks.css";
 import "../styles/team-tasks.css";
@@ -30,22 +31,12 @@ export function TeamTasksView({ user, agency }: TeamTasksViewProps) {
   const canChange = useHasScope("chat", agency.id);
   const [shown, setShown] = useState<"open" | "all">("open");
   const [creating, setCreating] = useState<{ parentId?: string }>();
-  const [failure, setFailure] = useState<string>();
   const params = { agency: agency.id };
   const all = value?.items;
   const tasks = useMemo(() => (all ? (shown === "all" ? all : keepTrees(all, isOpen)) : []), [all, shown]);
   const byId = useMemo(() => new Map(all?.map((task) => [task.id, task])), [all]);
 
-  const change = async (work: Promise<unknown>, done: string) => {
-    try {
-      await work;
-      setFailure(undefined);
-      announce(done);
-    } catch (thrown) {
-      setFailure(getErrorMessage(thrown));
-    }
-    await team.tasks.reload();
-  };
+  const { change, failureNotice } = useChange(() => team.tasks.reload());
   const create = async (task: NewTeamTask) => {
     await call("createTeamTask", { params, body: task });
     setCreating(undefined);
@@ -68,13 +59,7 @@ export function TeamTasksView({ user, agency }: TeamTasksViewProps) {
         </div>
         {all && all.length > 0 && newTask}
       </header>
-      {failure !== undefined && (
-        <div role="alert">
-          <Notice tone="bad" title="That did not work">
-            {failure}
-          </Notice>
-        </div>
-      )}
+      {failureNotice}
       {error && (
         <Notice tone={value ? "warn" : "bad"} title="Failed to load the tasks" onRetry={() => void team.tasks.reload()}>
           {error.message}

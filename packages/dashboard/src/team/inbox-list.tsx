@@ -1,17 +1,16 @@
 import type { InboxItem } from "@thinkery/sdk";
-import { useState } from "react";
 import { call } from "../api/host.ts";
-import { getErrorMessage, useHasScope } from "../api/login.ts";
+import { useHasScope } from "../api/login.ts";
 import { useSource } from "../api/source.ts";
 import type { Team } from "../api/team/team.ts";
 import { sanitizeText } from "../chat/call/sanitize-text.ts";
-import { announce } from "../frame/announce.tsx";
 import { Link } from "../frame/link.tsx";
 import { buildChannelPath } from "../frame/navigation.ts";
 import { formatCount } from "../parts/amount.ts";
 import { DateTime, useNow } from "../parts/date-time.tsx";
 import { formatUntil } from "../parts/duration.ts";
 import { Notice } from "../parts/notice.tsx";
+import { useChange } from "../parts/use-change.tsx";
 
 interface InboxListProps {
   team: Team;
@@ -24,28 +23,21 @@ interface InboxListProps {
 export function InboxList({ team, agent, isGivenUpOnly = false }: InboxListProps) {
   const inbox = team.getInbox(agent);
   const { value, error } = useSource(inbox);
-  const [failure, setFailure] = useState<string>();
   const items = value?.filter(({ status }) => !isGivenUpOnly || status === "given_up") ?? [];
   const givenUp = items.filter(({ status }) => status === "given_up");
 
-  const change = async (work: Promise<unknown>, done: string) => {
-    try {
-      await work;
-      setFailure(undefined);
-      announce(done);
-    } catch (thrown) {
-      setFailure(getErrorMessage(thrown));
-    }
-    await inbox.reload();
-  };
+  const { change, failureNotice } = useChange(() => inbox.reload());
   const params = { agency: team.agency, agent };
   const retry = (ids: string[]) =>
     void change(
-      call("retryInbox", { params, body: { ids } }),
+      () => call("retryInbox", { params, body: { ids } }),
       `${agent} gets ${formatCount(ids.length, "message")} again.`,
     );
   const ack = (ids: string[]) =>
-    void change(call("ackInbox", { params, body: { ids } }), `${formatCount(ids.length, "message")} acknowledged.`);
+    void change(
+      () => call("ackInbox", { params, body: { ids } }),
+      `${formatCount(ids.length, "message")} acknowledged.`,
+    );
   const canChange = useHasScope("chat", team.agency);
 
   if (!value) {
@@ -58,13 +50,7 @@ export function InboxList({ team, agent, isGivenUpOnly = false }: InboxListProps
   }
   return (
     <>
-      {failure !== undefined && (
-        <div role="alert">
-          <Notice tone="bad" title="That did not work">
-            {failure}
-          </Notice>
-        </div>
-      )}
+      {failureNotice}
       {items.length === 0 && <p className="faint">{isGivenUpOnly ? "Nothing was given up." : "Nothing to handle."}</p>}
       <ul className="inbox-list" aria-label={`Inbox of ${agent}`}>
         {items.map((item) => (
