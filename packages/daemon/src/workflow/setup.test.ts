@@ -118,7 +118,7 @@ test("a step that leaves something running does not wait for it", async () => {
   process.kill(Number((outputs as Record<string, string>).pid));
 });
 
-test("a step has no input, and the environment of whoever runs it", async () => {
+test("a step has no input, and the environment of the person who runs it", async () => {
   const { outputs } = await runSteps([{ shell: 'cat; printf %s "$GREETING|$HOME"', as: "env" }]);
   expect(outputs).toEqual({ env: "hello|" });
 });

@@ -1,7 +1,7 @@
 import { fail, interpolate, type PlaceholderValues, type SetupStep } from "@thinkery/sdk";
 import { runShell, type ShellResult } from "./shell.ts";
 
-/** What a setup does, for whoever watches it. */
+/** Receives the progress of a setup. */
 export interface SetupListener {
   onStep(step: { number: number; count: number; name?: string; command: string }): void;
   onErrorLine(line: string): void;

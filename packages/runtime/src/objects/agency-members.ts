@@ -170,7 +170,7 @@ export class MembersApi extends RpcTarget {
   }
 }
 
-/** Every member may read: whoever may approve has to see what. */
+/** Every member may read: to approve something, one has to see it. */
 function normalizeScopes(granted: readonly Scope[]): Scope[] {
   return scopes.filter((scope) => granted.includes(scope) || (scope === "read" && !hasScope(granted, "read")));
 }

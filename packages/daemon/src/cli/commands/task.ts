@@ -111,7 +111,7 @@ function addAdd(group: Command, cli: Cli): void {
       formatExamples(
         ['task add alice "Fix the parser" --type fix', ""],
         ['task add alice "Test it" --type test --after task-5fa3c1d0', ""],
-        ['task add @review "Read the diff" --type review', "for whoever claims it"],
+        ['task add @review "Read the diff" --type review', "for any member to claim"],
       ),
     )
     .action(async (text: string, title: string, flags: AddFlags) => {
@@ -186,7 +186,7 @@ function addEnding(
     const { update, claim } = await connectToTasks(cli, text);
     if (status === "pending" && !claim) throw createOwnTasksError(text);
     const about = note === undefined ? undefined : flags[note];
-    // A shared task is started by whoever claims it.
+    // Claiming a shared task starts it.
     const task =
       status === "in_progress" && claim
         ? await claim(id)

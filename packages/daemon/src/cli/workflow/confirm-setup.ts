@@ -6,7 +6,7 @@ import { sanitizeIndented } from "../output.ts";
 
 /**
  * The commands of a stored workflow run on this machine. Those of a host elsewhere are only run if somebody has seen
- * them: whoever administers that host could have written them.
+ * them: its administrator could have written them.
  */
 export async function confirmSetup(
   cli: Cli,

@@ -52,7 +52,7 @@ export async function followRun(
       .catch((error: Error) => note(error.message))
       .finally(() => leaving.abort());
   });
-  // Somebody at a terminal is asked, and whoever serves has time.
+  // A person at a terminal is asked, and `serve` can wait.
   if (!prompting && !isResident) void leaveWhenWaiting(client, target, agents, leaving);
 
   let ended: WorkflowRun | undefined;

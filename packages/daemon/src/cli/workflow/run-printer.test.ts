@@ -81,7 +81,7 @@ test("replies are notes about progress, but those of a lone agent are the result
   expect(print([createEnd(" "), createEnd("", "canceled")]).err).toBe("bob: the turn was canceled.\n");
 });
 
-test("whoever serves gets messages and replies in full on stdout", () => {
+test("serve prints messages and replies in full on stdout", () => {
   const events = [createMessage({ content: "x\n".repeat(30) }), createEnd("All\ndone.")];
   const { out, err } = print(events, { isOutput: true, isLone: true });
   expect(out).toBe(`lead → bob: x\n${"  x\n".repeat(29)}bob: All\n  done.\n`);

@@ -76,7 +76,7 @@ describe("posting", () => {
 });
 
 describe("direct channels", () => {
-  test("two members share one, whoever writes first, and it wakes the other one only", async () => {
+  test("two members share one, no matter who writes first, and it wakes the other one only", async () => {
     const first = await post("Hi @kimi-code", {}, toAgent("alice"), "@bob");
     const answer = await post("Yes?", {}, toAgent("bob"), "@ALICE");
     expect([first.channel, first.to, answer.channel, answer.to]).toEqual([

@@ -133,7 +133,7 @@ export interface ContextStore {
   /** Throws `conflict` if the name is taken. */
   insertChannel(channel: NewChannelRow): void;
   /**
-   * Hides a channel, and deletes up to so many of its messages with their inbox items. Returns whether nothing is left of
+   * Hides a channel, and deletes at most `maxMessages` of its messages with their inbox items. Returns whether nothing is left of
    * it. Until then its name stays taken. Does nothing if there is none.
    */
   deleteChannel(name: string, maxMessages: number): boolean;

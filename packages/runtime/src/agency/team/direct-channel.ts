@@ -9,7 +9,7 @@ export interface Participant {
 // `+` and `~` are in no name of a channel, an agent or a user, so these cannot be confused with anything.
 const formatParticipant = ({ kind, name }: Participant) => (kind === "agent" ? name : `~${name}`);
 
-/** Names the channel that two members share, whoever writes first. */
+/** Formats the name of the channel that two members share. The order of the members does not matter. */
 export function formatDirectChannel(first: Participant, second: Participant): string {
   return [first, second]
     .map((one) => formatParticipant(one).toLowerCase())

@@ -43,7 +43,7 @@ test("a person's message sets all back, and counts are kept over a crash", () =>
   expect(next.isTripped("alice")).toBe(false);
 });
 
-test("two agents that thank each other stop within the bound, whoever began", () => {
+test("two agents that thank each other stop within the bound, no matter who began", () => {
   for (const maxTurns of [1, 2, 8]) {
     const guard = createGuard(new MemoryContextStore(), maxTurns);
     let turns = 0;
